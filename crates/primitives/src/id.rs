@@ -1,0 +1,158 @@
+//! Identifiers: 16 raw bytes, written like UUIDs. Each kind is a type of its own.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The text is not 32 hexadecimal digits, with or without the four hyphens of a UUID.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an id is 16 bytes, written as a UUID: 01234567-89ab-cdef-0123-456789abcdef")]
+pub struct IdError;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(pub [u8; 16]);
+
+        impl $name {
+            #[must_use]
+            pub const fn bytes(&self) -> &[u8; 16] {
+                &self.0
+            }
+        }
+
+        impl TryFrom<&[u8]> for $name {
+            type Error = IdError;
+
+            fn try_from(bytes: &[u8]) -> Result<$name, IdError> {
+                bytes.try_into().map($name).map_err(|_| IdError)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = IdError;
+
+            fn from_str(text: &str) -> Result<$name, IdError> {
+                parse(text).map($name)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                hyphenated(&self.0, f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                hyphenated(&self.0, f)
+            }
+        }
+    };
+}
+
+id! {
+    /// A table. UUIDv7 where we make it.
+    TableId
+}
+id! {
+    /// A player's account: a random pseudonym, never a name.
+    PlayerId
+}
+id! {
+    /// One hand: derived from the table and the hand number, so that it is known before it starts.
+    HandId
+}
+id! {
+    /// What a caller names a command by, so that repeating it changes nothing.
+    RequestId
+}
+id! {
+    /// A stream of events within a log: a table, a hand, an account.
+    StreamId
+}
+
+impl From<TableId> for StreamId {
+    fn from(id: TableId) -> StreamId {
+        StreamId(id.0)
+    }
+}
+
+impl From<HandId> for StreamId {
+    fn from(id: HandId) -> StreamId {
+        StreamId(id.0)
+    }
+}
+
+impl From<PlayerId> for StreamId {
+    fn from(id: PlayerId) -> StreamId {
+        StreamId(id.0)
+    }
+}
+
+/// A hand asks the wallet for its one settlement under its own name.
+impl From<HandId> for RequestId {
+    fn from(id: HandId) -> RequestId {
+        RequestId(id.0)
+    }
+}
+
+fn parse(text: &str) -> Result<[u8; 16], IdError> {
+    let bytes = text.as_bytes();
+    let hyphens = match bytes.len() {
+        32 => false,
+        36 => true,
+        _ => return Err(IdError),
+    };
+    let mut id = [0; 16];
+    let mut digits = 0_usize;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if hyphens && matches!(at, 8 | 13 | 18 | 23) {
+            if byte != b'-' {
+                return Err(IdError);
+            }
+            continue;
+        }
+        let value = char::from(byte).to_digit(16).and_then(|v| u8::try_from(v).ok());
+        let value = value.ok_or(IdError)?;
+        let slot = id.get_mut(digits.div_euclid(2)).ok_or(IdError)?;
+        *slot = (*slot << 4) | value;
+        digits = digits.saturating_add(1);
+    }
+    Ok(id)
+}
+
+fn hyphenated(id: &[u8; 16], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (at, byte) in id.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            f.write_str("-")?;
+        }
+        write!(f, "{byte:02x}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_round_trips_with_and_without_hyphens() {
+        let id = TableId([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 255]);
+        assert_eq!(id.to_string(), "00010203-0405-0607-0809-0a0b0c0d0eff");
+        assert_eq!(id.to_string().parse(), Ok(id));
+        assert_eq!("000102030405060708090A0B0C0D0EFF".parse(), Ok(id));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for bad in
+            ["", "0", "00010203-0405-0607-0809-0a0b0c0d0ef", "+0010203-0405-0607-0809-0a0b0c0d0eff"]
+        {
+            assert_eq!(bad.parse::<TableId>(), Err(IdError), "{bad:?}");
+        }
+        let misplaced = "000102030405-0607-0809-0a0b-0c0d0eff";
+        assert_eq!(misplaced.parse::<TableId>(), Err(IdError));
+        assert_eq!(TableId::try_from(&[0_u8; 15][..]), Err(IdError));
+    }
+}

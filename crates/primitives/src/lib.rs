@@ -1,0 +1,15 @@
+//! Knows: the words every room shares: credits, identifiers, seat numbers, instants.
+//! Does not know: games, accounts, logs, bytes on a wire.
+//!
+//! Everything here is a value: it can be copied, compared and printed, and it cannot hold a state
+//! that its own documentation rules out.
+
+mod credits;
+mod id;
+mod seat;
+mod time;
+
+pub use credits::{Credits, CreditsOutOfRange};
+pub use id::{HandId, IdError, PlayerId, RequestId, StreamId, TableId};
+pub use seat::{SeatNo, SeatNoOutOfRange};
+pub use time::UnixMicros;
