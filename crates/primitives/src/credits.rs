@@ -25,8 +25,6 @@ impl Credits {
     /// Every `u32` is in range.
     #[must_use]
     pub const fn of(amount: u32) -> Credits {
-        // `u64::from` is not const.
-        #[expect(clippy::cast_lossless, reason = "`u64::from` is not const")]
         Credits(amount as u64)
     }
 
@@ -70,7 +68,6 @@ impl Credits {
     /// Equal shares and what is left over: `share * ways + remainder == self`, `remainder < ways`.
     #[must_use]
     pub const fn split(self, ways: NonZeroU8) -> (Credits, Credits) {
-        #[expect(clippy::cast_lossless, reason = "`u64::from` is not const")]
         let ways = ways.get() as u64;
         (Credits(self.0.div_euclid(ways)), Credits(self.0.rem_euclid(ways)))
     }
