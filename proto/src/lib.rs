@@ -5,8 +5,6 @@
 //! `freshness` makes it again and compares. After a change to a protobuf file, run that test once with
 //! `SABACC_WRITE_BINDINGS=1`.
 
-#![allow(clippy::all, clippy::allow_attributes, unreachable_pub, reason = "generated code")]
-
 /// The encoded `FileDescriptorSet` of all files: for reflection, and for the roles that may call
 /// each method.
 pub const DESCRIPTORS: &[u8] = include_bytes!("gen/descriptors.bin");

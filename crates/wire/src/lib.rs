@@ -1,2 +1,12 @@
-//! Knows: nothing yet.
-//! Does not know: anything.
+//! Knows: protobuf messages and the domain's own words, how each becomes the other, and gRPC codes.
+//! Does not know: sockets, logs, tables in play, databases, clocks.
+//!
+//! The only room where a generated type meets a domain type. Parsing destructures every field of a
+//! message, so that a new field is a compile error here and nowhere silently ignored.
+
+pub mod field;
+
+pub mod status;
+
+pub use field::BadField;
+pub use status::{Refused, refused};

@@ -1,0 +1,190 @@
+//! The only place that knows gRPC codes: every error is a canonical code, an `ErrorInfo` with a
+//! reason of the documented enum, and details where they help.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use proto::common::v1::ErrorReason;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+use crate::field::BadField;
+
+/// The domain of every `ErrorInfo` of ours.
+pub const DOMAIN: &str = "sabacc";
+
+/// An error on its way to becoming a status.
+#[derive(Debug, Clone)]
+pub struct Refused {
+    reason: ErrorReason,
+    message: String,
+    field: Option<BadField>,
+    metadata: Vec<(&'static str, String)>,
+    retry: Option<Duration>,
+}
+
+/// Starts an error: the reason decides the code, the message says what to do.
+pub fn refused(reason: ErrorReason, message: impl Into<String>) -> Refused {
+    let retry = match code(reason) {
+        Code::Unavailable => Some(Duration::from_millis(500)),
+        Code::ResourceExhausted => Some(Duration::from_millis(100)),
+        _ => None,
+    };
+    Refused { reason, message: message.into(), field: None, metadata: Vec::new(), retry }
+}
+
+impl Refused {
+    /// Adds a fact that a program can read.
+    #[must_use]
+    pub fn with(mut self, key: &'static str, value: impl ToString) -> Refused {
+        self.metadata.push((key, value.to_string()));
+        self
+    }
+
+    /// Names the field that is to blame.
+    #[must_use]
+    pub fn field(mut self, field: &str) -> Refused {
+        self.field = Some(BadField::new(field, self.message.clone()));
+        self
+    }
+
+    #[must_use]
+    pub fn reason(&self) -> ErrorReason {
+        self.reason
+    }
+}
+
+impl From<BadField> for Refused {
+    fn from(bad: BadField) -> Refused {
+        let mut refused = refused(ErrorReason::BadField, bad.to_string());
+        refused.field = Some(bad);
+        refused
+    }
+}
+
+impl From<Refused> for Status {
+    fn from(refused: Refused) -> Status {
+        let Refused { reason, message, field, metadata, retry } = refused;
+        #[expect(clippy::disallowed_types, reason = "the type that ErrorInfo takes")]
+        let metadata: HashMap<String, String> =
+            metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        let mut details = ErrorDetails::with_error_info(name(reason), DOMAIN, metadata);
+        if let Some(BadField { field, problem }) = field {
+            details.add_bad_request_violation(field, problem);
+        }
+        if let Some(delay) = retry {
+            details.set_retry_info(Some(delay));
+        }
+        Status::with_error_details(code(reason), message, details)
+    }
+}
+
+impl From<BadField> for Status {
+    fn from(bad: BadField) -> Status {
+        Refused::from(bad).into()
+    }
+}
+
+/// The reason's name without its prefix, as `ErrorInfo.reason` carries it.
+#[must_use]
+pub fn name(reason: ErrorReason) -> &'static str {
+    reason.as_str_name().trim_start_matches("ERROR_REASON_")
+}
+
+/// The reason an error of ours carries, if it is one of ours.
+#[must_use]
+pub fn reason_of(status: &Status) -> Option<ErrorReason> {
+    let info = status.get_details_error_info()?;
+    if info.domain != DOMAIN {
+        return None;
+    }
+    ErrorReason::from_str_name(&format!("ERROR_REASON_{}", info.reason))
+}
+
+/// The canonical code of each reason, as the protobuf file documents it.
+#[must_use]
+pub fn code(reason: ErrorReason) -> Code {
+    match reason {
+        ErrorReason::BadField | ErrorReason::RuleSetInvalid => Code::InvalidArgument,
+        ErrorReason::TokenMissing
+        | ErrorReason::TokenMalformed
+        | ErrorReason::TokenExpired
+        | ErrorReason::TokenForged => Code::Unauthenticated,
+        ErrorReason::RoleNotAllowed | ErrorReason::NotYourSeat => Code::PermissionDenied,
+        ErrorReason::TableUnknown | ErrorReason::AccountUnknown | ErrorReason::HandUnknown => {
+            Code::NotFound
+        }
+        ErrorReason::NotYourTurn
+        | ErrorReason::IllegalMove
+        | ErrorReason::AmountOutOfRange
+        | ErrorReason::SeatTaken
+        | ErrorReason::AlreadySeated
+        | ErrorReason::InsufficientCredits
+        | ErrorReason::BuyInOutOfRange
+        | ErrorReason::TransferRefused
+        | ErrorReason::ChanceRefused
+        | ErrorReason::TableClosed => Code::FailedPrecondition,
+        ErrorReason::RequestIdReused | ErrorReason::AlreadyExists => Code::AlreadyExists,
+        ErrorReason::Overloaded => Code::ResourceExhausted,
+        ErrorReason::Unavailable => Code::Unavailable,
+        ErrorReason::Deadline => Code::DeadlineExceeded,
+        ErrorReason::NoSuchMethod => Code::Unimplemented,
+        ErrorReason::Corrupt | ErrorReason::Unspecified => Code::Internal,
+    }
+}
+
+/// The error of a log that did not take an append: what the caller should do next.
+#[must_use]
+pub fn unavailable(what: &str) -> Refused {
+    refused(
+        ErrorReason::Unavailable,
+        format!("{what}; repeat the call with the same request_id in a moment"),
+    )
+}
+
+/// The error for a request id that was used before with other content.
+#[must_use]
+pub fn request_id_reused() -> Refused {
+    refused(
+        ErrorReason::RequestIdReused,
+        "this request_id was used before, for something else: make a new one for each command",
+    )
+    .field("request_id")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documented_code_is_the_code_sent() {
+        let file = include_str!("../../../proto/sabacc/common/v1/error.proto");
+        let mut documented = None;
+        let mut checked = 0;
+        for line in file.lines().map(str::trim) {
+            if let Some(rest) = line.strip_prefix("// (") {
+                documented = rest.split(')').next();
+            } else if let Some((variant, _)) = line.split_once(" = ")
+                && let Some(reason) = ErrorReason::from_str_name(variant)
+                && reason != ErrorReason::Unspecified
+            {
+                let sent = format!("{:?}", code(reason)).to_uppercase();
+                let wanted = documented.take().unwrap().replace('_', "");
+                assert_eq!(sent, wanted, "{variant}");
+                checked += 1;
+            }
+        }
+        assert_eq!(checked, 28);
+    }
+
+    #[test]
+    fn details_reach_the_client() {
+        let status = Status::from(BadField::new("move.amount", "too much"));
+        assert_eq!(status.code(), Code::InvalidArgument);
+        assert_eq!(reason_of(&status), Some(ErrorReason::BadField));
+        let violations = status.get_details_bad_request().unwrap().field_violations;
+        assert_eq!(violations[0].field, "move.amount");
+        let busy = Status::from(refused(ErrorReason::Overloaded, "busy"));
+        assert!(busy.get_details_retry_info().is_some());
+    }
+}
