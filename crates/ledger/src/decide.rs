@@ -2,7 +2,9 @@
 
 use primitives::PlayerId;
 
-use crate::{Account, Event, Ledger, Leg, MAX_LEGS, MAX_REASON_CHARS, MIN_LEGS, Refusal, Transfer};
+use crate::{
+    Account, Event, Kind, Ledger, Leg, MAX_LEGS, MAX_REASON_CHARS, MIN_LEGS, Refusal, Transfer,
+};
 
 /// What the ledger is asked to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
