@@ -1,2 +1,26 @@
-//! Knows: nothing yet.
-//! Does not know: anything.
+//! Knows: the append-only log: order, durability, ownership, repeats, tamper evidence, its store.
+//! Does not know: what an event means, who may ask, how a request is answered.
+//!
+//! The log is the only source of truth of a service; everything else is a fold of it. One process
+//! owns a log at a time and one task in it writes: [`Log`]. What [`Log::append`] has answered is
+//! durable and stays where it is, byte for byte. Auditors read with [`Reader`], without owning.
+//!
+//! - [`event`]: the words. [`record`]: the bytes that the Merkle tree commits to.
+//! - `log` is the owner's handle, `writer` its one task, `batch` the pure part of a commit, `heads`
+//!   what is known of streams, `subscription` how readers follow.
+//! - [`store`] says what a store must do; `pg` does it in PostgreSQL, `mem` in memory with faults on
+//!   demand.
+
+mod error;
+pub mod event;
+mod log;
+pub mod record;
+pub mod store;
+
+pub use error::{AppendError, OpenError, ReadError, Source};
+pub use event::{
+    Entry, Event, NewEvent, Position, Recall, Receipt, Request, Stored, TreeHead, Version,
+};
+pub use log::{Clock, Limits, Log, Options};
+pub use primitives::{RequestId, StreamId, UnixMicros};
+pub use store::Store;

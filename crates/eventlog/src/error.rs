@@ -1,0 +1,64 @@
+//! What can go wrong, sorted by what the caller should do.
+
+use std::sync::Arc;
+
+use crate::event::Stored;
+
+/// Nothing more is known of a cause than its text and its own causes.
+pub type Source = Arc<dyn std::error::Error + Send + Sync>;
+
+/// An entry was not appended, except that [`AppendError::Lost`] may leave it open.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum AppendError {
+    /// The request was answered before. Compare the digests: the same content gets the stored
+    /// answer, another content is the caller's mistake.
+    #[error("request {} was answered before, at position {}", .stored.id, .stored.first.0)]
+    Duplicate { stored: Stored },
+    /// Too much waits to be written. Nothing was appended: repeat later.
+    #[error("the log's queue is full: repeat the request a little later")]
+    Full,
+    /// The store did not take it within the patience of the log. Nothing was appended: repeat
+    /// later.
+    #[error("the log's database is unavailable: repeat the request later")]
+    Unavailable { source: Option<Source> },
+    /// Another owner has the log, or what became of the entry cannot be known here. The owner must
+    /// stop, forget what it has in memory and open the log again.
+    #[error("this process no longer owns the log: reload before going on")]
+    Lost,
+    /// The entry can never fit. A mistake of the caller's limits.
+    #[error("the entry is over the log's limits: {events} events, {bytes} bytes")]
+    TooLarge { events: usize, bytes: usize },
+    /// An entry holds at least one event.
+    #[error("the entry has no events")]
+    Empty,
+}
+
+/// The log could not be read.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("the log's database is unavailable: repeat the read later")]
+    Unavailable { source: Option<Source> },
+    /// What is stored contradicts itself.
+    #[error("the log is corrupt: {0}")]
+    Corrupt(Arc<str>),
+    /// The log stopped or was closed: nothing more will come on this subscription.
+    #[error("the log has stopped: open it again where it is owned now")]
+    Stopped,
+}
+
+/// The log could not be taken.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another owner renews its lease.
+    #[error(
+        "log {log} is owned by {owner} at {address} since epoch {epoch}: stop that process, or open with take_over"
+    )]
+    Held { log: Arc<str>, owner: Arc<str>, address: Arc<str>, epoch: u64 },
+    /// Somebody else took the log while it was being opened.
+    #[error("log {log} was taken by another owner while it was being opened")]
+    Lost { log: Arc<str> },
+    #[error("the database of log {log} is unavailable")]
+    Unavailable { log: Arc<str>, source: Source },
+    #[error("log {log} is corrupt: {what}")]
+    Corrupt { log: Arc<str>, what: Arc<str> },
+}

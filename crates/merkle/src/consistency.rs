@@ -1,0 +1,98 @@
+//! A tree is the beginning of another: RFC 6962 section 2.1.2, checked as in RFC 9162 section
+//! 2.1.4.2.
+
+use crate::ProofError;
+use crate::hash::{Hash, empty_root, leaves_root, node_hash, split};
+
+/// The hashes that lead to the root of the first `old` leaves and to the root of all. Empty where
+/// the two trees are the same or the older has no records.
+pub fn consistency_proof(leaves: &[Hash], old: usize) -> Result<Vec<Hash>, ProofError> {
+    if old > leaves.len() {
+        return Err(ProofError::Shrunk { old: old as u64, new: leaves.len() as u64 });
+    }
+    if old == 0 {
+        return Ok(Vec::new());
+    }
+    let mut path = Vec::new();
+    let (mut part, mut rest, mut whole) = (leaves, old, true);
+    while rest < part.len() {
+        let (left, right) = part.split_at(split(part.len()));
+        if rest <= left.len() {
+            path.push(leaves_root(right));
+            part = left;
+        } else {
+            path.push(leaves_root(left));
+            rest -= left.len();
+            part = right;
+            whole = false;
+        }
+    }
+    // The older root itself is known to whoever checks; any other subtree must be told.
+    if !whole {
+        path.push(leaves_root(part));
+    }
+    path.reverse();
+    Ok(path)
+}
+
+/// Checks that the tree of `old` = (size, root) is the beginning of that of `new`.
+pub fn verify_consistency(
+    old: (u64, &Hash),
+    new: (u64, &Hash),
+    proof: &[Hash],
+) -> Result<(), ProofError> {
+    let ((old_size, old_root), (new_size, new_root)) = (old, new);
+    let wrong_length = ProofError::Length { got: proof.len() };
+    if old_size > new_size {
+        return Err(ProofError::Shrunk { old: old_size, new: new_size });
+    }
+    if old_size == 0 && *old_root != empty_root() {
+        return Err(ProofError::OldRoot);
+    }
+    if old_size == new_size {
+        return match (proof.is_empty(), old_root == new_root) {
+            (false, _) => Err(wrong_length),
+            (true, false) => Err(ProofError::Root),
+            (true, true) => Ok(()),
+        };
+    }
+    if old_size == 0 {
+        return if proof.is_empty() { Ok(()) } else { Err(wrong_length) };
+    }
+    let (was, is) = fold(old_size, old_root, new_size, proof).ok_or(wrong_length)?;
+    match (was == *old_root, is == *new_root) {
+        (false, _) => Err(ProofError::OldRoot),
+        (true, false) => Err(ProofError::Root),
+        (true, true) => Ok(()),
+    }
+}
+
+/// Both roots that a proof leads to; nothing where it is too short or too long. `0 < old < new`.
+fn fold(old: u64, old_root: &Hash, new: u64, proof: &[Hash]) -> Option<(Hash, Hash)> {
+    let (mut node, mut last) = (old - 1, new - 1);
+    // The largest subtree that ends where the older tree ends: both roots start from it.
+    let full = node.trailing_ones();
+    node >>= full;
+    last >>= full;
+    let (seed, path) =
+        if old.is_power_of_two() { (old_root, proof) } else { proof.split_first()? };
+    let (mut was, mut is) = (*seed, *seed);
+    for beside in path {
+        if last == 0 {
+            return None;
+        }
+        if node & 1 == 1 || node == last {
+            was = node_hash(beside, &was);
+            is = node_hash(beside, &is);
+            while node & 1 == 0 && node != 0 {
+                node >>= 1;
+                last >>= 1;
+            }
+        } else {
+            is = node_hash(&is, beside);
+        }
+        node >>= 1;
+        last >>= 1;
+    }
+    (last == 0).then_some((was, is))
+}

@@ -1,0 +1,179 @@
+//! The leaf record: what an auditor hashes. 117 bytes, big-endian:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 4 | `SLE1` |
+//! | 8 | position |
+//! | 8 | recorded at, Unix microseconds |
+//! | 16 | stream |
+//! | 8 | version |
+//! | 2 | kind |
+//! | 2 | schema |
+//! | 1 | sealed: 0 or 1 |
+//! | 4 | length of the payload |
+//! | 32 | SHA-256 of the payload |
+//! | 32 | SHA-256 of the leaf record before it in its stream; zeros for the first |
+//!
+//! It holds the payload's hash instead of the payload so that a sealed payload can be proved to
+//! exist before anybody may see it. Who asked (request, actor, trace) is not in it: that is the
+//! house's own note, and can name a person.
+
+use sha2::{Digest, Sha256};
+
+pub const RECORD_LEN: usize = 117;
+const MAGIC: &[u8; 4] = b"SLE1";
+
+/// A leaf record, field by field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LeafRecord {
+    pub position: u64,
+    /// Unix microseconds.
+    pub recorded_at: u64,
+    pub stream: [u8; 16],
+    pub version: u64,
+    pub kind: u16,
+    pub schema: u16,
+    pub sealed: bool,
+    pub payload_len: u32,
+    pub payload_hash: [u8; 32],
+    pub previous: [u8; 32],
+}
+
+/// The bytes are no leaf record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RecordError {
+    #[error("a leaf record has 117 bytes, this has {0}")]
+    Length(usize),
+    #[error("a leaf record begins with SLE1")]
+    Magic,
+    #[error("the sealed flag is 0 or 1, this is {0}")]
+    Sealed(u8),
+}
+
+impl LeafRecord {
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; RECORD_LEN] {
+        let LeafRecord {
+            position,
+            recorded_at,
+            stream,
+            version,
+            kind,
+            schema,
+            sealed,
+            payload_len,
+            payload_hash,
+            previous,
+        } = self;
+        let mut bytes = [0; RECORD_LEN];
+        let mut rest = &mut bytes[..];
+        for field in [
+            &MAGIC[..],
+            &position.to_be_bytes(),
+            &recorded_at.to_be_bytes(),
+            stream,
+            &version.to_be_bytes(),
+            &kind.to_be_bytes(),
+            &schema.to_be_bytes(),
+            &[u8::from(*sealed)],
+            &payload_len.to_be_bytes(),
+            payload_hash,
+            previous,
+        ] {
+            let (slot, after) = rest.split_at_mut(field.len());
+            slot.copy_from_slice(field);
+            rest = after;
+        }
+        bytes
+    }
+
+    pub fn parse(bytes: &[u8]) -> Result<LeafRecord, RecordError> {
+        let bytes: &[u8; RECORD_LEN] =
+            bytes.try_into().map_err(|_| RecordError::Length(bytes.len()))?;
+        let mut fields = Fields(bytes);
+        if &fields.take::<4>() != MAGIC {
+            return Err(RecordError::Magic);
+        }
+        Ok(LeafRecord {
+            position: u64::from_be_bytes(fields.take()),
+            recorded_at: u64::from_be_bytes(fields.take()),
+            stream: fields.take(),
+            version: u64::from_be_bytes(fields.take()),
+            kind: u16::from_be_bytes(fields.take()),
+            schema: u16::from_be_bytes(fields.take()),
+            sealed: match fields.take() {
+                [0] => false,
+                [1] => true,
+                [other] => return Err(RecordError::Sealed(other)),
+            },
+            payload_len: u32::from_be_bytes(fields.take()),
+            payload_hash: fields.take(),
+            previous: fields.take(),
+        })
+    }
+}
+
+/// SHA-256 of a leaf record: what the next record of the stream names as its `previous`. The leaf
+/// of the Merkle tree is another hash, with a prefix.
+#[must_use]
+pub fn chain_hash(record: &[u8; RECORD_LEN]) -> [u8; 32] {
+    Sha256::digest(record).into()
+}
+
+/// The rest of a record; the widths taken sum to its length.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (field, rest) =
+            self.0.split_first_chunk::<N>().expect("the fields' widths sum to the record's length");
+        self.0 = rest;
+        *field
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> LeafRecord {
+        LeafRecord {
+            position: 0x0102_0304_0506_0708,
+            recorded_at: 0x1112_1314_1516_1718,
+            stream: [0x20; 16],
+            version: 0x3132_3334_3536_3738,
+            kind: 0x4142,
+            schema: 0x5152,
+            sealed: true,
+            payload_len: 0x7172_7374,
+            payload_hash: [0x50; 32],
+            previous: [0x60; 32],
+        }
+    }
+
+    #[test]
+    fn bytes_are_where_the_table_says() {
+        let mut expected = b"SLE1".to_vec();
+        expected.extend([1, 2, 3, 4, 5, 6, 7, 8]);
+        expected.extend([0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18]);
+        expected.extend([0x20; 16]);
+        expected.extend([0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38]);
+        expected.extend([0x41, 0x42, 0x51, 0x52, 1, 0x71, 0x72, 0x73, 0x74]);
+        expected.extend([0x50; 32]);
+        expected.extend([0x60; 32]);
+        assert_eq!(record().to_bytes().to_vec(), expected);
+    }
+
+    #[test]
+    fn parse_is_the_inverse_and_refuses_the_rest() {
+        let bytes = record().to_bytes();
+        assert_eq!(LeafRecord::parse(&bytes), Ok(record()));
+        assert_eq!(LeafRecord::parse(&bytes[1..]), Err(RecordError::Length(116)));
+        let mut wrong = bytes;
+        wrong[3] = b'2';
+        assert_eq!(LeafRecord::parse(&wrong), Err(RecordError::Magic));
+        let mut wrong = bytes;
+        wrong[48] = 2;
+        assert_eq!(LeafRecord::parse(&wrong), Err(RecordError::Sealed(2)));
+    }
+}
