@@ -1,7 +1,6 @@
 //! The only place that knows gRPC codes: every error is a canonical code, an `ErrorInfo` with a
 //! reason of the documented enum, and details where they help.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use proto::common::v1::ErrorReason;
@@ -25,10 +24,13 @@ pub struct Refused {
 
 /// Starts an error: the reason decides the code, the message says what to do.
 pub fn refused(reason: ErrorReason, message: impl Into<String>) -> Refused {
-    let retry = match code(reason) {
-        Code::Unavailable => Some(Duration::from_millis(500)),
-        Code::ResourceExhausted => Some(Duration::from_millis(100)),
-        _ => None,
+    let code = code(reason);
+    let retry = if code == Code::Unavailable {
+        Some(Duration::from_millis(500))
+    } else if code == Code::ResourceExhausted {
+        Some(Duration::from_millis(100))
+    } else {
+        None
     };
     Refused { reason, message: message.into(), field: None, metadata: Vec::new(), retry }
 }
@@ -36,8 +38,8 @@ pub fn refused(reason: ErrorReason, message: impl Into<String>) -> Refused {
 impl Refused {
     /// Adds a fact that a program can read.
     #[must_use]
-    pub fn with(mut self, key: &'static str, value: impl ToString) -> Refused {
-        self.metadata.push((key, value.to_string()));
+    pub fn with(mut self, key: &'static str, value: impl Into<String>) -> Refused {
+        self.metadata.push((key, value.into()));
         self
     }
 
@@ -65,10 +67,8 @@ impl From<BadField> for Refused {
 impl From<Refused> for Status {
     fn from(refused: Refused) -> Status {
         let Refused { reason, message, field, metadata, retry } = refused;
-        #[expect(clippy::disallowed_types, reason = "the type that ErrorInfo takes")]
-        let metadata: HashMap<String, String> =
-            metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-        let mut details = ErrorDetails::with_error_info(name(reason), DOMAIN, metadata);
+        let mut details = ErrorDetails::new();
+        details.set_error_info(name(reason), DOMAIN, unordered(metadata));
         if let Some(BadField { field, problem }) = field {
             details.add_bad_request_violation(field, problem);
         }
@@ -77,6 +77,11 @@ impl From<Refused> for Status {
         }
         Status::with_error_details(code(reason), message, details)
     }
+}
+
+#[expect(clippy::disallowed_types, reason = "the type that ErrorInfo takes: a map on the wire")]
+fn unordered(pairs: Vec<(&'static str, String)>) -> std::collections::HashMap<String, String> {
+    pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 impl From<BadField> for Status {

@@ -344,6 +344,9 @@ pub struct HandFinished {
     /// The Sabacc Pot was won: what was paid in before counts no longer.
     #[prost(bool, tag = "7")]
     pub sabacc_won: bool,
+    /// How many decisions in a row the clock has taken for each player of the roster, in its order.
+    #[prost(uint32, repeated, tag = "8")]
+    pub misses: ::prost::alloc::vec::Vec<u32>,
 }
 /// Hand stream: the wallet has posted the settlement.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
