@@ -1,2 +1,39 @@
-//! Knows: nothing yet.
-//! Does not know: anything.
+//! Knows: how chance is made from a dealer's seed and the players' entropy, and every byte of it.
+//! Does not know: games, tables, logs, clocks, where entropy comes from, or who may see a card.
+//!
+//! The scheme is `sabacc/fair/v1`. Neither the house nor a player can choose an outcome, and
+//! every card, die and pulse can be computed again afterwards from public data:
+//!
+//! 1. The [`Context`] names the hand: log origin, table, hand number, rules.
+//! 2. The dealer commits to a [`Seed`] of 64 bytes: [`Commitment`], signed ([`SeedCommitted`]).
+//! 3. Each client commits to 32 bytes of its own, bound to the dealer's commitment
+//!    ([`ClientCommitment`]); only when commitments are closed are they revealed.
+//! 4. The [`Transcript`] hashes all of it, and is the salt under which the seed becomes [`Keys`].
+//! 5. [`perform`] turns the keys, an index and an [`Operation`] into an [`Outcome`]. Each index is
+//!    used once; the [`Shoe`] holds to that, and to where every card lies.
+//! 6. After each shuffle the dealer publishes a root over salted card records ([`deck`]), so that a
+//!    single card can be proved without showing another.
+//!
+//! Everything is a function of its arguments. Secrets are wiped when dropped, compared in constant
+//! time and never printed: their `Debug` shows their type alone.
+
+mod commit;
+mod context;
+pub mod deck;
+mod encoding;
+mod hand_id;
+mod keys;
+mod operation;
+mod shoe;
+mod signature;
+mod transcript;
+mod uniform;
+
+pub use commit::{ClientCommitment, Commitment, Entropy, Seed};
+pub use context::Context;
+pub use hand_id::hand_id;
+pub use keys::Keys;
+pub use operation::{MAX_CARDS, MAX_DICE, MAX_SAMPLE, Operation, OperationError, Outcome, perform};
+pub use shoe::{Answer, Ask, Handle, Opening, Shoe, ShoeError, ShuffleInput};
+pub use signature::{BadSignature, Receipt, SeedCommitted};
+pub use transcript::{Beacon, Row, Status, Transcript, TranscriptError};

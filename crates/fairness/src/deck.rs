@@ -1,0 +1,58 @@
+//! The commitment to a shuffled pile: an RFC 6962 tree over one salted record for each card.
+//!
+//! A record is LP("sabacc/fair/v1/card"), u32 operation, u16 position, u8 card, 32 bytes of salt:
+//! 62 bytes. The salt comes from a key of its own, so that neither the keys of the operations nor
+//! another card's salt tells it, and the seed, published after the hand, gives every one.
+
+use crate::encoding::{Keyed, keyed, lp_tag, prf};
+use crate::keys::Keys;
+
+/// Bytes of one card's record.
+pub const RECORD_LEN: usize = 62;
+
+/// A leaf's record, as the tree hashes it. It tells the card: it is its holder's.
+#[must_use]
+pub fn record(op: u32, position: u16, card: u8, salt: &[u8; 32]) -> [u8; RECORD_LEN] {
+    let mut record = [0; RECORD_LEN];
+    let tag = lp_tag("card");
+    let (head, body) = record.split_at_mut(tag.len());
+    head.copy_from_slice(&tag);
+    body[..4].copy_from_slice(&op.to_be_bytes());
+    body[4..6].copy_from_slice(&position.to_be_bytes());
+    body[6] = card;
+    body[7..].copy_from_slice(salt);
+    record
+}
+
+/// The salt of the card at `position` of the pile as operation `op` left it.
+#[must_use]
+pub fn salt(keys: &Keys, op: u32, position: u16) -> [u8; 32] {
+    salt_under(&keyed(keys.expose_salt()), op, position)
+}
+
+/// The records of a pile, `cards` given from the top as operation `op` left them.
+///
+/// # Panics
+/// Where there are more than 65,536 cards: no shuffle has them.
+#[must_use]
+pub fn records(keys: &Keys, op: u32, cards: &[u8]) -> Vec<[u8; RECORD_LEN]> {
+    let key = keyed(keys.expose_salt());
+    let at = |(position, card): (usize, &u8)| {
+        let position = u16::try_from(position).expect("a pile has at most 255 cards");
+        record(op, position, *card, &salt_under(&key, op, position))
+    };
+    cards.iter().enumerate().map(at).collect()
+}
+
+/// The root over [`records`].
+#[must_use]
+pub fn root(keys: &Keys, op: u32, cards: &[u8]) -> [u8; 32] {
+    merkle::root(records(keys, op, cards))
+}
+
+fn salt_under(key: &Keyed, op: u32, position: u16) -> [u8; 32] {
+    let long = prf(key, "card-salt", &[&op.to_be_bytes(), &position.to_be_bytes()]);
+    let mut salt = [0; 32];
+    salt.copy_from_slice(&long[..32]);
+    salt
+}

@@ -1,0 +1,85 @@
+//! The one injective encoding under every hash of the protocol.
+//!
+//! `LP(x)` is the length of x as a big-endian u32, then x. `H(tag, f…)` is SHA-256 over
+//! LP("sabacc/fair/v1/" + tag), LP(f1), LP(f2) and so on; `PRF(k, tag, f…)` is HMAC-SHA-512 under
+//! key k over the same bytes. Lengths stand before contents, so no two lists of fields encode
+//! alike. Pieces go straight into the hash: no buffer is left behind that held a secret.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256, Sha512};
+use zeroize::Zeroizing;
+
+/// Stands before every tag.
+pub(crate) const SCHEME: &str = "sabacc/fair/v1/";
+
+/// 64 bytes that are wiped when dropped.
+pub(crate) type Secret64 = Zeroizing<[u8; 64]>;
+
+/// HMAC-SHA-512 with its key in place, to be cloned for each message.
+pub(crate) type Keyed = Hmac<Sha512>;
+
+/// Puts LP of `parts` joined: their total length, then each.
+fn put_lp(parts: &[&[u8]], put: &mut impl FnMut(&[u8])) {
+    let total: usize = parts.iter().map(|part| part.len()).sum();
+    put(&u32::try_from(total).expect("no field reaches 4 GiB").to_be_bytes());
+    parts.iter().for_each(|part| put(part));
+}
+
+/// Puts LP(SCHEME + tag), then LP of each field.
+fn put_all(tag: &str, fields: &[&[u8]], mut put: impl FnMut(&[u8])) {
+    put_lp(&[SCHEME.as_bytes(), tag.as_bytes()], &mut put);
+    fields.iter().for_each(|field| put_lp(&[field], &mut put));
+}
+
+/// H(tag, fields…).
+pub(crate) fn hash(tag: &str, fields: &[&[u8]]) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    put_all(tag, fields, |bytes| hasher.update(bytes));
+    hasher.finalize().into()
+}
+
+/// A key ready for [`prf`].
+pub(crate) fn keyed(key: &[u8; 64]) -> Keyed {
+    Keyed::new_from_slice(key).expect("HMAC takes keys of any length")
+}
+
+/// PRF(key, tag, fields…).
+pub(crate) fn prf(key: &Keyed, tag: &str, fields: &[&[u8]]) -> Secret64 {
+    let mut mac = key.clone();
+    put_all(tag, fields, |bytes| mac.update(bytes));
+    Zeroizing::new(mac.finalize().into_bytes().into())
+}
+
+/// LP(tag) then LP of each field, with `tag` exactly as given.
+pub(crate) fn lp_list(tag: &str, fields: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut put = |piece: &[u8]| bytes.extend_from_slice(piece);
+    put_lp(&[tag.as_bytes()], &mut put);
+    fields.iter().for_each(|field| put_lp(&[field], &mut put));
+    bytes
+}
+
+/// LP(SCHEME + tag) alone: what stands before a card record and what HKDF expands under.
+pub(crate) fn lp_tag(tag: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put_all(tag, &[], |piece| bytes.extend_from_slice(piece));
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_cannot_slide_into_each_other() {
+        assert_ne!(hash("t", &[b"ab", b"c"]), hash("t", &[b"a", b"bc"]));
+        assert_ne!(hash("t", &[b"ab"]), hash("t", &[b"ab", b""]));
+        assert_ne!(hash("ta", &[b"b"]), hash("t", &[b"ab"]));
+    }
+
+    #[test]
+    fn lengths_are_four_bytes_big_endian() {
+        assert_eq!(lp_list("t", &[b"xyz"]), b"\0\0\0\x01t\0\0\0\x03xyz");
+        assert_eq!(lp_tag("card"), b"\0\0\0\x13sabacc/fair/v1/card");
+    }
+}

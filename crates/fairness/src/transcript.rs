@@ -1,0 +1,171 @@
+//! What every side brought to a hand, sealed into one hash before an ante is taken.
+//!
+//! A row stands for each seat dealt in, seats ascending. A client that never committed is absent:
+//! harmless, since it was blind. One that committed and stayed silent withheld; such a hand is
+//! not played, but its transcript still exists, so that anybody can count what its outcomes would
+//! have been.
+
+use primitives::PlayerId;
+
+use crate::commit::{ClientCommitment, Commitment, Entropy};
+use crate::context::Context;
+use crate::encoding::hash;
+
+/// How far a seat's client went. The discriminants are the protocol's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// Committed, and revealed what opens the commitment.
+    Revealed = 1,
+    /// Committed, then silent until the deadline.
+    Withheld = 2,
+    /// Never committed.
+    Absent = 3,
+}
+
+/// One seat's part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    pub seat: u8,
+    pub player: PlayerId,
+    pub status: Status,
+    /// Counts unless the status is absent; zeros take its place then.
+    pub commitment: ClientCommitment,
+    /// Counts where the status is revealed only; zeros take its place otherwise.
+    pub entropy: Entropy,
+}
+
+/// A public random value from outside, where the operator uses one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beacon {
+    pub kind: u8,
+    pub round: u64,
+    pub value: [u8; 32],
+}
+
+/// H("transcript", context, dealer's commitment, beacon, number of rows, rows…).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transcript(pub [u8; 32]);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TranscriptError {
+    #[error("seat {seat} does not come after the one before it: give each seat once, ascending")]
+    NotAscending { seat: u8 },
+    #[error("what seat {seat} revealed does not open its commitment")]
+    NotOpened { seat: u8 },
+}
+
+impl Transcript {
+    pub fn try_new(
+        context: &Context,
+        dealer: &Commitment,
+        beacon: Option<Beacon>,
+        rows: &[Row],
+    ) -> Result<Transcript, TranscriptError> {
+        for pair in rows.windows(2) {
+            if let [before, row] = pair
+                && before.seat >= row.seat
+            {
+                return Err(TranscriptError::NotAscending { seat: row.seat });
+            }
+        }
+        for row in rows {
+            let Row { seat, player, status, commitment, entropy } = row;
+            let made = ClientCommitment::new(context, dealer, *seat, *player, entropy);
+            if *status == Status::Revealed && !made.matches(commitment) {
+                return Err(TranscriptError::NotOpened { seat: *seat });
+            }
+        }
+        let beacon = beacon.map_or_else(Vec::new, |beacon| beacon.encode());
+        // Seats ascend strictly: at most 256 rows, and no table has a seat for every u8.
+        let count = u8::try_from(rows.len())
+            .map_err(|_| TranscriptError::NotAscending { seat: u8::MAX })?;
+        let rows: Vec<[u8; 82]> = rows.iter().map(Row::encode).collect();
+        let count = [count];
+        let mut fields: Vec<&[u8]> = vec![&context.0, &dealer.0, &beacon, &count];
+        fields.extend(rows.iter().map(|row| &row[..]));
+        Ok(Transcript(hash("transcript", &fields)))
+    }
+}
+
+impl Row {
+    fn encode(&self) -> [u8; 82] {
+        let (commitment, entropy) = match self.status {
+            Status::Revealed => (self.commitment.0, self.entropy.0),
+            Status::Withheld => (self.commitment.0, [0; 32]),
+            Status::Absent => ([0; 32], [0; 32]),
+        };
+        let mut row = [0; 82];
+        row[0] = self.seat;
+        row[1..17].copy_from_slice(self.player.bytes());
+        row[17] = self.status as u8;
+        row[18..50].copy_from_slice(&commitment);
+        row[50..].copy_from_slice(&entropy);
+        row
+    }
+}
+
+impl Beacon {
+    /// u8 kind, u64 round, the 32 bytes.
+    fn encode(self) -> Vec<u8> {
+        let mut bytes = vec![self.kind];
+        bytes.extend_from_slice(&self.round.to_be_bytes());
+        bytes.extend_from_slice(&self.value);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONTEXT: Context = Context([1; 32]);
+    const DEALER: Commitment = Commitment([2; 32]);
+
+    fn row(seat: u8, status: Status) -> Row {
+        let (player, entropy) = (PlayerId([seat; 16]), Entropy([seat; 32]));
+        let commitment = ClientCommitment::new(&CONTEXT, &DEALER, seat, player, &entropy);
+        Row { seat, player, status, commitment, entropy }
+    }
+
+    fn transcript(rows: &[Row]) -> Result<Transcript, TranscriptError> {
+        Transcript::try_new(&CONTEXT, &DEALER, None, rows)
+    }
+
+    #[test]
+    fn seats_come_once_and_ascending() {
+        let (one, two) = (row(1, Status::Revealed), row(2, Status::Absent));
+        assert!(transcript(&[one, two]).is_ok());
+        assert_eq!(transcript(&[two, one]), Err(TranscriptError::NotAscending { seat: 1 }));
+        assert_eq!(transcript(&[one, one]), Err(TranscriptError::NotAscending { seat: 1 }));
+    }
+
+    #[test]
+    fn a_reveal_must_open_its_commitment() {
+        let mut bad = row(3, Status::Revealed);
+        bad.entropy = Entropy([0; 32]);
+        assert_eq!(transcript(&[bad]), Err(TranscriptError::NotOpened { seat: 3 }));
+        bad.status = Status::Withheld;
+        assert_eq!(transcript(&[bad]), transcript(&[row(3, Status::Withheld)]));
+    }
+
+    #[test]
+    fn what_is_missing_does_not_count() {
+        let mut absent = row(3, Status::Absent);
+        let sealed = transcript(&[absent]);
+        absent.commitment = ClientCommitment([7; 32]);
+        absent.entropy = Entropy([7; 32]);
+        assert_eq!(transcript(&[absent]), sealed);
+        assert_ne!(transcript(&[row(3, Status::Withheld)]), sealed);
+        assert_ne!(transcript(&[row(3, Status::Revealed)]), sealed);
+    }
+
+    #[test]
+    fn a_beacon_counts() {
+        let beacon = Beacon { kind: 1, round: 2, value: [3; 32] };
+        let with = Transcript::try_new(&CONTEXT, &DEALER, Some(beacon), &[]);
+        assert_ne!(with, transcript(&[]));
+        let later = Beacon { round: 3, ..beacon };
+        assert_ne!(with, Transcript::try_new(&CONTEXT, &DEALER, Some(later), &[]));
+    }
+}
