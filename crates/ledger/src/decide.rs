@@ -3,7 +3,8 @@
 use primitives::PlayerId;
 
 use crate::{
-    Account, Event, Kind, Ledger, Leg, MAX_LEGS, MAX_REASON_CHARS, MIN_LEGS, Refusal, Transfer,
+    Account, Amount, Event, Kind, Ledger, Leg, MAX_LEGS, MAX_REASON_CHARS, MIN_LEGS, Refusal,
+    Transfer,
 };
 
 /// What the ledger is asked to do.
@@ -15,24 +16,52 @@ pub enum Command {
     Post(Transfer),
 }
 
+impl Command {
+    /// Every account this command is about.
+    pub(crate) fn accounts(&self) -> impl Iterator<Item = Account> {
+        let (opened, legs) = match self {
+            Command::Open(player) => (Some(Account::Player(*player)), [].as_slice()),
+            Command::Post(transfer) => (None, transfer.legs.as_slice()),
+        };
+        opened.into_iter().chain(legs.iter().map(|leg| leg.account))
+    }
+
+    /// The events of a command that [`judge`] found lawful.
+    pub(crate) fn into_events(self, mut opened: Vec<Event>) -> Vec<Event> {
+        match self {
+            Command::Open(_) => {}
+            Command::Post(transfer) => opened.push(Event::Posted(transfer)),
+        }
+        opened
+    }
+}
+
 /// The events that carry the command out, in order; never empty.
 ///
 /// # Errors
 /// The first [`Refusal`] in its order of precedence; then nothing is to be done.
 pub fn decide(ledger: &Ledger, command: Command) -> Result<Vec<Event>, Refusal> {
+    let opened = judge(|account| ledger.balance(account), &command)?;
+    Ok(command.into_events(opened))
+}
+
+/// What the command opens first, or why it is refused, where `available` says which accounts there
+/// are and what may be spent of them.
+pub(crate) fn judge(
+    available: impl Fn(&Account) -> Option<Amount>,
+    command: &Command,
+) -> Result<Vec<Event>, Refusal> {
     match command {
         Command::Open(player) => {
-            let account = Account::Player(player);
-            if ledger.balance(&account).is_some() {
+            let account = Account::Player(*player);
+            if available(&account).is_some() {
                 return Err(Refusal::AccountExists { account });
             }
             Ok(vec![Event::Opened(account)])
         }
         Command::Post(transfer) => {
-            in_itself(&transfer)?;
-            let mut events = on_these_balances(ledger, &transfer)?;
-            events.push(Event::Posted(transfer));
-            Ok(events)
+            in_itself(transfer)?;
+            on_these_balances(available, transfer)
         }
     }
 }
@@ -82,11 +111,14 @@ fn repeated(legs: &[Leg]) -> Option<Account> {
 }
 
 /// The accounts to open first, or what the balances say against it.
-fn on_these_balances(ledger: &Ledger, transfer: &Transfer) -> Result<Vec<Event>, Refusal> {
+fn on_these_balances(
+    available: impl Fn(&Account) -> Option<Amount>,
+    transfer: &Transfer,
+) -> Result<Vec<Event>, Refusal> {
     let mut opened = Vec::new();
     let mut refusal: Option<Refusal> = None;
     for leg in &transfer.legs {
-        match one_leg(ledger, transfer, leg) {
+        match one_leg(available(&leg.account), transfer.kind, leg) {
             Ok(None) => {}
             Ok(Some(event)) => opened.push(event),
             Err(found) => {
@@ -98,19 +130,16 @@ fn on_these_balances(ledger: &Ledger, transfer: &Transfer) -> Result<Vec<Event>,
     refusal.map_or(Ok(opened), Err)
 }
 
-fn one_leg(ledger: &Ledger, transfer: &Transfer, leg: &Leg) -> Result<Option<Event>, Refusal> {
+fn one_leg(available: Option<Amount>, kind: Kind, leg: &Leg) -> Result<Option<Event>, Refusal> {
     let account = leg.account;
-    let Some(balance) = ledger.balance(&account) else {
-        let opens = transfer.kind.opens(&account) && leg.amount.is_credit();
-        return opens.then_some(Some(Event::Opened(account))).ok_or(unknown(account));
+    let Some(available) = available else {
+        let opens = kind.opens(&account) && leg.amount.is_credit();
+        let opened = opens.then_some(Event::Opened(account));
+        return opened.map(Some).ok_or(Refusal::UnknownAccount { account });
     };
-    let after = balance.plus(leg.amount).map_err(|_| Refusal::BalanceOutOfRange { account })?;
+    let after = available.plus(leg.amount).map_err(|_| Refusal::BalanceOutOfRange { account })?;
     if after.is_debit() && !account.may_be_negative() {
         return Err(Refusal::InsufficientCredits { account, short: after.magnitude() });
     }
     Ok(None)
-}
-
-const fn unknown(account: Account) -> Refusal {
-    Refusal::UnknownAccount { account }
 }

@@ -11,6 +11,9 @@
 //! players, or from a pot into the house, cannot be asked for. Only `house/issuance` may be
 //! negative, and what it is short of is exactly what all others own together.
 //!
+//! A log takes its time to make a decision durable. [`InFlight`] lets the next command be decided
+//! meanwhile, without ever building on what may yet be lost.
+//!
 //! Asking twice is not this crate's business: whoever owns the log recognises a request it has
 //! answered before it comes here.
 
@@ -19,6 +22,7 @@
 mod account;
 mod amount;
 mod decide;
+mod in_flight;
 mod refusal;
 mod state;
 mod transfer;
@@ -27,6 +31,7 @@ mod verify;
 pub use account::{Account, AccountNameError};
 pub use amount::{Amount, AmountOutOfRange};
 pub use decide::{Command, decide};
+pub use in_flight::{InFlight, Verdict};
 pub use refusal::Refusal;
 pub use state::{Event, Ledger, evolve};
 pub use transfer::{Kind, Leg, MAX_LEGS, MAX_REASON_CHARS, MIN_LEGS, Transfer};

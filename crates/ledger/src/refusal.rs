@@ -43,7 +43,7 @@ pub enum Refusal {
 impl Refusal {
     /// Lower goes first.
     #[must_use]
-    pub const fn precedence(&self) -> u8 {
+    pub(crate) const fn precedence(&self) -> u8 {
         match self {
             Refusal::TooFewLegs { .. } => 0,
             Refusal::TooManyLegs { .. } => 1,
@@ -57,6 +57,25 @@ impl Refusal {
             Refusal::UnknownAccount { .. } => 9,
             Refusal::InsufficientCredits { .. } => 10,
             Refusal::BalanceOutOfRange { .. } => 11,
+        }
+    }
+
+    /// The account whose state is the reason; none where the command itself is, on any balances.
+    #[must_use]
+    pub const fn account_at_fault(&self) -> Option<Account> {
+        match self {
+            Refusal::TooFewLegs { .. }
+            | Refusal::TooManyLegs { .. }
+            | Refusal::ZeroLeg { .. }
+            | Refusal::DuplicateAccount { .. }
+            | Refusal::NotBalanced { .. }
+            | Refusal::WrongAccount { .. }
+            | Refusal::ReasonMissing { .. }
+            | Refusal::ReasonTooLong { .. } => None,
+            Refusal::AccountExists { account }
+            | Refusal::UnknownAccount { account }
+            | Refusal::InsufficientCredits { account, short: _ }
+            | Refusal::BalanceOutOfRange { account } => Some(*account),
         }
     }
 }
