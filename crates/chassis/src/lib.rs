@@ -1,2 +1,5 @@
 //! Knows: nothing yet.
 //! Does not know: anything.
+
+pub mod entropy;
+pub mod postgres;

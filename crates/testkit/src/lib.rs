@@ -1,2 +1,8 @@
-//! Knows: nothing yet.
-//! Does not know: anything.
+//! Knows: how tests get a PostgreSQL, a fresh database in it, and a port that nobody uses.
+//! Does not know: what is tested with them.
+
+mod port;
+mod postgres;
+
+pub use port::free_port;
+pub use postgres::{Postgres, postgres};

@@ -1,0 +1,215 @@
+//! Gets hold of a PostgreSQL for somebody who has not set one up.
+//!
+//! In this order: the database that `DATABASE_URL` names; a **private cluster** run by the
+//! programs found on this machine; the same with a copy fetched earlier; the same with a copy
+//! fetched now, if that was asked for or is agreed to at the terminal. If nothing serves, one
+//! error lists the ways on and every place that was searched.
+//!
+//! A private cluster lives in `<data>/postgres` and is nobody's but ours. It listens on one Unix
+//! socket in a folder only its owner can enter, never on TCP; everybody on it needs a password
+//! (the owner's is random and kept in `<data>/postgres.password`, mode 0600). Started by root it
+//! runs as `postgres`, or else `nobody`, since PostgreSQL refuses root. It runs in a clean
+//! environment with `LC_ALL=C`, so the caller's locale and `PG*` variables cannot change it.
+//! It ends with us, also when we are killed: a shell watches a pipe that we hold open.
+//!
+//! Whatever is known to go wrong on a stranger's machine is a variant of [`PostgresError`] that
+//! says what to do about it.
+
+mod account;
+mod binaries;
+mod cluster;
+mod environment;
+mod error;
+mod fetch;
+mod files;
+mod given;
+mod server;
+mod url;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use environment::{Environment, default_data_dir};
+pub use error::PostgresError;
+
+use crate::entropy::{self, SystemEntropy};
+use binaries::{Binaries, Search};
+use cluster::Cluster;
+use server::Server;
+
+/// The name of the database that a private cluster holds for us.
+pub const DATABASE: &str = "sabacc";
+
+/// The oldest PostgreSQL that is good enough.
+pub const OLDEST_MAJOR: u32 = 14;
+
+/// Where to look for a PostgreSQL and how to run it. Without `Debug`, since an address may hold a
+/// password.
+#[derive(Clone)]
+pub struct Options {
+    /// The folder whose `postgres` holds the cluster; made if missing.
+    pub data: PathBuf,
+    /// Whether a commit waits for the disk. Only tests may turn this off.
+    pub fsync: bool,
+    /// A database to use instead of a private cluster. May hold a password: not for logs.
+    pub database_url: Option<String>,
+    /// The folder of the server programs to use; no other is then considered.
+    pub pg_bin: Option<PathBuf>,
+    /// Whether PostgreSQL may be fetched without asking.
+    pub fetch: bool,
+    /// Whether somebody at the terminal may be asked.
+    pub interactive: bool,
+    /// Whether the cluster, and the whole of `data`, goes away when the server stops.
+    pub ephemeral: bool,
+    /// A folder that keeps fresh clusters to copy from, which is quicker than making one.
+    pub templates: Option<PathBuf>,
+    /// How long to wait for a server that still runs in the same folder.
+    pub patience: Duration,
+    /// The variables of the process that matter here.
+    pub environment: Environment,
+}
+
+impl Options {
+    /// A durable private cluster in `data` unless `environment` names a database or programs;
+    /// nothing is fetched and nobody is asked.
+    #[must_use]
+    pub fn new(data: impl Into<PathBuf>, environment: Environment) -> Self {
+        Self {
+            data: data.into(),
+            fsync: true,
+            database_url: environment.database_url.clone(),
+            pg_bin: environment.pg_bin.clone(),
+            fetch: false,
+            interactive: false,
+            ephemeral: false,
+            templates: None,
+            patience: Duration::from_secs(20),
+            environment,
+        }
+    }
+}
+
+/// A PostgreSQL that answers. A private one stops when this is dropped; [`Postgres::stop`] also
+/// waits until it has.
+pub struct Postgres {
+    url: String,
+    about: String,
+    server: Option<Server>,
+}
+
+/// Leaves the address out, since it holds a password.
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Postgres").field("about", &self.about).finish_non_exhaustive()
+    }
+}
+
+/// Finds or starts a PostgreSQL, and returns when it answers.
+///
+/// # Errors
+/// See [`PostgresError`]; nothing that was started is left running.
+pub async fn obtain(options: &Options) -> Result<Postgres, PostgresError> {
+    if let Some(url) = &options.database_url {
+        return given::open(url).await;
+    }
+    let options = options.clone();
+    let started = tokio::task::spawn_blocking(move || start_private(&options)).await;
+    let mut server = started.unwrap_or_else(|e| std::panic::resume_unwind(e.into_panic()))?;
+    server.ready().await?;
+    let (url, about) = (server.url(DATABASE), server.describe());
+    Ok(Postgres { url, about, server: Some(server) })
+}
+
+fn start_private(options: &Options) -> Result<Server, PostgresError> {
+    let cluster = Cluster::claim(options)?;
+    let binaries = programs(options, &cluster)?;
+    cluster.initialise(&binaries, options)?;
+    Server::start(cluster, &binaries, options)
+}
+
+/// The first programs found that can run this cluster; fetched if there are none and that is
+/// agreed to.
+fn programs(options: &Options, cluster: &Cluster) -> Result<Binaries, PostgresError> {
+    let Search { found, searched } = binaries::search(options, &cluster.account)?;
+    let made_by = cluster.major()?;
+    let fits = |b: &Binaries| made_by.is_none_or(|major| major == b.version.major);
+    if let Some(binaries) = found.iter().find(|b| fits(b)) {
+        return Ok(binaries.clone());
+    }
+    let fetching_helps = made_by.is_none_or(|major| major == fetch::MAJOR);
+    if fetching_helps && fetch::wanted(options)? {
+        let dir = fetch::fetch(&fetch::cache_dir(options, &cluster.account))?;
+        return binaries::probe(&dir, &cluster.account)
+            .map_err(|why| PostgresError::UnusableBinaries { dir, why });
+    }
+    match made_by {
+        Some(major) if !found.is_empty() => Err(PostgresError::VersionMismatch {
+            cluster: cluster.dir.clone(),
+            made_by: major,
+            found: found.iter().map(|b| b.version.major).collect(),
+        }),
+        Some(_) | None => Err(PostgresError::NotFound { searched }),
+    }
+}
+
+impl Postgres {
+    /// The address of the database, as the role that owns everything in it. Holds a password:
+    /// not for logs.
+    #[must_use]
+    pub fn admin_url(&self) -> String {
+        self.url.clone()
+    }
+
+    /// The address of the same database for another role. Holds a password: not for logs.
+    #[must_use]
+    pub fn url_for(&self, role: &str, password: &str) -> String {
+        url::with_role(&self.url, role, password)
+    }
+
+    /// The address of another database of the same server, as the owner. Holds a password: not
+    /// for logs.
+    #[must_use]
+    pub fn url_of(&self, database: &str) -> String {
+        url::with_database(&self.url, database)
+    }
+
+    /// Version and whereabouts, for people.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        self.about.clone()
+    }
+
+    /// Stops a private cluster and waits until it is down; a database given by address is left
+    /// alone. Open connections are cut.
+    ///
+    /// # Errors
+    /// [`PostgresError::StillRunning`] if the server is not down after a minute.
+    pub async fn stop(mut self) -> Result<(), PostgresError> {
+        match self.server.take() {
+            Some(server) => server.stop().await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// `N` random bytes in hexadecimal.
+fn random_hex<const N: usize>() -> String {
+    hex(&entropy::bytes::<N>(&SystemEntropy))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_holds_no_password() {
+        let url = "postgres://owner:hunter2@host/db".to_owned();
+        let postgres = Postgres { url, about: "PostgreSQL 15".into(), server: None };
+        assert!(!format!("{postgres:?}").contains("hunter2"));
+    }
+}

@@ -1,0 +1,203 @@
+//! The system user a private cluster runs as. PostgreSQL refuses to run as root, so root hands
+//! it to a user without rights; everybody else runs it themselves.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::PostgresError;
+
+/// Looked for in this order when root has to find somebody to run the server.
+const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
+
+/// Who runs the server. Invariant: `uid` is not root's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Account {
+    pub(super) uid: u32,
+    pub(super) gid: u32,
+    /// A name, or the number where there is none.
+    pub(super) name: String,
+    /// Whether this is somebody else than this process runs as.
+    pub(super) switch: bool,
+}
+
+impl Account {
+    /// Who is to run the cluster in the folder `existing`, or a new one.
+    pub(super) fn choose(existing: Option<&Path>) -> Result<Self, PostgresError> {
+        let owner = match existing {
+            Some(dir) => {
+                let found = std::fs::metadata(dir).map_err(PostgresError::io("reading", dir))?;
+                Some((dir, found.uid(), found.gid()))
+            }
+            None => None,
+        };
+        let we = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        // Absent in some minimal images, where it says no less than an empty one.
+        let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        decide(we, owner, &users)
+    }
+
+    /// A program to run as this user: in a clean environment, away from the caller's folder
+    /// (which that user may not be able to enter) and from its terminal's signals.
+    pub(super) fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        command.env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin:/usr/local/bin");
+        command.current_dir("/").process_group(0).stdin(Stdio::null());
+        if self.switch {
+            command.uid(self.uid).gid(self.gid);
+        }
+        command
+    }
+
+    /// Gives a file or folder to this user.
+    pub(super) fn own(&self, path: &Path) -> Result<(), PostgresError> {
+        match self.switch {
+            true => std::os::unix::fs::lchown(path, Some(self.uid), Some(self.gid))
+                .map_err(PostgresError::io("giving the database server's user", path)),
+            false => Ok(()),
+        }
+    }
+}
+
+fn decide(
+    we: (u32, u32),
+    owner: Option<(&Path, u32, u32)>,
+    users: &str,
+) -> Result<Account, PostgresError> {
+    let (uid, gid) = we;
+    let wrong_owner = |dir: &Path, owner: u32| PostgresError::WrongOwner {
+        path: dir.to_owned(),
+        owner: name_of(users, owner),
+        we: name_of(users, uid),
+    };
+    match owner {
+        Some((dir, owner, _)) if owner == 0 || (uid != 0 && owner != uid) => {
+            Err(wrong_owner(dir, owner))
+        }
+        _ if uid != 0 => Ok(Account { uid, gid, name: name_of(users, uid), switch: false }),
+        Some((_, uid, gid)) => Ok(Account { uid, gid, name: name_of(users, uid), switch: true }),
+        None => UNPRIVILEGED
+            .iter()
+            .find_map(|name| named(users, name))
+            .ok_or(PostgresError::NoUnprivilegedUser),
+    }
+}
+
+/// Name, user number and group number of each line of `/etc/passwd`.
+fn entries(users: &str) -> impl Iterator<Item = (&str, u32, u32)> {
+    users.lines().filter_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        let uid = fields.nth(1)?.parse().ok()?;
+        Some((name, uid, fields.next()?.parse().ok()?))
+    })
+}
+
+fn named(users: &str, wanted: &str) -> Option<Account> {
+    let (name, uid, gid) = entries(users).find(|&(name, uid, _)| name == wanted && uid != 0)?;
+    Some(Account { uid, gid, name: name.to_owned(), switch: true })
+}
+
+fn name_of(users: &str, wanted: u32) -> String {
+    let found = entries(users).find(|&(_, uid, _)| uid == wanted);
+    found.map_or_else(|| format!("user {wanted}"), |(name, ..)| name.to_owned())
+}
+
+/// The first folder on the way to `path` that `account` may not pass through, if any. Of what
+/// does not exist yet, the part that does counts. Asked only where this process is root and so
+/// would notice nothing itself.
+pub(super) fn obstacle(path: &Path, account: &Account) -> Option<PathBuf> {
+    if !account.switch {
+        return None;
+    }
+    let existing = path.ancestors().find_map(|folder| folder.canonicalize().ok())?;
+    let mut way: Vec<&Path> = existing.ancestors().collect();
+    way.reverse();
+    let closed = |folder: &&Path| std::fs::metadata(folder).is_ok_and(|m| !may_enter(&m, account));
+    way.into_iter().find(closed).map(Path::to_owned)
+}
+
+fn may_enter(folder: &Metadata, account: &Account) -> bool {
+    let class = if folder.uid() == account.uid {
+        0o100
+    } else if folder.gid() == account.gid {
+        0o010
+    } else {
+        0o001
+    };
+    folder.mode() & class != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    const USERS: &str = "root:x:0:0:root:/root:/bin/sh\n\
+                         nobody:x:65534:65533::/:/bin/false\n\
+                         ann:x:1000:1001::/home/ann:/bin/sh\n\
+                         postgres:x:101:104::/var/lib/postgresql:/bin/bash\n";
+
+    fn account(uid: u32, gid: u32, name: &str, switch: bool) -> Account {
+        Account { uid, gid, name: name.into(), switch }
+    }
+
+    fn check(we: (u32, u32), owner: Option<u32>, users: &str, then: &Account) {
+        let owner = owner.map(|uid| (Path::new("/data/postgres"), uid, 7));
+        assert_eq!(&decide(we, owner, users).unwrap(), then);
+    }
+
+    #[test]
+    fn root_finds_somebody_and_others_run_it_themselves() {
+        check((0, 0), None, USERS, &account(101, 104, "postgres", true));
+        check((0, 0), None, &USERS[..70], &account(65534, 65533, "nobody", true));
+        check((0, 0), Some(1000), USERS, &account(1000, 7, "ann", true));
+        check((1000, 1001), None, USERS, &account(1000, 1001, "ann", false));
+        check((1000, 1001), Some(1000), USERS, &account(1000, 1001, "ann", false));
+        check((4711, 1), None, USERS, &account(4711, 1, "user 4711", false));
+    }
+
+    #[test]
+    fn root_alone_in_the_user_list_is_told_what_to_do() {
+        let error = decide((0, 0), None, "root:x:0:0::/:/bin/sh\npostgres:x:0:0::/:\n");
+        let error = error.unwrap_err();
+        assert!(matches!(error, PostgresError::NoUnprivilegedUser), "{error}");
+        assert!(error.to_string().contains("useradd"), "{error}");
+    }
+
+    #[test]
+    fn a_cluster_of_somebody_else_or_of_root_is_not_touched() {
+        for (we, owner) in [((1000, 1001), 101), ((0, 0), 0), ((1000, 1001), 0)] {
+            let dir = Path::new("/data/postgres");
+            let error = decide(we, Some((dir, owner, owner)), USERS).unwrap_err();
+            assert!(matches!(error, PostgresError::WrongOwner { .. }), "{error}");
+            assert!(error.to_string().contains("/data/postgres"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_first_closed_folder_on_the_way_is_named() {
+        let top = tempfile::tempdir().unwrap();
+        let closed = top.path().join("closed");
+        std::fs::create_dir_all(closed.join("inner")).unwrap();
+        let allow = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        allow(top.path(), 0o755);
+        allow(&closed, 0o700);
+        let stranger = account(4_000_000, 4_000_000, "stranger", true);
+        let missing = closed.join("inner/not/there");
+        let named = closed.canonicalize().unwrap();
+        assert_eq!(obstacle(&missing, &stranger), Some(named));
+        allow(&closed, 0o711);
+        assert_eq!(obstacle(&missing, &stranger), None);
+        allow(&closed, 0o710);
+        let group = std::fs::metadata(&closed).unwrap().gid();
+        assert_eq!(obstacle(&missing, &account(4_000_000, group, "friend", true)), None);
+        allow(&closed, 0o000);
+        assert_eq!(obstacle(&missing, &account(4_000_000, group, "we", false)), None);
+        allow(&closed, 0o700);
+    }
+}
