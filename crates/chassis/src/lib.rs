@@ -1,5 +1,21 @@
-//! Knows: nothing yet.
-//! Does not know: anything.
+//! Knows: what every service's shell needs: configuration, clock, entropy, tokens, ports, peers, telemetry, stopping; and PostgreSQL to run on.
+//! Does not know: games, credits, logs, or any message of our protocols.
+//!
+//! The only crate that reads the clock, the environment, entropy or signals. A service's `main` goes
+//! through it in this order: read the [`config`], start [`telemetry`], listen to signals ([`drain`]),
+//! [`serve::bind`] the port, build the services, [`serve::Server::run`], flush.
 
+pub mod auth;
+pub mod channel;
+pub mod clock;
+pub mod config;
+pub mod drain;
 pub mod entropy;
+pub mod ids;
+pub mod limits;
 pub mod postgres;
+mod refusal;
+pub mod secret;
+pub mod serve;
+pub mod telemetry;
+pub mod tls;

@@ -1,0 +1,142 @@
+//! Making tokens: what `sabacc up` gives its players, and what services show each other.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
+use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey, EncodePublicKey};
+use ed25519_dalek::{SigningKey, VerifyingKey};
+use primitives::UnixMicros;
+
+use super::{Claims, Identity, Role, jws};
+use crate::clock::Clock;
+use crate::entropy::{self, Entropy};
+use crate::secret::Secret;
+
+/// How long a service's own token lives, and how long before its end a new one is made.
+const LIFETIME: Duration = Duration::from_secs(600);
+const RENEWED_BEFORE: Duration = Duration::from_secs(120);
+
+/// The text is not a key of the expected kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    #[error(
+        "not an Ed25519 private key in PKCS#8 PEM; \
+         make one with: openssl genpkey -algorithm ed25519 -out key.pem"
+    )]
+    Private,
+    #[error(
+        "not an Ed25519 public key in PEM; \
+         take it from the private one with: openssl pkey -in key.pem -pubout"
+    )]
+    Public,
+}
+
+/// Signs tokens with one private key.
+#[derive(Clone)]
+pub struct TokenIssuer {
+    name: String,
+    key: SigningKey,
+}
+
+impl fmt::Debug for TokenIssuer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenIssuer").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl TokenIssuer {
+    /// `name` goes into each token's `iss`.
+    ///
+    /// # Errors
+    /// The text is not a private Ed25519 key.
+    pub fn from_pem(name: &str, pem: &str) -> Result<TokenIssuer, KeyError> {
+        let key = SigningKey::from_pkcs8_pem(pem).map_err(|_| KeyError::Private)?;
+        Ok(TokenIssuer { name: name.to_owned(), key })
+    }
+
+    /// A new key.
+    pub fn generate(name: &str, entropy: &dyn Entropy) -> TokenIssuer {
+        let key = SigningKey::from_bytes(&entropy::bytes(entropy));
+        TokenIssuer { name: name.to_owned(), key }
+    }
+
+    /// What a verifier needs to know.
+    #[must_use]
+    pub fn public_key(&self) -> VerifyingKey {
+        self.key.verifying_key()
+    }
+
+    /// The public key as other programs read it.
+    #[must_use]
+    pub fn public_pem(&self) -> String {
+        let pem = self.public_key().to_public_key_pem(LineEnding::LF);
+        pem.expect("32 bytes always encode")
+    }
+
+    /// The private key, to be kept.
+    #[must_use]
+    pub fn private_pem(&self) -> Secret {
+        let pem = self.key.to_pkcs8_pem(LineEnding::LF).expect("32 bytes always encode");
+        Secret::new(pem.to_string())
+    }
+
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The token.
+    #[must_use]
+    pub fn issue(&self, claims: &Claims) -> String {
+        let payload = serde_json::to_vec(claims).expect("texts and numbers always encode");
+        jws::sign(&payload, &self.key)
+    }
+}
+
+/// A service's own token, made anew before it ends. Cheap to clone.
+#[derive(Clone)]
+pub struct ServiceToken {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    issuer: TokenIssuer,
+    identity: Identity,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    current: Mutex<Option<(String, UnixMicros)>>,
+}
+
+impl ServiceToken {
+    /// For the service `name`.
+    #[must_use]
+    pub fn new(
+        issuer: TokenIssuer,
+        name: &str,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> ServiceToken {
+        let identity = Identity { role: Role::Service, subject: name.to_owned() };
+        let current = Mutex::new(None);
+        ServiceToken { shared: Arc::new(Shared { issuer, identity, clock, entropy, current }) }
+    }
+
+    /// A token good for two minutes at least.
+    #[must_use]
+    pub fn current(&self) -> String {
+        let Shared { issuer, identity, clock, entropy, current } = &*self.shared;
+        let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = clock.now();
+        if let Some((token, renewal)) = current.as_ref()
+            && now < *renewal
+        {
+            return token.clone();
+        }
+        let claims = Claims::new(issuer.name(), identity, LIFETIME, (&**clock, &**entropy));
+        let token = issuer.issue(&claims);
+        *current = Some((token.clone(), now.plus(LIFETIME.saturating_sub(RENEWED_BEFORE))));
+        token
+    }
+}

@@ -1,0 +1,98 @@
+//! Calling another service.
+//!
+//! A channel connects when it is first used and again whenever it has to. Each call carries the
+//! trace context, and a token: the one that the call brings with it (a player's, passed on), or the
+//! channel's own.
+
+use std::time::Duration;
+
+use http::Uri;
+use tonic::metadata::MetadataValue;
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Status};
+
+use crate::auth::ServiceToken;
+use crate::telemetry;
+use crate::tls::Tls;
+
+/// A connection takes no longer than this.
+const CONNECT: Duration = Duration::from_secs(2);
+/// An answer begins no later than this, or the call fails: longer than any deadline of a server.
+const ANSWER: Duration = Duration::from_secs(10);
+const KEEPALIVE: Duration = Duration::from_secs(20);
+const KEEPALIVE_ANSWER: Duration = Duration::from_secs(10);
+
+/// A way to another service: what the generated clients are made from. Cheap to clone.
+pub type PeerChannel = InterceptedService<Channel, Carry>;
+
+/// The peer cannot be called, by its configuration.
+#[derive(Debug, thiserror::Error)]
+#[error("{uri} cannot be called: {source}")]
+pub struct ChannelError {
+    uri: Uri,
+    source: tonic::transport::Error,
+}
+
+/// A channel to `uri`, not connected yet. `https` takes `tls`, or the well-known roots without.
+/// Needs a running tokio.
+///
+/// # Errors
+/// The certificates cannot be used.
+pub fn to(uri: &Uri, tls: Option<&Tls>, carry: Carry) -> Result<PeerChannel, ChannelError> {
+    let mut endpoint = Endpoint::from(uri.clone())
+        .connect_timeout(CONNECT)
+        .timeout(ANSWER)
+        .tcp_nodelay(true)
+        .http2_keep_alive_interval(KEEPALIVE)
+        .keep_alive_timeout(KEEPALIVE_ANSWER)
+        .keep_alive_while_idle(true);
+    if uri.scheme_str() == Some("https") {
+        let tls = tls.map_or_else(|| Tls::new(None, None).client(), Tls::client);
+        endpoint =
+            endpoint.tls_config(tls).map_err(|source| ChannelError { uri: uri.clone(), source })?;
+    }
+    Ok(InterceptedService::new(endpoint.connect_lazy(), carry))
+}
+
+/// What goes along with every call.
+#[derive(Clone)]
+pub enum Carry {
+    /// The trace context, and whatever token the call itself brings.
+    Nothing,
+    /// This service's own token too, unless the call brings one.
+    Own(ServiceToken),
+}
+
+impl Interceptor for Carry {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        let mut headers = std::mem::take(request.metadata_mut()).into_headers();
+        telemetry::inject(&mut headers);
+        *request.metadata_mut() = tonic::metadata::MetadataMap::from_headers(headers);
+        match self {
+            Carry::Nothing => {}
+            Carry::Own(token) => {
+                if !request.metadata().contains_key("authorization") {
+                    bear(&mut request, &token.current());
+                }
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// Puts a token into a call. A token that is no header value is left out: no server believes it.
+pub fn bear<T>(request: &mut Request<T>, token: &str) {
+    if let Ok(mut value) = MetadataValue::try_from(format!("Bearer {token}")) {
+        value.set_sensitive(true);
+        request.metadata_mut().insert("authorization", value);
+    }
+}
+
+/// Passes the token of the call that is being answered on to a call made for it.
+pub fn pass_on<T, U>(from: &Request<T>, to: &mut Request<U>) {
+    if let Some(token) = from.metadata().get("authorization") {
+        to.metadata_mut().insert("authorization", token.clone());
+    }
+}

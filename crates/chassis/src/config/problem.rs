@@ -1,0 +1,48 @@
+//! What is wrong with a configuration.
+
+use std::fmt;
+
+/// One wrong setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The setting as its author wrote it: `limits.streams in sabacc.toml`, or `SABACC_LISTEN`.
+    pub setting: String,
+    /// What it says; none where it is missing or secret.
+    pub value: Option<String>,
+    /// What is wrong with it and what would be right.
+    pub advice: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Some(value) => write!(f, "{} = {value:?}: {}", self.setting, self.advice),
+            None => write!(f, "{}: {}", self.setting, self.advice),
+        }
+    }
+}
+
+/// The configuration cannot be used. Nothing was started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    /// Never empty.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the configuration cannot be used:")?;
+        for problem in &self.problems {
+            write!(f, "\n  {problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl From<Problem> for ConfigError {
+    fn from(problem: Problem) -> ConfigError {
+        ConfigError { problems: vec![problem] }
+    }
+}

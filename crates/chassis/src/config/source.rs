@@ -1,0 +1,102 @@
+//! Where settings come from, flattened: one name, one text.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::problem::{ConfigError, Problem};
+
+/// A configuration file's settings and the environment, not yet judged.
+#[derive(Debug, Clone, Default)]
+pub struct Source {
+    pub(super) file: String,
+    /// `limits.streams` → `32`. Lists of texts are joined with commas.
+    pub(super) settings: BTreeMap<String, String>,
+    pub(super) environment: BTreeMap<String, String>,
+}
+
+impl Source {
+    /// This process's environment, and the file named by `file` or by `SABACC_CONFIG`, if either is.
+    ///
+    /// # Errors
+    /// The file cannot be read or is not TOML; a variable of ours is not Unicode.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads them")]
+    pub fn from_process(file: Option<&Path>) -> Result<Source, ConfigError> {
+        let mut environment = BTreeMap::new();
+        for (name, value) in std::env::vars_os() {
+            let Some(name) = name.to_str().filter(|name| is_ours(name)) else { continue };
+            let value = value.into_string().map_err(|_| Problem {
+                setting: name.to_owned(),
+                value: None,
+                advice: "the value is not Unicode text".to_owned(),
+            })?;
+            environment.insert(name.to_owned(), value);
+        }
+        let named = environment.get("SABACC_CONFIG").filter(|path| !path.is_empty());
+        let Some(path) = file.map(Path::to_owned).or_else(|| named.map(PathBuf::from)) else {
+            return Ok(Source { file: String::new(), settings: BTreeMap::new(), environment });
+        };
+        let text = std::fs::read_to_string(&path).map_err(|error| Problem {
+            setting: "--config (SABACC_CONFIG)".to_owned(),
+            value: Some(path.display().to_string()),
+            advice: format!("the file cannot be read: {error}"),
+        })?;
+        Source::new(&path.display().to_string(), &text, environment)
+    }
+
+    /// From texts: the file's name for messages, its content, and the variables.
+    ///
+    /// # Errors
+    /// The content is not TOML, or holds something other than texts, numbers, yes/no and lists of
+    /// texts in tables.
+    pub fn new(
+        file: &str,
+        content: &str,
+        environment: BTreeMap<String, String>,
+    ) -> Result<Source, ConfigError> {
+        let table: toml::Table = content.parse().map_err(|error: toml::de::Error| Problem {
+            setting: file.to_owned(),
+            value: None,
+            advice: format!("not TOML: {}", error.message()),
+        })?;
+        let mut settings = BTreeMap::new();
+        flatten("", table, &mut settings).map_err(|key| Problem {
+            setting: format!("{key} in {file}"),
+            value: None,
+            advice: "allowed are texts, whole numbers, true and false, lists of texts".to_owned(),
+        })?;
+        Ok(Source { file: file.to_owned(), settings, environment })
+    }
+}
+
+fn is_ours(name: &str) -> bool {
+    name.starts_with("SABACC_")
+        || name.starts_with("OTEL_")
+        || matches!(name, "DATABASE_URL" | "RUST_LOG")
+}
+
+/// `Err` is the key whose value has no flat form.
+fn flatten(
+    prefix: &str,
+    table: toml::Table,
+    into: &mut BTreeMap<String, String>,
+) -> Result<(), String> {
+    for (key, value) in table {
+        let key = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+        let text = match value {
+            toml::Value::String(text) => text,
+            toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Boolean(flag) => flag.to_string(),
+            toml::Value::Array(items) => {
+                let texts: Option<Vec<&str>> = items.iter().map(toml::Value::as_str).collect();
+                texts.ok_or_else(|| key.clone())?.join(",")
+            }
+            toml::Value::Table(inner) => {
+                flatten(&key, inner, into)?;
+                continue;
+            }
+            toml::Value::Float(_) | toml::Value::Datetime(_) => return Err(key),
+        };
+        into.insert(key, text);
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Taking calls: one port, bounded in everything a caller may do to it, and left in order.
+//!
+//! Connections are accepted here and not by tonic's server, for three things that it does not do:
+//! count the connections of an address, let each connection's age differ a little so that a restart
+//! is not repeated by all clients at once half an hour later, and wait a moment where the process
+//! has no file descriptor left. The stop goes: health says `NOT_SERVING`, the port closes, streams
+//! end by their token, what was accepted finishes, and after the grace what is left is cut off.
+
+mod addresses;
+mod connection;
+mod deadline;
+mod grpc;
+mod health;
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tonic::body::Body;
+use tower::Service;
+
+use self::addresses::Addresses;
+use crate::drain::Drain;
+use crate::limits::Limits;
+
+pub use deadline::{Deadline, DeadlineLayer};
+pub use grpc::{Grpc, GrpcApp};
+pub use health::Health;
+
+/// Time for the operating system to get file descriptors back.
+const SHORT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
+
+/// The address cannot be listened on.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    #[error(
+        "{address} is in use by another program: stop it, or choose another address with \
+         SABACC_LISTEN=ADDRESS:PORT (port 0 takes any that is free)"
+    )]
+    Taken { address: SocketAddr },
+    #[error(
+        "this user may not listen on {address}: choose a port from 1024 upwards with \
+         SABACC_LISTEN=ADDRESS:PORT"
+    )]
+    Forbidden { address: SocketAddr },
+    #[error(
+        "{address} is no address of this machine: choose one that is, or 0.0.0.0 or [::] for all, \
+         with SABACC_LISTEN=ADDRESS:PORT"
+    )]
+    NotOurs { address: SocketAddr },
+    #[error("cannot listen on {address}: {source}")]
+    Other { address: SocketAddr, source: io::Error },
+}
+
+/// A port of ours. Callers may connect already; they are answered once it is served.
+#[derive(Debug)]
+pub struct Bound {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Bound {
+    /// The address as it really is: with the port chosen where port 0 was asked for.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// Listens on `address`.
+///
+/// # Errors
+/// It cannot be listened on; the error says what to do.
+pub async fn bind(address: SocketAddr) -> Result<Bound, BindError> {
+    let bound = async {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        Ok(Bound { listener, address })
+    };
+    bound.await.map_err(|source: io::Error| match source.kind() {
+        io::ErrorKind::AddrInUse => BindError::Taken { address },
+        io::ErrorKind::PermissionDenied => BindError::Forbidden { address },
+        io::ErrorKind::AddrNotAvailable => BindError::NotOurs { address },
+        _ => BindError::Other { address, source },
+    })
+}
+
+/// A server's surroundings: what it takes, what it shows, when it stops.
+#[derive(Clone)]
+pub struct Server {
+    pub limits: Limits,
+    pub tls: Option<TlsAcceptor>,
+    /// HTTP/1.1 is spoken too, for browsers and curl.
+    pub http1: bool,
+    pub health: Health,
+    pub drain: Drain,
+}
+
+impl Server {
+    /// Plain HTTP/2.
+    #[must_use]
+    pub fn new(limits: Limits, health: Health, drain: Drain) -> Server {
+        Server { limits, tls: None, http1: false, health, drain }
+    }
+
+    /// Serves `app` until the drain, and finishes. Whether everybody was finished with; false means
+    /// that somebody was cut off.
+    pub async fn run<S, B>(self, bound: Bound, app: S) -> bool
+    where
+        S: Service<Request<Body>, Response = Response<B>, Error = Infallible>,
+        S: Clone + Send + Sync + 'static,
+        S::Future: Send + 'static,
+        B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<tonic::codegen::StdError> + Send + Sync,
+    {
+        let Bound { listener, address } = bound;
+        tracing::info!(%address, tls = self.tls.is_some(), "serving");
+        let addresses = Addresses::new(self.limits.address_connections);
+        let server = Arc::new(self);
+        while let Some((stream, peer)) = accept(&listener, &server.drain).await {
+            let Some(place) = addresses.enter(peer.ip()) else {
+                tracing::debug!(%peer, "too many connections of this address");
+                continue;
+            };
+            let connection = connection::serve(stream, peer, app.clone(), Arc::clone(&server));
+            server.drain.spawn(async move {
+                connection.await;
+                drop(place);
+            });
+        }
+        server.health.stop().await;
+        drop(listener);
+        let finished = server.drain.finish().await;
+        tracing::info!(%address, finished, "stopped");
+        finished
+    }
+}
+
+/// The next connection; none once the drain has begun.
+async fn accept(listener: &TcpListener, drain: &Drain) -> Option<(TcpStream, SocketAddr)> {
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = drain.stopping().cancelled() => return None,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok(connection) => return Some(connection),
+            Err(error) if is_the_callers(&error) => {}
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept connections for the moment");
+                tokio::time::sleep(SHORT_OF_DESCRIPTORS).await;
+            }
+        }
+    }
+}
+
+/// Whether a connection failed, and not the accepting of connections.
+fn is_the_callers(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::Interrupted
+            | io::ErrorKind::TimedOut
+    )
+}

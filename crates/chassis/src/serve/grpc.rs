@@ -1,0 +1,66 @@
+//! gRPC services put together: routed, guarded, in time, with health and reflection.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use http::{Request, Response};
+use tonic::body::Body;
+use tonic::server::NamedService;
+use tonic::service::{Routes, RoutesBuilder};
+use tower::{Layer, Service};
+
+use super::deadline::{Deadline, DeadlineLayer};
+use super::health::Health;
+use crate::auth::{Access, Guard, Guarded, Verifier};
+use crate::limits::Limits;
+
+/// Services behind their guard, ready for a [`Server`](super::Server).
+pub type GrpcApp = Guarded<Deadline<Routes>>;
+
+/// Collects the services of one server.
+pub struct Grpc {
+    routes: RoutesBuilder,
+    health: Health,
+}
+
+impl Grpc {
+    /// With the health service already.
+    #[must_use]
+    pub fn new(health: Health) -> Grpc {
+        let mut routes = RoutesBuilder::default();
+        routes.add_service(health.service());
+        Grpc { routes, health }
+    }
+
+    /// One service more, which serves from now on.
+    pub async fn add<S>(mut self, service: S) -> Grpc
+    where
+        S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+        S: NamedService + Clone + Send + Sync + 'static,
+        S::Future: Send + 'static,
+    {
+        self.health.set::<S>(true).await;
+        self.routes.add_service(service);
+        self
+    }
+
+    /// Lets everybody ask what there is (`grpc.reflection.v1`).
+    ///
+    /// # Errors
+    /// The bytes are not an encoded `FileDescriptorSet`.
+    pub fn reflect(mut self, descriptors: &[u8]) -> Result<Grpc, tonic_reflection::server::Error> {
+        let reflection = tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(descriptors)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+            .build_v1()?;
+        self.routes.add_service(reflection);
+        Ok(self)
+    }
+
+    /// The whole, where `verifier` says who calls and `access` what he may.
+    #[must_use]
+    pub fn guarded(self, verifier: Verifier, access: Arc<Access>, limits: &Limits) -> GrpcApp {
+        let deadline = DeadlineLayer::new(limits.unary_deadline, Arc::clone(&access));
+        Guard::new(verifier, access).layer(deadline.layer(self.routes.routes().prepare()))
+    }
+}

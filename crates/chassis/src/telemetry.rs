@@ -1,0 +1,186 @@
+//! What a service tells about itself: log lines on standard error, and spans over OTLP where the
+//! operator asks for them with the variables that OpenTelemetry defines.
+//!
+//! Every call has a trace id, whether spans leave the process or not: it stands in log lines, in
+//! events and in each answer's `trace-id` metadata, so that a player's complaint finds its records.
+//! Lines and spans carry ids, names, sizes and times, never a payload.
+
+mod carry;
+mod traced;
+
+use std::time::Duration;
+
+use opentelemetry::trace::{TraceContextExt, TracerProvider};
+use opentelemetry_otlp::{SpanExporter, WithExportConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing::Subscriber;
+use tracing::level_filters::LevelFilter;
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+use tracing_subscriber::filter::{EnvFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, fmt};
+
+use crate::config::Settings;
+
+pub use carry::{extract, inject};
+pub(crate) use traced::is_grpc;
+pub use traced::{TRACE_ID, TraceLayer, Traced, TracedBody};
+
+/// Spans still in memory at the end have this long to leave.
+const FLUSH: Duration = Duration::from_secs(5);
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LogFormat {
+    #[default]
+    Human,
+    Json,
+}
+
+/// What is told, how, and to whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TelemetryConfig {
+    /// Directives of `tracing_subscriber::EnvFilter`, such as `info` or `info,eventlog=debug`.
+    pub log: String,
+    pub format: LogFormat,
+    /// Where spans go by OTLP over gRPC; none means that they stay.
+    pub otlp: Option<String>,
+}
+
+impl Default for TelemetryConfig {
+    fn default() -> TelemetryConfig {
+        TelemetryConfig { log: "info".to_owned(), format: LogFormat::Human, otlp: None }
+    }
+}
+
+impl TelemetryConfig {
+    /// From `telemetry.log` (or `RUST_LOG`), `telemetry.format` and the variables of OpenTelemetry.
+    pub fn read(settings: &mut Settings) -> TelemetryConfig {
+        let allowed = "directives such as info or info,eventlog=debug";
+        let log = settings.get("telemetry.log", allowed, |text| {
+            EnvFilter::builder().parse(text).is_ok().then(|| text.to_owned())
+        });
+        let log = log.or_else(|| settings.variable("RUST_LOG").map(str::to_owned));
+        let format = match settings.choice("telemetry.format", &["human", "json"]) {
+            Some("json") => LogFormat::Json,
+            _ => LogFormat::Human,
+        };
+        TelemetryConfig {
+            log: log.unwrap_or_else(|| "info".to_owned()),
+            format,
+            otlp: otlp(settings),
+        }
+    }
+}
+
+/// `OTEL_TRACES_EXPORTER=otlp` or an endpoint asks for export; `none` and `OTEL_SDK_DISABLED` forbid.
+fn otlp(settings: &mut Settings) -> Option<String> {
+    let disabled = settings
+        .variable("OTEL_SDK_DISABLED")
+        .is_some_and(|value| value.eq_ignore_ascii_case("true"));
+    let exporter = settings.variable("OTEL_TRACES_EXPORTER");
+    let endpoint = settings
+        .variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+        .or_else(|| settings.variable("OTEL_EXPORTER_OTLP_ENDPOINT"))
+        .map(str::to_owned);
+    match exporter {
+        _ if disabled => None,
+        None => endpoint,
+        Some("otlp") => endpoint.or_else(|| Some("http://localhost:4317".to_owned())),
+        Some("none") => None,
+        Some(other) => {
+            let other = other.to_owned();
+            settings.refuse_variable("OTEL_TRACES_EXPORTER", &other, "allowed: otlp, none");
+            None
+        }
+    }
+}
+
+/// Nothing can be told.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    #[error("the log directives {directives:?} are not understood: {source}")]
+    Directives { directives: String, source: tracing_subscriber::filter::ParseError },
+    #[error("spans cannot be exported to {endpoint}: {source}")]
+    Exporter { endpoint: String, source: opentelemetry_otlp::ExporterBuildError },
+    #[error("this process tells about itself already")]
+    Started(#[from] tracing_subscriber::util::TryInitError),
+}
+
+/// What was started; to be flushed at the end.
+#[derive(Debug)]
+#[must_use = "spans in memory are lost unless it is flushed"]
+pub struct Telemetry {
+    provider: SdkTracerProvider,
+}
+
+impl Telemetry {
+    /// Sends what is still in memory. Takes five seconds at most.
+    pub async fn flush(self) {
+        let sent = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(FLUSH));
+        if let Ok(Err(error)) = sent.await {
+            tracing::warn!(%error, "the last spans were not exported");
+        }
+    }
+}
+
+/// Starts telling, for the whole process, under the name `service`. Needs a running tokio where
+/// spans are exported.
+///
+/// # Errors
+/// The configuration cannot be used, or somebody has started before.
+pub fn start(service: &str, config: &TelemetryConfig) -> Result<Telemetry, TelemetryError> {
+    let provider = provider(service, config)?;
+    let directives = EnvFilter::builder().parse(&config.log);
+    let directives = directives
+        .map_err(|source| TelemetryError::Directives { directives: config.log.clone(), source })?;
+    let lines = fmt::layer().with_writer(std::io::stderr);
+    let lines = match config.format {
+        LogFormat::Human => lines.boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+    };
+    tracing_subscriber::registry()
+        .with(spans(&provider))
+        .with(lines.with_filter(directives))
+        .try_init()?;
+    Ok(Telemetry { provider })
+}
+
+/// Without an exporter spans have ids and go nowhere.
+fn provider(service: &str, config: &TelemetryConfig) -> Result<SdkTracerProvider, TelemetryError> {
+    let resource = Resource::builder().with_service_name(format!("sabacc-{service}")).build();
+    let mut builder = SdkTracerProvider::builder().with_resource(resource);
+    if let Some(endpoint) = &config.otlp {
+        let exporter = SpanExporter::builder().with_tonic().with_endpoint(endpoint).build();
+        let exporter = exporter
+            .map_err(|source| TelemetryError::Exporter { endpoint: endpoint.clone(), source })?;
+        builder = builder.with_batch_exporter(exporter);
+    }
+    Ok(builder.build())
+}
+
+/// Our spans, however quiet the log is; not those of the transport, the exporter's own among them.
+fn spans<S>(provider: &SdkTracerProvider) -> impl Layer<S> + use<S>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
+    let ours = Targets::new().with_default(LevelFilter::INFO).with_targets(
+        ["h2", "hyper", "hyper_util", "tonic", "tower", "opentelemetry"]
+            .map(|quiet| (quiet, LevelFilter::OFF)),
+    );
+    let tracer = provider.tracer("sabacc");
+    tracing_opentelemetry::layer().with_tracer(tracer).with_filter(ours)
+}
+
+/// The id of the trace that the current span belongs to; zeros outside any.
+#[must_use]
+pub fn trace_id() -> [u8; 16] {
+    trace_id_of(&tracing::Span::current())
+}
+
+fn trace_id_of(span: &tracing::Span) -> [u8; 16] {
+    span.context().span().span_context().trace_id().to_bytes()
+}

@@ -1,0 +1,172 @@
+//! A span around each call that a server takes, from its headers to the last byte of its answer.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
+use http_body::{Body, Frame, SizeHint};
+use tokio::time::Instant;
+use tower::{Layer, Service};
+use tracing::{Instrument, Span};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+use super::{carry, trace_id_of};
+
+/// The metadata that every answer carries: the call's trace id as 32 hexadecimal digits.
+pub const TRACE_ID: HeaderName = HeaderName::from_static("trace-id");
+
+/// Wraps services so that each call has a span with the caller's as its parent.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TraceLayer;
+
+/// A service whose calls have spans.
+#[derive(Debug, Clone)]
+pub struct Traced<S> {
+    inner: S,
+}
+
+impl<S> Traced<S> {
+    pub const fn new(inner: S) -> Traced<S> {
+        Traced { inner }
+    }
+}
+
+impl<S> Layer<S> for TraceLayer {
+    type Service = Traced<S>;
+
+    fn layer(&self, inner: S) -> Traced<S> {
+        Traced::new(inner)
+    }
+}
+
+impl<S, B, R> Service<Request<B>> for Traced<S>
+where
+    S: Service<Request<B>, Response = Response<R>>,
+    S::Future: Send + 'static,
+{
+    type Response = Response<TracedBody<R>>;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let (span, id) = open(&request);
+        let call = Call { span: span.clone(), id, begun: Instant::now(), told: false };
+        let answer = span.in_scope(|| self.inner.call(request)).instrument(span);
+        Box::pin(async move {
+            let mut response = answer.await?;
+            let mut call = call;
+            call.mark(response.headers_mut());
+            Ok(response.map(|inner| TracedBody { inner, call }))
+        })
+    }
+}
+
+/// The span, and its trace's id as the answer will show it.
+fn open<B>(request: &Request<B>) -> (Span, Option<HeaderValue>) {
+    let path = request.uri().path();
+    // A name must come from a small set: a page's path may hold anything.
+    let grpc = is_grpc(request.headers());
+    let name = if grpc { path.trim_start_matches('/') } else { request.method().as_str() };
+    let span = tracing::info_span!(
+        "call",
+        otel.name = name,
+        otel.kind = "server",
+        rpc.system = if grpc { "grpc" } else { "http" },
+        trace_id = tracing::field::Empty,
+        grpc.code = tracing::field::Empty,
+    );
+    // Refused only where nobody listens to spans at all.
+    let _ = span.set_parent(carry::extract(request.headers()));
+    let id = trace_id_of(&span);
+    if id == [0; 16] {
+        return (span, None);
+    }
+    let text: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    span.record("trace_id", text.as_str());
+    (span, HeaderValue::try_from(text).ok())
+}
+
+/// Whether a call, or an answer, is gRPC by its content type.
+pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(http::header::CONTENT_TYPE);
+    content_type.is_some_and(|value| value.as_bytes().starts_with(b"application/grpc"))
+}
+
+#[derive(Debug)]
+struct Call {
+    span: Span,
+    id: Option<HeaderValue>,
+    begun: Instant,
+    told: bool,
+}
+
+impl Call {
+    /// Puts the trace id beside the outcome and takes the outcome down.
+    fn mark(&mut self, fields: &mut HeaderMap) {
+        if let Some(id) = &self.id {
+            fields.insert(TRACE_ID, id.clone());
+        }
+        let code = fields.get("grpc-status").and_then(|code| code.to_str().ok());
+        if let Some(code) = code.and_then(|code| code.parse::<i32>().ok()) {
+            self.tell(code);
+        }
+    }
+
+    fn tell(&mut self, code: i32) {
+        if std::mem::replace(&mut self.told, true) {
+            return;
+        }
+        self.span.record("grpc.code", code);
+        let took = self.begun.elapsed();
+        let _entered = self.span.enter();
+        match tonic::Code::from_i32(code) {
+            code @ (tonic::Code::Unknown | tonic::Code::Internal | tonic::Code::DataLoss) => {
+                tracing::warn!(?code, ?took, "a call failed");
+            }
+            code => tracing::debug!(?code, ?took, "a call ended"),
+        }
+    }
+}
+
+/// An answer's body, within its call's span.
+#[derive(Debug)]
+pub struct TracedBody<B> {
+    inner: B,
+    call: Call,
+}
+
+impl<B: Body + Unpin> Body for TracedBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        let TracedBody { inner, call } = self.get_mut();
+        let entered = call.span.clone().entered();
+        let frame = ready!(Pin::new(inner).poll_frame(context));
+        drop(entered);
+        Poll::Ready(frame.map(|frame| {
+            frame.map(|mut frame| {
+                if let Some(trailers) = frame.trailers_mut() {
+                    call.mark(trailers);
+                }
+                frame
+            })
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
