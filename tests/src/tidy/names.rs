@@ -1,0 +1,156 @@
+//! Words of the outside world that only some files may say.
+
+use super::code::{code_only, has_word, is_test_file, lines_with, without_tests};
+use super::{Finding, Tree};
+
+/// A place where a word may be said, by the start or the end of its path, and why.
+pub type Place = (&'static str, &'static str);
+
+/// Where the database is named.
+#[rustfmt::skip]
+pub const SQL: &[Place] = &[
+    ("crates/eventlog/",               "the log is a table"),
+    ("crates/chassis/src/postgres",    "starts the database and connects to it"),
+    ("crates/testkit/",                "gives every test a database of its own"),
+    ("*/src/repo.rs",                  "a service's own tables"),
+];
+
+/// Where gRPC codes are named.
+#[rustfmt::skip]
+pub const CODES: &[Place] = &[
+    ("crates/wire/src/status.rs",      "one refusal, one code"),
+    // What is refused before any room of ours is asked, by the server itself.
+    ("crates/chassis/src/refusal.rs",  "the server's own refusals, in the shape of all others"),
+    ("crates/chassis/src/auth/",       "who calls is judged before what is called"),
+    ("crates/chassis/src/serve/",      "limits and deadlines end calls of any service"),
+    ("crates/chassis/src/telemetry/",  "tells failures from refusals in traces"),
+];
+
+/// `sqlx` outside of `places`.
+#[must_use]
+pub fn sql(tree: &Tree, places: &[Place]) -> Vec<Finding> {
+    let advice = "only a service's repo.rs, eventlog, testkit and chassis::postgres name sqlx: \
+                  move the statement there, or wrap the error";
+    found(tree, places, advice, |line| has_word(line, "sqlx"))
+}
+
+/// gRPC codes outside of `places`: `tonic::Code`, and the constructors of `Status` that are named
+/// after them.
+#[must_use]
+pub fn codes(tree: &Tree, places: &[Place]) -> Vec<Finding> {
+    let advice = "only wire::status names gRPC codes: give the refusal a reason there";
+    found(tree, places, advice, |line| {
+        let imported = has_word(line, "tonic") && has_word(line, "Code");
+        imported || line.contains("Code::") && names_code(line) || constructs(line)
+    })
+}
+
+/// Places that are no more.
+#[must_use]
+pub fn stale(tree: &Tree, places: &[Place]) -> Vec<Finding> {
+    // A kind of file, such as `*/src/repo.rs`, may well have none.
+    let files = places.iter().filter(|(place, _)| !place.starts_with('*'));
+    let gone = files.filter(|(place, _)| !tree.rust().any(|(path, _)| within(path, place)));
+    gone.map(|(place, _)| Finding::new(*place, "no such file: remove the row")).collect()
+}
+
+fn found(tree: &Tree, places: &[Place], advice: &str, says: impl Fn(&str) -> bool) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.rust() {
+        if is_test_file(path) || places.iter().any(|(place, _)| within(path, place)) {
+            continue;
+        }
+        let code = code_only(without_tests(text));
+        for (at, line) in code.lines().enumerate() {
+            if says(line) {
+                findings.push(Finding::new(format!("{path}:{}", at + 1), advice));
+            }
+        }
+    }
+    findings
+}
+
+fn within(path: &str, place: &str) -> bool {
+    match place.strip_prefix('*') {
+        Some(end) => path.ends_with(end),
+        None => path.starts_with(place),
+    }
+}
+
+/// `Code::Unavailable` and its like; not `ExitCode::SUCCESS` or `StatusCode::OK`.
+fn names_code(line: &str) -> bool {
+    lines_with(line, "Code").next().is_some()
+}
+
+fn constructs(line: &str) -> bool {
+    CONSTRUCTORS.iter().any(|name| line.contains(&format!("Status::{name}(")))
+}
+
+const CONSTRUCTORS: &[&str] = &[
+    "aborted",
+    "already_exists",
+    "cancelled",
+    "data_loss",
+    "deadline_exceeded",
+    "failed_precondition",
+    "internal",
+    "invalid_argument",
+    "not_found",
+    "out_of_range",
+    "permission_denied",
+    "resource_exhausted",
+    "unauthenticated",
+    "unavailable",
+    "unimplemented",
+    "unknown",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(
+        rule: fn(&Tree, &[Place]) -> Vec<Finding>,
+        places: &[Place],
+        file: (&str, &str),
+        at: &[usize],
+    ) {
+        let found: Vec<String> =
+            rule(&Tree::of(&[file]), places).into_iter().map(|finding| finding.place).collect();
+        let expected: Vec<String> = at.iter().map(|line| format!("{}:{line}", file.0)).collect();
+        assert_eq!(found, expected, "in {}", file.1);
+    }
+
+    #[test]
+    fn a_database_named_elsewhere_is_found() {
+        let sql = |path, text, at: &[usize]| check(sql, SQL, (path, text), at);
+        sql("services/table/src/actor.rs", "use a;\nuse sqlx::Row;", &[2]);
+        sql("crates/chassis/src/config.rs", "pub struct A(sqlx::Error);", &[1]);
+        sql("services/table/src/repo.rs", "use sqlx::Row;", &[]);
+        sql("crates/eventlog/src/pg.rs", "use sqlx::Row;", &[]);
+        sql("crates/chassis/src/postgres/url.rs", "use sqlx::Row;", &[]);
+        sql("services/table/src/actor.rs", "// not sqlx\n", &[]);
+        sql("services/table/src/actor.rs", "#[cfg(test)]\nmod tests { use sqlx; }", &[2]);
+        sql("services/table/src/actor.rs", "#[cfg(test)]\nmod tests {\nuse sqlx; }", &[]);
+        sql("services/table/tests/all.rs", "use sqlx::Row;", &[]);
+    }
+
+    #[test]
+    fn a_code_named_elsewhere_is_found() {
+        let codes = |path, text, at: &[usize]| check(codes, CODES, (path, text), at);
+        let api = "services/table/src/api.rs";
+        codes(api, "use tonic::{Code, Status};\nCode::NotFound", &[1, 2]);
+        codes(api, "tonic::Status::not_found(x)", &[1]);
+        codes(api, "Err(Status::internal(\"a\"))", &[1]);
+        codes(api, "use tonic::{Request, Response, Status};\nStatus::from(refusal)", &[]);
+        codes(api, "ExitCode::SUCCESS; StatusCode::OK; HandStatus::unknown_seat(a)", &[]);
+        codes("crates/wire/src/status.rs", "use tonic::Code;", &[]);
+    }
+
+    #[test]
+    fn a_place_that_is_gone_is_found() {
+        let tree = Tree::of(&[("crates/a/src/lib.rs", "")]);
+        assert_eq!(stale(&tree, &[("crates/a/", ""), ("*/src/gone.rs", "")]), []);
+        assert_eq!(stale(&tree, &[("crates/c/", "")]).len(), 1);
+    }
+}

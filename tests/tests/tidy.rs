@@ -1,0 +1,90 @@
+//! The habits of this tree, one test each. What a rule means stands in `src/tidy`.
+
+use std::fmt;
+
+use sabacc_tests::tidy::{self, Finding, Tree, arrows, machine, names, registry, sizes};
+
+type Result = std::result::Result<(), ToMend>;
+
+/// What a test shows when it fails: the findings, and no backtrace, which would tell nothing.
+struct ToMend(String);
+
+impl fmt::Debug for ToMend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<anyhow::Error> for ToMend {
+    fn from(error: anyhow::Error) -> ToMend {
+        ToMend(format!("{error:#}"))
+    }
+}
+
+fn none(findings: &[Finding]) -> Result {
+    if findings.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = findings.iter().map(|finding| format!("  {finding}")).collect();
+    Err(ToMend(format!("{} to mend:\n{}", findings.len(), lines.join("\n"))))
+}
+
+#[test]
+fn every_package_says_what_it_knows() -> Result {
+    none(&tidy::headers::headers(&Tree::open()?)?)
+}
+
+#[test]
+fn packages_know_only_whom_they_may() -> Result {
+    none(&arrows::arrows(&Tree::open()?, arrows::ROOMS)?)
+}
+
+#[test]
+fn the_table_of_arrows_is_true() -> Result {
+    none(&arrows::table(&Tree::open()?, arrows::ROOMS)?)
+}
+
+#[test]
+fn pure_packages_reach_nothing_that_waits_or_touches_the_world() -> Result {
+    none(&tidy::purity::purity(&Tree::open()?, arrows::ROOMS)?)
+}
+
+#[test]
+fn files_are_short() -> Result {
+    let tree = Tree::open()?;
+    println!("{}", sizes::report(&tree));
+    none(&sizes::sizes(&tree))
+}
+
+#[test]
+fn registries_are_sorted() -> Result {
+    none(&registry::registries(&Tree::open()?, registry::KNOWN))
+}
+
+#[test]
+fn the_database_is_named_in_its_places_only() -> Result {
+    none(&names::sql(&Tree::open()?, names::SQL))
+}
+
+#[test]
+fn grpc_codes_are_named_in_their_places_only() -> Result {
+    none(&names::codes(&Tree::open()?, names::CODES))
+}
+
+#[test]
+fn exceptions_are_about_files_that_exist() -> Result {
+    let tree = Tree::open()?;
+    none(&names::stale(&tree, names::SQL))?;
+    none(&names::stale(&tree, names::CODES))?;
+    none(&names::stale(&tree, machine::ALLOWED))
+}
+
+#[test]
+fn no_file_tells_of_the_machine_it_was_written_on() -> Result {
+    none(&machine::machine_paths(&Tree::open()?, machine::ALLOWED))
+}
+
+#[test]
+fn the_readme_and_ci_run_the_same_tests() -> Result {
+    none(&tidy::test_command::test_command(&Tree::open()?))
+}
