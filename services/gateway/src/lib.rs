@@ -1,2 +1,62 @@
-//! Knows: nothing yet.
-//! Does not know: anything.
+//! Knows: the public edge: which service answers which method, and that callers are who they say.
+//! Does not know: what any message means; no game, no credits, no card passes a line of code here.
+//!
+//! The gateway verifies a caller's token, checks his role against the method, holds the limits of
+//! the public port, and passes the call on as it came, byte for byte: a new method needs no code
+//! here. The service behind verifies the player's token once more, so that whoever takes the gateway
+//! over can play nobody's hand.
+
+mod forward;
+
+use std::sync::Arc;
+
+use chassis::auth::{Access, Verifier};
+use chassis::channel::{self, Carry};
+use chassis::clock::SystemClock;
+use chassis::config::ServiceConfig;
+use chassis::drain::Drain;
+use chassis::serve::{Bound, Grpc, Health, Server};
+
+pub use forward::Forward;
+
+/// Why a gateway could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("the gateway needs the address of the {0} service: set {1}")]
+    NoPeer(&'static str, &'static str),
+    #[error(transparent)]
+    Channel(#[from] channel::ChannelError),
+    #[error("this program's own descriptors are damaged: {0}")]
+    Descriptors(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("the certificates cannot be used: {0}")]
+    Tls(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Serves the public port until the drain. Whether everybody was finished with.
+pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bool, StartError> {
+    let peers = &config.peers;
+    let table = peers.table.as_ref().ok_or(StartError::NoPeer("table", "SABACC_TABLE_URL"))?;
+    let wallet = peers.wallet.as_ref().ok_or(StartError::NoPeer("wallet", "SABACC_WALLET_URL"))?;
+    let to = |uri| channel::to(uri, peers.tls.as_ref(), Carry::Nothing);
+    let (table, wallet) = (to(table)?, to(wallet)?);
+    let verifier = Verifier::new(config.auth.issuers.clone(), Arc::new(SystemClock::new()));
+    let access = Access::from_descriptors(proto::DESCRIPTORS)
+        .map_err(|error| StartError::Descriptors(Box::new(error)))?;
+    let health = Health::new();
+    let app = Grpc::new(health.clone())
+        .add(Forward::<forward::Table>::new(table))
+        .await
+        .add(Forward::<forward::Wallet>::new(wallet))
+        .await
+        .reflect(proto::DESCRIPTORS)
+        .map_err(|error| StartError::Descriptors(Box::new(error)))?
+        .guarded(verifier, Arc::new(access), &config.limits);
+    let mut server = Server::new(config.limits.clone(), health, drain);
+    server.tls = config
+        .tls
+        .as_ref()
+        .map(|tls| tls.acceptor(false))
+        .transpose()
+        .map_err(|error| StartError::Tls(Box::new(error)))?;
+    Ok(server.run(bound, app).await)
+}

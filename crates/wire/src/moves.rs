@@ -1,0 +1,281 @@
+//! Moves: as clients send them, as logs keep them, as viewers see them.
+
+use primitives::SeatNo;
+use proto::common::v1::{LegalMove, Move as PbMove, MoveKind};
+use rules::{Card, Deck, Legal, Move, Player, Side, Source, Token};
+
+use crate::field::{self, BadField};
+
+/// What is needed to read a player's move: his deck, the cards he may name and who sits where.
+pub struct Reader<'a> {
+    pub deck: &'static Deck,
+    /// The cards a code may mean: those the player holds, or may add.
+    pub cards: &'a [Card],
+    pub seats: &'a [SeatNo],
+}
+
+impl Reader<'_> {
+    /// Reads a move. What the rules say to it is another matter.
+    pub fn read(&self, sent: &PbMove) -> Result<Move, BadField> {
+        let PbMove { kind, cards, amount, names, target_seat, value } = sent;
+        let kind = MoveKind::try_from(*kind)
+            .map_err(|_| BadField::new("move.kind", format!("there is no kind {kind}")))?;
+        let used = Fields { cards: cards.len(), amount: *amount != 0, names: names.len() };
+        used.check(kind, *target_seat != 0, *value != 0)?;
+        Ok(match kind {
+            MoveKind::Unspecified => {
+                return Err(BadField::new("move.kind", "missing: what do you decide?"));
+            }
+            MoveKind::Draw => Move::Draw,
+            MoveKind::Stand => Move::Stand,
+            MoveKind::Check => Move::Check,
+            MoveKind::Match => Move::Match,
+            MoveKind::Fold => Move::Fold,
+            MoveKind::CallHand => Move::CallHand,
+            MoveKind::Leave => Move::Leave,
+            MoveKind::Keep => Move::Keep,
+            MoveKind::Junk => Move::Junk,
+            MoveKind::Bet => Move::Bet(field::credits("move.amount", *amount)?),
+            MoveKind::Raise => Move::Raise(field::credits("move.amount", *amount)?),
+            MoveKind::Trade => Move::Trade(self.one(cards)?),
+            MoveKind::Lock => Move::Lock(self.one(cards)?),
+            MoveKind::Unlock => Move::Unlock(self.one(cards)?),
+            MoveKind::Drop => Move::Drop(self.one(cards)?),
+            MoveKind::Discard => Move::Discard(self.one(cards)?),
+            MoveKind::Swap => Move::Swap(self.one(cards)?),
+            MoveKind::Gain => Move::Gain(self.many(cards)?.first().copied()),
+            MoveKind::Select => Move::Select(self.many(cards)?.into_iter().collect()),
+            MoveKind::Add => Move::Add(self.many(cards)?.into_iter().collect()),
+            MoveKind::Impostor => Move::Impostor { card: self.one(cards)?, value: die(*value)? },
+            MoveKind::Prime => Move::Prime(die(*value)?),
+            MoveKind::Align => Move::Align(side(&names[0])?),
+            MoveKind::DrawFrom => Move::DrawFrom(source(&names[0])?),
+            MoveKind::Token => Move::Token(token(&names[0])?, self.target(*target_seat)?),
+            MoveKind::Choose => {
+                Move::Choose([token(&names[0])?, token(&names[1])?, token(&names[2])?])
+            }
+        })
+    }
+
+    fn one(&self, codes: &[String]) -> Result<Card, BadField> {
+        self.many(codes).map(|cards| cards[0])
+    }
+
+    /// Copies that look alike are told apart by taking the first that is not taken yet.
+    fn many(&self, codes: &[String]) -> Result<Vec<Card>, BadField> {
+        let mut taken: Vec<Card> = Vec::new();
+        for (at, code) in codes.iter().enumerate() {
+            let meant = self.deck.parse(code);
+            let name = || format!("move.cards[{at}]");
+            if meant.is_empty() {
+                let problem = format!("there is no such card in this deck: {code:.20}");
+                return Err(BadField::new(name(), problem));
+            }
+            let held = self.cards.iter().find(|card| meant.contains(**card) && !taken.contains(card));
+            let card = held.ok_or_else(|| BadField::new(name(), "you do not hold this card"))?;
+            taken.push(*card);
+        }
+        Ok(taken)
+    }
+
+    fn target(&self, seat: u32) -> Result<Option<Player>, BadField> {
+        if seat == 0 {
+            return Ok(None);
+        }
+        let seat = field::seat("move.target_seat", seat)?;
+        let index = self.seats.iter().position(|&other| other == seat);
+        index
+            .and_then(|index| u8::try_from(index).ok())
+            .and_then(Player::try_new)
+            .map(Some)
+            .ok_or_else(|| BadField::new("move.target_seat", "nobody in this hand has that seat"))
+    }
+}
+
+/// Which fields of a move are filled.
+struct Fields {
+    cards: usize,
+    amount: bool,
+    names: usize,
+}
+
+impl Fields {
+    fn check(&self, kind: MoveKind, target: bool, value: bool) -> Result<(), BadField> {
+        let (cards, amount, names, may_target, needs_value) = takes(kind);
+        if !cards.contains(&self.cards) {
+            let problem = format!("this kind of move names {} to {} cards", cards.start(), cards.end());
+            return Err(BadField::new("move.cards", problem));
+        }
+        if self.amount && !amount {
+            return Err(BadField::new("move.amount", "this kind of move has no amount"));
+        }
+        if self.names != names {
+            let problem = format!("this kind of move takes {names} names");
+            return Err(BadField::new("move.names", problem));
+        }
+        if target && !may_target {
+            return Err(BadField::new("move.target_seat", "this kind of move has no target"));
+        }
+        if value != needs_value {
+            let problem = if needs_value { "missing: 1 to 6" } else { "this kind of move has none" };
+            return Err(BadField::new("move.value", problem));
+        }
+        Ok(())
+    }
+}
+
+/// For each kind: how many cards, whether an amount, how many names, whether a target may be, and
+/// whether a die must be.
+fn takes(kind: MoveKind) -> (std::ops::RangeInclusive<usize>, bool, usize, bool, bool) {
+    match kind {
+        MoveKind::Unspecified
+        | MoveKind::Draw
+        | MoveKind::Stand
+        | MoveKind::Check
+        | MoveKind::Match
+        | MoveKind::Fold
+        | MoveKind::CallHand
+        | MoveKind::Leave
+        | MoveKind::Keep
+        | MoveKind::Junk => (0..=0, false, 0, false, false),
+        MoveKind::Bet | MoveKind::Raise => (0..=0, true, 0, false, false),
+        MoveKind::Trade
+        | MoveKind::Lock
+        | MoveKind::Unlock
+        | MoveKind::Drop
+        | MoveKind::Discard
+        | MoveKind::Swap => (1..=1, false, 0, false, false),
+        MoveKind::Gain => (0..=1, false, 0, false, false),
+        MoveKind::Select => (1..=5, false, 0, false, false),
+        MoveKind::Add => (0..=5, false, 0, false, false),
+        MoveKind::Impostor => (1..=1, false, 0, false, true),
+        MoveKind::Prime => (0..=0, false, 0, false, true),
+        MoveKind::Align | MoveKind::DrawFrom => (0..=0, false, 1, false, false),
+        MoveKind::Token => (0..=0, false, 1, true, false),
+        MoveKind::Choose => (0..=0, false, 3, false, false),
+    }
+}
+
+fn die(value: u32) -> Result<u8, BadField> {
+    u8::try_from(value)
+        .ok()
+        .filter(|value| (1..=6).contains(value))
+        .ok_or_else(|| BadField::new("move.value", "a die shows 1 to 6"))
+}
+
+fn side(name: &str) -> Result<Side, BadField> {
+    [Side::Light, Side::Dark]
+        .into_iter()
+        .find(|side| side.name() == name)
+        .ok_or_else(|| BadField::new("move.names[0]", "light or dark"))
+}
+
+fn source(name: &str) -> Result<Source, BadField> {
+    Source::ALL.into_iter().find(|source| source.name() == name).ok_or_else(|| {
+        BadField::new("move.names[0]", "sand, blood, sand-discard or blood-discard")
+    })
+}
+
+fn token(name: &str) -> Result<Token, BadField> {
+    Token::parse(name).ok_or_else(|| BadField::new("move.names", "there is no such shift token"))
+}
+
+/// The move without its cards, which whoever writes it adds as far as its reader may see them.
+#[must_use]
+pub fn write(mv: &Move, seats: &[SeatNo]) -> PbMove {
+    let mut out = PbMove::default();
+    let kind = match mv {
+        Move::Draw => MoveKind::Draw,
+        Move::Trade(_) => MoveKind::Trade,
+        Move::Stand => MoveKind::Stand,
+        Move::Lock(_) => MoveKind::Lock,
+        Move::Unlock(_) => MoveKind::Unlock,
+        Move::Check => MoveKind::Check,
+        Move::Bet(amount) => {
+            out.amount = amount.get();
+            MoveKind::Bet
+        }
+        Move::Match => MoveKind::Match,
+        Move::Raise(amount) => {
+            out.amount = amount.get();
+            MoveKind::Raise
+        }
+        Move::Fold => MoveKind::Fold,
+        Move::CallHand => MoveKind::CallHand,
+        Move::Leave => MoveKind::Leave,
+        Move::Align(side) => {
+            out.names = vec![side.name().to_owned()];
+            MoveKind::Align
+        }
+        Move::Keep => MoveKind::Keep,
+        Move::Drop(_) => MoveKind::Drop,
+        Move::Choose(tokens) => {
+            out.names = tokens.iter().map(|token| token.name().to_owned()).collect();
+            MoveKind::Choose
+        }
+        Move::Token(token, target) => {
+            out.names = vec![token.name().to_owned()];
+            out.target_seat = target.map_or(0, |player| seat_of(player, seats));
+            MoveKind::Token
+        }
+        Move::Prime(value) => {
+            out.value = u32::from(*value);
+            MoveKind::Prime
+        }
+        Move::DrawFrom(source) => {
+            out.names = vec![source.name().to_owned()];
+            MoveKind::DrawFrom
+        }
+        Move::Discard(_) => MoveKind::Discard,
+        Move::Impostor { card: _, value } => {
+            out.value = u32::from(*value);
+            MoveKind::Impostor
+        }
+        Move::Gain(_) => MoveKind::Gain,
+        Move::Swap(_) => MoveKind::Swap,
+        Move::Junk => MoveKind::Junk,
+        Move::Select(_) => MoveKind::Select,
+        Move::Add(_) => MoveKind::Add,
+    };
+    out.kind = kind.into();
+    out
+}
+
+/// The cards a move names, in order.
+#[must_use]
+pub fn cards_of(mv: &Move) -> Vec<Card> {
+    match mv {
+        Move::Trade(card)
+        | Move::Lock(card)
+        | Move::Unlock(card)
+        | Move::Drop(card)
+        | Move::Discard(card)
+        | Move::Swap(card)
+        | Move::Gain(Some(card))
+        | Move::Impostor { card, value: _ } => vec![*card],
+        Move::Select(cards) | Move::Add(cards) => cards.to_vec(),
+        Move::Draw
+        | Move::Stand
+        | Move::Check
+        | Move::Bet(_)
+        | Move::Match
+        | Move::Raise(_)
+        | Move::Fold
+        | Move::CallHand
+        | Move::Leave
+        | Move::Align(_)
+        | Move::Keep
+        | Move::Choose(_)
+        | Move::Token(..)
+        | Move::Prime(_)
+        | Move::DrawFrom(_)
+        | Move::Gain(None)
+        | Move::Junk => Vec::new(),
+    }
+}
+
+/// A player's seat number; 0 for a player this hand does not have.
+#[must_use]
+pub fn seat_of(player: Player, seats: &[SeatNo]) -> u32 {
+    seats.get(player.index()).map_or(0, |seat| u32::from(seat.get()))
+}

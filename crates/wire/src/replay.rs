@@ -1,0 +1,299 @@
+//! A hand's stream and the rules' events: each made from the other.
+//!
+//! [`HandReplay`] is a hand in play together with where its cards lie. The table builds it from its
+//! own log after a crash, the audit builds it from the records it is given; both by the same steps
+//! in the same order. Hidden faces are not on record: `faces` supplies them, from the dealer or from
+//! the opened seed.
+
+use std::collections::VecDeque;
+
+use fairness::Handle;
+use primitives::{Credits, CreditsOutOfRange, SeatNo, SeatNoOutOfRange};
+use proto::common::v1 as common;
+use proto::dealer::v1 as dealer;
+use proto::event::v1 as pb;
+use rules::{By, Card, Chance, Event, Hand, Move, Next, Outcome, Player, RuleSet, Setup, To};
+
+use crate::field::BadField;
+use crate::moves::{self, Reader};
+use crate::places::{Misplaced, Places, handle_from_pb};
+use crate::recorded::Recorded;
+
+/// A hand in play, and the dictionary of its cards.
+#[derive(Clone)]
+pub struct HandReplay {
+    pub hand: Hand,
+    pub places: Places,
+    /// The seats of p1, p2 …
+    pub seats: Vec<SeatNo>,
+    /// Of a deal whose restocking shuffle is on record and whose cards are not yet.
+    layout: Option<Layout>,
+}
+
+/// Where the cards of one deal come from, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Layout {
+    /// Shuffles of discards into piles that run out on the way.
+    pub restocks: VecDeque<dealer::Operation>,
+    pub places: Vec<Handle>,
+}
+
+/// A hand's stream says what cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unplayable {
+    #[error("the hand cannot be set up: {0}")]
+    Setup(String),
+    #[error("the rules refuse what is on record: {0}")]
+    Refused(#[from] rules::Refusal),
+    #[error(transparent)]
+    Misplaced(#[from] Misplaced),
+    #[error("the record is damaged: {0}")]
+    Damaged(String),
+    #[error("what is on record is not what the rules call for: {0}")]
+    NotCalledFor(&'static str),
+    #[error("the face of a hidden card is not known")]
+    FaceUnknown,
+}
+
+impl From<BadField> for Unplayable {
+    fn from(bad: BadField) -> Unplayable {
+        Unplayable::Damaged(bad.to_string())
+    }
+}
+
+impl From<CreditsOutOfRange> for Unplayable {
+    fn from(error: CreditsOutOfRange) -> Unplayable {
+        Unplayable::Damaged(error.to_string())
+    }
+}
+
+impl From<SeatNoOutOfRange> for Unplayable {
+    fn from(error: SeatNoOutOfRange) -> Unplayable {
+        Unplayable::Damaged(error.to_string())
+    }
+}
+
+impl HandReplay {
+    /// The hand as its first event describes it.
+    pub fn open(opened: &pb::HandOpened) -> Result<HandReplay, Unplayable> {
+        let rules = RuleSet::from_canonical(&opened.rule_set)
+            .map_err(|error| Unplayable::Setup(error.to_string()))?;
+        let mut seats = Vec::new();
+        let mut stacks = Vec::new();
+        for pb::RosterSeat { seat, player_id: _, stack } in &opened.roster {
+            seats.push(SeatNo::try_from(*seat)?);
+            stacks.push(Credits::try_new(*stack)?);
+        }
+        let setup = Setup {
+            rules,
+            seats: seats.clone(),
+            stacks,
+            sabacc_pot: Credits::try_new(opened.sabacc_pot)?,
+            carried_pot: Credits::try_new(opened.carried_pot)?,
+        };
+        let hand = Hand::try_new(setup).map_err(|error| Unplayable::Setup(error.to_string()))?;
+        Ok(HandReplay { hand, places: Places::default(), seats, layout: None })
+    }
+
+    /// Takes a recorded event, and says which of the rules' events it was; nothing for records
+    /// that are no input of the rules. The face of a hidden card is asked of `faces`.
+    pub fn apply(
+        &mut self,
+        recorded: &Recorded,
+        faces: &dyn Fn(Handle) -> Option<Card>,
+    ) -> Result<Option<Event>, Unplayable> {
+        let event = self.read(recorded, faces)?;
+        if let Some(event) = &event {
+            rules::evolve(&mut self.hand, event);
+        }
+        Ok(event)
+    }
+
+    /// As [`HandReplay::apply`], but the hand itself stays: whoever wants to look at it before the
+    /// event gives the event to [`rules::evolve`] himself.
+    pub fn read(
+        &mut self,
+        recorded: &Recorded,
+        faces: &dyn Fn(Handle) -> Option<Card>,
+    ) -> Result<Option<Event>, Unplayable> {
+        if let Recorded::ChanceUsed(used) = recorded {
+            self.read_chance(used)
+        } else if let Recorded::CardsMoved(moved) = recorded {
+            self.read_cards(moved, faces).map(Some)
+        } else if let Recorded::MoveDecided(decided) = recorded {
+            self.read_move(decided).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    fn due(&self) -> Result<Chance, Unplayable> {
+        match rules::next(&self.hand) {
+            Next::Chance([due, ..]) => Ok(due.clone()),
+            Next::Chance([]) | Next::Decision(_) | Next::Done(_) => {
+                Err(Unplayable::NotCalledFor("a use of chance where none is due"))
+            }
+        }
+    }
+
+    fn read_chance(&mut self, used: &pb::ChanceUsed) -> Result<Option<Event>, Unplayable> {
+        let pb::ChanceUsed { operation, result, restock } = used;
+        let missing = || Unplayable::Damaged("an operation without content".to_owned());
+        let operation = operation.as_ref().ok_or_else(missing)?;
+        let result = result.as_ref().ok_or_else(missing)?;
+        let due = self.due()?;
+        let expected = if *restock { self.restock(&due)? } else { self.places.ask(&due)? };
+        if expected != *operation {
+            return Err(Unplayable::NotCalledFor("another operation of chance"));
+        }
+        if *restock {
+            return Ok(None);
+        }
+        let outcome = outcome(&due, &result.values)?;
+        Ok(Some(rules::chance(&self.hand, outcome)?))
+    }
+
+    /// The next shuffle of discards that the deal that is due needs on its way.
+    fn restock(&mut self, due: &Chance) -> Result<dealer::Operation, Unplayable> {
+        let Chance::Deal(deal) = due else {
+            return Err(Unplayable::NotCalledFor("a restock where no deal is due"));
+        };
+        let mut layout = match self.layout.take() {
+            Some(layout) => layout,
+            None => self.places.lay_out(deal)?,
+        };
+        let restock = layout.restocks.pop_front();
+        self.layout = Some(layout);
+        restock.ok_or(Unplayable::NotCalledFor("a restock of a pile that does not run out"))
+    }
+
+    fn read_cards(
+        &mut self,
+        moved: &pb::CardsMoved,
+        faces: &dyn Fn(Handle) -> Option<Card>,
+    ) -> Result<Event, Unplayable> {
+        let pb::CardsMoved { seat, cards } = moved;
+        let due = self.due()?;
+        let Chance::Deal(deal) = &due else {
+            return Err(Unplayable::NotCalledFor("cards where no deal is due"));
+        };
+        if *seat != self.recipient(deal.to) {
+            return Err(Unplayable::NotCalledFor("cards for another seat"));
+        }
+        let places = match self.layout.take() {
+            Some(Layout { restocks, places }) if restocks.is_empty() => places,
+            Some(_) => return Err(Unplayable::NotCalledFor("cards before the restock they need")),
+            None => self.places.take_for(deal, cards.len())?,
+        };
+        let deck = self.hand.rules().variant().deck;
+        let mut known = Vec::with_capacity(cards.len());
+        for common::CardRef { op, position, card } in cards {
+            let place = handle_from_pb(&dealer::Handle { op: *op, position: *position })?;
+            let face = faces(place).ok_or(Unplayable::FaceUnknown)?;
+            if !card.is_empty() && deck.code(face) != card {
+                return Err(Unplayable::NotCalledFor("another card than lay there"));
+            }
+            known.push((place, face));
+        }
+        if !known.iter().map(|(place, _)| *place).eq(places) {
+            return Err(Misplaced::OtherPlaces.into());
+        }
+        let outcome = Outcome::Cards(known.iter().map(|(_, face)| *face).collect());
+        let event = rules::chance(&self.hand, outcome)?;
+        for (place, face) in known {
+            self.places.learn(place, face);
+        }
+        Ok(event)
+    }
+
+    fn read_move(&self, decided: &pb::MoveDecided) -> Result<Event, Unplayable> {
+        let pb::MoveDecided { seat, mv, cards, by_clock, bank_used_ms: _, turn: _ } = decided;
+        let player = self.player_of(*seat)?;
+        let by = if *by_clock { By::Clock } else { By::Player };
+        let mv = self.move_of(mv.as_ref(), cards)?;
+        Ok(rules::decide(&self.hand, player, mv, by)?)
+    }
+
+    /// A recorded move with its cards.
+    fn move_of(
+        &self,
+        mv: Option<&common::Move>,
+        cards: &[common::CardRef],
+    ) -> Result<Move, Unplayable> {
+        let mv = mv.ok_or_else(|| Unplayable::Damaged("a decision without a move".to_owned()))?;
+        let deck = self.hand.rules().variant().deck;
+        let mut named = Vec::with_capacity(cards.len());
+        let mut codes = Vec::with_capacity(cards.len());
+        for common::CardRef { op, position, card: _ } in cards {
+            let place = handle_from_pb(&dealer::Handle { op: *op, position: *position })?;
+            let card = self.places.card_at(place)?;
+            named.push(card);
+            codes.push(deck.code(card).to_owned());
+        }
+        let reader = Reader { deck, cards: &named, seats: &self.seats };
+        Ok(reader.read(&common::Move { cards: codes, ..mv.clone() })?)
+    }
+
+    /// The player of a seat.
+    pub fn player_of(&self, seat: u32) -> Result<Player, Unplayable> {
+        let index = self.seats.iter().position(|other| u32::from(other.get()) == seat);
+        index
+            .and_then(|index| u8::try_from(index).ok())
+            .and_then(Player::try_new)
+            .ok_or(Unplayable::NotCalledFor("a seat that is not in the hand"))
+    }
+
+    /// The seat a deal goes to; 0 for the table.
+    #[must_use]
+    pub fn recipient(&self, to: To) -> u32 {
+        match to {
+            To::Player(player) => moves::seat_of(player, &self.seats),
+            To::Table => 0,
+        }
+    }
+
+    /// A decision as it is recorded: faces only of those cards that everybody sees from then on.
+    pub fn record_move(&self, event: &Event) -> Result<Option<pb::MoveDecided>, Misplaced> {
+        let Event::Decided { player, mv, by } = event else { return Ok(None) };
+        let public = rules::public_cards(&self.hand, event);
+        let cards = moves::cards_of(mv).into_iter().map(|card| self.card_ref(card, public.contains(card)));
+        Ok(Some(pb::MoveDecided {
+            seat: moves::seat_of(*player, &self.seats),
+            mv: Some(moves::write(mv, &self.seats)),
+            cards: cards.collect::<Result<_, _>>()?,
+            by_clock: *by == By::Clock,
+            bank_used_ms: 0,
+            turn: 0,
+        }))
+    }
+
+    /// Where a known card lies, with its face if everybody may see it.
+    pub fn card_ref(&self, card: Card, public: bool) -> Result<common::CardRef, Misplaced> {
+        let Handle { op, position } = self.places.of(card)?;
+        let code = if public { self.hand.rules().variant().deck.code(card) } else { "" };
+        Ok(common::CardRef { op, position: u32::from(position), card: code.to_owned() })
+    }
+}
+
+/// What the dealer's public numbers mean to the use of chance that asked for them.
+pub fn outcome(due: &Chance, values: &[u32]) -> Result<Outcome, Unplayable> {
+    let damaged = || Unplayable::Damaged("chance gave numbers that cannot be".to_owned());
+    match due {
+        Chance::Shuffle { .. } => Ok(Outcome::Shuffled),
+        Chance::Deal(_) => Err(Unplayable::NotCalledFor("numbers where cards are due")),
+        Chance::Roll { .. } => {
+            let faces = values.iter().map(|value| u8::try_from(*value)).collect::<Result<_, _>>();
+            Ok(Outcome::Rolled(faces.map_err(|_| damaged())?))
+        }
+        Chance::Pulse { .. } => match values {
+            [0] => Ok(Outcome::Pulse(false)),
+            [1] => Ok(Outcome::Pulse(true)),
+            _ => Err(damaged()),
+        },
+        Chance::Pick { .. } => match values {
+            [picked] => Ok(Outcome::Picked(*picked)),
+            _ => Err(damaged()),
+        },
+        Chance::Sample { .. } => Ok(Outcome::Sampled(values.iter().copied().collect())),
+    }
+}
