@@ -8,7 +8,7 @@ use std::time::Duration;
 use sqlx::{Connection as _, PgConnection};
 
 async fn connect(url: &str) -> PgConnection {
-    PgConnection::connect(url).await.unwrap()
+    PgConnection::connect(url).await.expect("the server of the test answers")
 }
 
 #[tokio::test]

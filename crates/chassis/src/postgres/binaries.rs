@@ -48,7 +48,7 @@ pub(super) fn search(options: &Options, account: &Account) -> Result<Search, Pos
     let pattern = format!("{}/*/bin", packaged.display());
     search.look(&pattern, newest_first(packaged), account);
     let fetched = fetch::home(&fetch::cache_dir(options, account));
-    let cached = fetched.exists().then(|| fetched.join("bin"));
+    let cached = fetched.exists().then(|| fetch::programs(&fetched));
     search.look(&format!("fetched copy in {}", fetched.display()), cached, account);
     Ok(search)
 }

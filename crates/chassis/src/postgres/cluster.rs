@@ -295,4 +295,21 @@ mod tests {
         let error = cluster.password().unwrap_err();
         assert!(matches!(error, PostgresError::PasswordMissing { .. }), "{error}");
     }
+
+    #[test]
+    fn a_user_without_a_name_is_told_to_get_one() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("SKIPPED: only root can be a user that is not there");
+            return;
+        }
+        let data = open_folder();
+        let options = impatient(data.path());
+        let mut cluster = Cluster::claim(&options).unwrap();
+        let binaries = super::super::binaries::search(&options, &cluster.account).unwrap();
+        let (uid, gid) = (4_711_000, 4_711_000);
+        cluster.account = Account { uid, gid, name: "user 4711000".into(), switch: true };
+        let error = cluster.initialise(&binaries.found[0], &options).unwrap_err();
+        assert!(matches!(error, PostgresError::NamelessUser), "{error}");
+        assert!(!cluster.dir.exists() && !cluster.data.join("postgres.new").exists());
+    }
 }

