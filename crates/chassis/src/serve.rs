@@ -83,11 +83,17 @@ pub async fn bind(address: SocketAddr) -> Result<Bound, BindError> {
         let address = listener.local_addr()?;
         Ok(Bound { listener, address })
     };
-    bound.await.map_err(|source: io::Error| match source.kind() {
-        io::ErrorKind::AddrInUse => BindError::Taken { address },
-        io::ErrorKind::PermissionDenied => BindError::Forbidden { address },
-        io::ErrorKind::AddrNotAvailable => BindError::NotOurs { address },
-        _ => BindError::Other { address, source },
+    bound.await.map_err(|source: io::Error| {
+        let is = |kind| source.kind() == kind;
+        if is(io::ErrorKind::AddrInUse) {
+            BindError::Taken { address }
+        } else if is(io::ErrorKind::PermissionDenied) {
+            BindError::Forbidden { address }
+        } else if is(io::ErrorKind::AddrNotAvailable) {
+            BindError::NotOurs { address }
+        } else {
+            BindError::Other { address, source }
+        }
     })
 }
 

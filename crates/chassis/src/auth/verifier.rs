@@ -153,3 +153,177 @@ fn judge(
     }
     Ok((identity, UnixMicros(claims.exp.saturating_mul(1_000_000))))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::auth::{ServiceToken, TokenIssuer};
+    use crate::clock::ManualClock;
+    use crate::entropy::{Entropy, SeededEntropy};
+
+    const NOW: UnixMicros = UnixMicros(1_800_000_000_000_000);
+    const PLAYER: &str = "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a";
+
+    struct Door {
+        clock: Arc<ManualClock>,
+        issuer: TokenIssuer,
+        verifier: Verifier,
+    }
+
+    fn door(roles: &[Role]) -> Door {
+        let clock = Arc::new(ManualClock::new(NOW));
+        let issuer = TokenIssuer::generate("door", &SeededEntropy::new(1));
+        let key = IssuerKey { key: issuer.public_key(), roles: roles.iter().copied().collect() };
+        let verifier = Verifier::new(vec![key], Arc::clone(&clock) as Arc<dyn Clock>);
+        Door { clock, issuer, verifier }
+    }
+
+    fn claims(role: Role, subject: &str) -> Claims {
+        let identity = Identity { role, subject: subject.to_owned() };
+        let (clock, entropy) = (ManualClock::new(NOW), SeededEntropy::new(2));
+        Claims::new("door", &identity, Duration::from_secs(60), (&clock, &entropy))
+    }
+
+    /// What the door makes of the player's claims after `change`.
+    fn check(change: impl FnOnce(&mut Claims), expected: Result<&str, TokenError>) {
+        let door = door(&Role::ALL);
+        let mut claims = claims(Role::Player, PLAYER);
+        change(&mut claims);
+        let judged = door.verifier.verify(&door.issuer.issue(&claims));
+        assert_eq!(judged.map(|identity| identity.actor()), expected.map(str::to_owned));
+    }
+
+    #[test]
+    fn claims_are_held_to_what_they_must_be() {
+        let actor = format!("player:{PLAYER}");
+        let actor = Ok(actor.as_str());
+        check(|_| {}, actor);
+        check(|claims| claims.sub = PLAYER.to_uppercase(), actor);
+        check(|claims| claims.aud = vec!["other".into(), AUDIENCE.into()], actor);
+        check(|claims| claims.iat += SKEW, actor);
+        check(|claims| claims.aud = vec!["other".into()], Err(TokenError::Malformed));
+        check(|claims| claims.aud = vec![], Err(TokenError::Malformed));
+        check(|claims| claims.sub = "somebody".into(), Err(TokenError::Malformed));
+        check(|claims| claims.jti = String::new(), Err(TokenError::Malformed));
+        check(|claims| claims.iss = String::new(), Err(TokenError::Malformed));
+        check(|claims| claims.exp = claims.iat + LONGEST_LIFE + 1, Err(TokenError::Malformed));
+        check(|claims| claims.exp = claims.iat, Err(TokenError::Expired));
+        check(|claims| claims.iat += SKEW + 1, Err(TokenError::Expired));
+        check(|claims| claims.nbf = Some(claims.iat + SKEW + 1), Err(TokenError::Expired));
+    }
+
+    #[test]
+    fn names_fit_their_roles() {
+        let door = door(&Role::ALL);
+        for (subject, fits) in [("till-1", true), ("", false), ("a b", false), ("é", false)] {
+            let token = door.issuer.issue(&claims(Role::Operator, subject));
+            assert_eq!(door.verifier.verify(&token).is_ok(), fits, "{subject:?}");
+        }
+        let long = door.issuer.issue(&claims(Role::Auditor, &"a".repeat(65)));
+        assert_eq!(door.verifier.verify(&long), Err(TokenError::Malformed));
+    }
+
+    #[test]
+    fn a_remembered_token_ends_when_it_ends() {
+        let door = door(&Role::ALL);
+        let token = door.issuer.issue(&claims(Role::Player, PLAYER));
+        assert!(door.verifier.verify(&token).is_ok());
+        door.clock.advance(Duration::from_secs(59));
+        assert!(door.verifier.verify(&token).is_ok());
+        door.clock.advance(Duration::from_secs(1));
+        assert_eq!(door.verifier.verify(&token), Err(TokenError::Expired));
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let door = door(&Role::ALL);
+        let identity = Identity { role: Role::Service, subject: "table".into() };
+        let mut remembered = door.verifier.shared.remembered.lock().unwrap();
+        for number in 0..u64::try_from(REMEMBERED).unwrap() {
+            let mut digest = [0; 32];
+            digest[..8].copy_from_slice(&number.to_be_bytes());
+            remembered.insert(digest, (identity.clone(), NOW.plus(Duration::from_secs(9))));
+        }
+        drop(remembered);
+        let token = door.issuer.issue(&claims(Role::Player, PLAYER));
+        door.verifier.verify(&token).unwrap();
+        assert_eq!(door.verifier.shared.remembered.lock().unwrap().len(), REMEMBERED);
+        door.clock.advance(Duration::from_secs(10));
+        let token = door.issuer.issue(&claims(Role::Operator, "another"));
+        door.verifier.verify(&token).unwrap();
+        assert_eq!(door.verifier.shared.remembered.lock().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn an_issuer_gives_its_own_roles_only() {
+        let door = door(&[Role::Player]);
+        assert!(door.verifier.verify(&door.issuer.issue(&claims(Role::Player, PLAYER))).is_ok());
+        let operator = door.issuer.issue(&claims(Role::Operator, "till"));
+        assert_eq!(door.verifier.verify(&operator), Err(TokenError::Forged));
+    }
+
+    #[test]
+    fn forgeries_are_seen() {
+        let door = door(&Role::ALL);
+        let claims = claims(Role::Operator, "till");
+        let stranger = TokenIssuer::generate("door", &SeededEntropy::new(9));
+        assert_eq!(door.verifier.verify(&stranger.issue(&claims)), Err(TokenError::Forged));
+        let token = door.issuer.issue(&claims);
+        let parts: Vec<&str> = token.split('.').collect();
+        let other = stranger.issue(&Claims { sub: "other".into(), ..claims });
+        let payload = other.split('.').nth(1).unwrap();
+        let spliced = format!("{}.{payload}.{}", parts[0], parts[2]);
+        assert_eq!(door.verifier.verify(&spliced), Err(TokenError::Forged));
+        // {"alg":"none"}, with and without something for a signature.
+        for signature in ["", parts[2]] {
+            let unsigned = format!("eyJhbGciOiJub25lIn0.{}.{signature}", parts[1]);
+            assert_eq!(door.verifier.verify(&unsigned), Err(TokenError::Malformed));
+        }
+    }
+
+    #[test]
+    fn headers_name_a_bearer() {
+        let door = door(&Role::ALL);
+        let token = door.issuer.issue(&claims(Role::Player, PLAYER));
+        let judge = |text: &str| door.verifier.verify_header(Some(text.as_bytes()));
+        assert!(judge(&format!("Bearer {token}")).is_ok());
+        assert!(judge(&format!("bearer {token}")).is_ok());
+        assert_eq!(judge(&format!("Basic {token}")), Err(TokenError::Malformed));
+        assert_eq!(judge(&token), Err(TokenError::Malformed));
+        assert_eq!(door.verifier.verify_header(Some(b"Bearer \xff")), Err(TokenError::Malformed));
+        assert_eq!(door.verifier.verify_header(None), Err(TokenError::Missing));
+    }
+
+    #[test]
+    fn a_service_renews_its_token_in_time() {
+        let door = door(&Role::ALL);
+        let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(3));
+        let clock = Arc::clone(&door.clock) as Arc<dyn Clock>;
+        let own = ServiceToken::new(door.issuer.clone(), "table", clock, entropy);
+        let first = own.current();
+        assert_eq!(door.verifier.verify(&first).unwrap().actor(), "service:table");
+        door.clock.advance(Duration::from_secs(479));
+        assert_eq!(own.current(), first);
+        door.clock.advance(Duration::from_secs(1));
+        let second = own.current();
+        assert_ne!(second, first);
+        door.clock.advance(Duration::from_secs(300));
+        assert_eq!(door.verifier.verify(&first), Err(TokenError::Expired));
+        assert!(door.verifier.verify(&second).is_ok());
+    }
+
+    #[test]
+    fn keys_come_and_go_as_pem() {
+        let issuer = TokenIssuer::generate("door", &SeededEntropy::new(4));
+        let again = TokenIssuer::from_pem("door", issuer.private_pem().expose()).unwrap();
+        assert_eq!(again.public_key(), issuer.public_key());
+        let read = IssuerKey::from_pem(&issuer.public_pem(), BTreeSet::from(Role::ALL)).unwrap();
+        assert_eq!(read.key, issuer.public_key());
+        let private = issuer.private_pem();
+        assert!(IssuerKey::from_pem(private.expose(), BTreeSet::new()).is_err());
+        assert!(TokenIssuer::from_pem("door", &issuer.public_pem()).is_err());
+        assert!(!format!("{issuer:?}").contains("key"), "nothing of the key is printed");
+    }
+}

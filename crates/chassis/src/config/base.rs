@@ -113,7 +113,7 @@ impl ServiceConfig {
             peers: peers(settings),
             auth: auth(service, settings),
             tls: tls(settings, ["tls.certificate", "tls.key", "tls.client_ca"]),
-            limits: limits(settings, service.limits()),
+            limits: limits(settings, &service.limits()),
             telemetry: TelemetryConfig::read(settings),
             drain_grace: settings.millis("drain_grace_ms", Duration::from_secs(10)),
         }
@@ -186,7 +186,7 @@ fn read(path: &str) -> Result<String, String> {
         .map_err(|error| format!("{path} cannot be read: {error}"))
 }
 
-fn limits(settings: &mut Settings, default: Limits) -> Limits {
+fn limits(settings: &mut Settings, default: &Limits) -> Limits {
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let wide = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     let streams = settings.number("limits.streams", 1..=10_000, default.streams.into());
@@ -207,6 +207,6 @@ fn limits(settings: &mut Settings, default: Limits) -> Limits {
         address_connections: (per_address > 0).then(|| size(per_address)),
         unary_deadline: settings.millis("limits.unary_deadline_ms", default.unary_deadline),
         connection_age: settings.millis("limits.connection_age_ms", default.connection_age),
-        ..default
+        ..default.clone()
     }
 }

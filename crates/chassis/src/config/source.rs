@@ -19,7 +19,6 @@ impl Source {
     ///
     /// # Errors
     /// The file cannot be read or is not TOML; a variable of ours is not Unicode.
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads them")]
     pub fn from_process(file: Option<&Path>) -> Result<Source, ConfigError> {
         let mut environment = BTreeMap::new();
         for (name, value) in std::env::vars_os() {

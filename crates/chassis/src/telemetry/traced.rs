@@ -124,11 +124,11 @@ impl Call {
         self.span.record("grpc.code", code);
         let took = self.begun.elapsed();
         let _entered = self.span.enter();
-        match tonic::Code::from_i32(code) {
-            code @ (tonic::Code::Unknown | tonic::Code::Internal | tonic::Code::DataLoss) => {
-                tracing::warn!(?code, ?took, "a call failed");
-            }
-            code => tracing::debug!(?code, ?took, "a call ended"),
+        let code = tonic::Code::from_i32(code);
+        if matches!(code, tonic::Code::Unknown | tonic::Code::Internal | tonic::Code::DataLoss) {
+            tracing::warn!(?code, ?took, "a call failed");
+        } else {
+            tracing::debug!(?code, ?took, "a call ended");
         }
     }
 }

@@ -1,0 +1,158 @@
+//! Configurations as operators write them, right and wrong.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chassis::auth::{IssuerKey, Role, TokenIssuer};
+use chassis::config::{Service, ServiceConfig, Settings, Source};
+use chassis::entropy::SystemEntropy;
+use chassis::limits::Limits;
+
+fn source(file: &str, variables: &[(&str, &str)]) -> Source {
+    let variables: BTreeMap<String, String> =
+        variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    Source::new("room.toml", file, variables).unwrap()
+}
+
+fn parse(file: &str, variables: &[(&str, &str)]) -> Result<ServiceConfig, String> {
+    ServiceConfig::parse(Service::Table, source(file, variables)).map_err(|error| error.to_string())
+}
+
+/// The complaint has all of these words in it.
+fn complains(file: &str, variables: &[(&str, &str)], words: &[&str]) {
+    let error = parse(file, variables).unwrap_err();
+    for word in words {
+        assert!(error.contains(word), "{word:?} is missing in: {error}");
+    }
+}
+
+#[test]
+fn nothing_set_is_a_service_on_this_machine_alone() {
+    let config = parse("", &[]).unwrap();
+    assert!(config.listen.ip().is_loopback());
+    assert_eq!(config.limits, Limits::inside());
+    assert!(config.database_url.is_none() && config.auth.issuers.is_empty());
+    let gateway = ServiceConfig::parse(Service::Gateway, source("", &[])).unwrap();
+    assert_eq!(gateway.limits, Limits::public());
+    assert_ne!(gateway.listen, config.listen);
+}
+
+#[test]
+fn the_environment_wins_over_the_file() {
+    let file = "listen = '0.0.0.0:1'\ndealer_url = 'http://dealer:7402'\ndrain_grace_ms = 1500\n\
+                [limits]\nstreams = 7\n[telemetry]\nformat = 'json'\n";
+    let config = parse(file, &[("SABACC_LISTEN", "[::1]:9"), ("SABACC_LIMITS_STREAMS", "8")]);
+    let config = config.unwrap();
+    assert_eq!(config.listen.to_string(), "[::1]:9");
+    assert_eq!(config.limits.streams, 8);
+    assert_eq!(config.peers.dealer.unwrap().host(), Some("dealer"));
+    assert_eq!(config.drain_grace, Duration::from_millis(1500));
+}
+
+#[test]
+fn wrong_values_are_told_with_what_is_allowed() {
+    complains("listen = 'here'", &[], &["listen in room.toml", "\"here\"", "ADDRESS:PORT"]);
+    complains("", &[("SABACC_LIMITS_STREAMS", "0")], &["SABACC_LIMITS_STREAMS", "\"0\"", "1 to"]);
+    complains("wallet_url = 'wallet:7403'", &[], &["wallet_url", "http://HOST:PORT"]);
+    complains("[telemetry]\nformat = 'xml'", &[], &["telemetry.format", "human, json"]);
+    complains("[telemetry]\nlog = '=='", &[], &["telemetry.log", "directives"]);
+    complains("", &[("OTEL_TRACES_EXPORTER", "zipkin")], &["OTEL_TRACES_EXPORTER", "otlp, none"]);
+    complains("database_url = ''", &[], &["database_url", "empty"]);
+}
+
+#[test]
+fn unknown_keys_are_told_with_the_nearest_known() {
+    complains("lisen = '0.0.0.0:1'", &[], &["lisen in room.toml", "did you mean listen?"]);
+    complains("", &[("SABACC_DEALER_URI", "http://d:1")], &["did you mean SABACC_DEALER_URL?"]);
+    complains("[limits]\ncolour = 'red'", &[], &["limits.colour", "known are", "limits.streams"]);
+    assert!(parse("", &[("SABACC_CONFIG", "x"), ("SABACC_PG_BIN", "y")]).is_ok());
+}
+
+#[test]
+fn everything_wrong_is_told_at_once() {
+    complains(
+        "listen = 1\nlimit = 2\n",
+        &[("SABACC_DRAIN_GRACE_MS", "soon")],
+        &["listen in", "limit in", "\"soon\""],
+    );
+}
+
+#[test]
+fn files_that_are_no_configuration_are_refused() {
+    let none = BTreeMap::new;
+    assert!(
+        Source::new("room.toml", "listen = ", none()).unwrap_err().to_string().contains("TOML")
+    );
+    let error = Source::new("room.toml", "[limits]\nage = 1.5", none()).unwrap_err();
+    assert!(error.to_string().contains("limits.age in room.toml"), "{error}");
+    let missing = std::path::Path::new("/nonexistent/room.toml");
+    let error = Source::from_process(Some(missing)).unwrap_err().to_string();
+    assert!(
+        error.contains("/nonexistent/room.toml") && error.contains("cannot be read"),
+        "{error}"
+    );
+}
+
+#[test]
+fn secrets_are_not_repeated() {
+    let url = "postgres://sabacc:hunter2@db/sabacc";
+    let config = parse("", &[("DATABASE_URL", url)]).unwrap();
+    assert_eq!(config.database_url.as_ref().unwrap().expose(), url);
+    assert!(!format!("{config:?}").contains("hunter2"));
+    let own = [("DATABASE_URL", "postgres://other/"), ("SABACC_DATABASE_URL", url)];
+    assert_eq!(parse("", &own).unwrap().database_url.unwrap().expose(), url);
+    for misspelt in ["SABACC_DATABSE_URL", "SABACC_DATABASE_ULR"] {
+        let error = parse("", &[(misspelt, url)]).unwrap_err();
+        assert!(error.contains(misspelt) && !error.contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
+fn keys_are_read_with_the_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let issuer = TokenIssuer::generate("door", &SystemEntropy);
+    std::fs::write(path("public.pem"), issuer.public_pem()).unwrap();
+    std::fs::write(path("private.pem"), issuer.private_pem().expose()).unwrap();
+    let file = format!(
+        "issuer_keys = ['player+auditor={0}', '{0}']\nsigning_key = '{1}'",
+        path("public.pem"),
+        path("private.pem"),
+    );
+    let config = parse(&file, &[]).unwrap();
+    let roles: Vec<Vec<Role>> = config
+        .auth
+        .issuers
+        .iter()
+        .map(|key: &IssuerKey| key.roles.iter().copied().collect())
+        .collect();
+    assert_eq!(roles, [vec![Role::Player, Role::Auditor], Role::ALL.to_vec()]);
+    assert_eq!(config.auth.signing.unwrap().public_key(), issuer.public_key());
+
+    let swapped = format!("signing_key = '{}'", path("public.pem"));
+    complains(&swapped, &[], &["signing_key", "openssl genpkey"]);
+    complains("", &[("SABACC_ISSUER_KEYS", &path("private.pem"))], &["openssl pkey"]);
+    complains("issuer_keys = 'king=x.pem'", &[], &["issuer_keys", "player=door.pem"]);
+    complains("signing_key = '/nonexistent'", &[], &["signing_key", "cannot be read"]);
+    complains("[tls]\ncertificate = 'x.pem'", &[], &["tls.certificate", "needs its key"]);
+}
+
+#[test]
+fn spans_leave_only_when_asked() {
+    let otlp = |variables: &[(&str, &str)]| parse("", variables).unwrap().telemetry.otlp;
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317");
+    assert_eq!(otlp(&[]), None);
+    assert_eq!(otlp(&[endpoint]).as_deref(), Some("http://collector:4317"));
+    let local = otlp(&[("OTEL_TRACES_EXPORTER", "otlp")]);
+    assert_eq!(local.as_deref(), Some("http://localhost:4317"));
+    assert_eq!(otlp(&[endpoint, ("OTEL_TRACES_EXPORTER", "none")]), None);
+    assert_eq!(otlp(&[endpoint, ("OTEL_SDK_DISABLED", "TRUE")]), None);
+}
+
+#[test]
+fn a_service_may_have_settings_of_its_own() {
+    let mut settings = Settings::new(source("shards = 4", &[]));
+    let _shared = ServiceConfig::read(Service::Dealer, &mut settings);
+    assert_eq!(settings.number("shards", 1..=256, 16), 4);
+    assert!(settings.finish().is_ok());
+}
