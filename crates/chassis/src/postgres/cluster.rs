@@ -105,14 +105,18 @@ impl Cluster {
         }
         let password = self.initdb(new, binaries, options)?;
         let draft = templates.join(format!(".{}", random_hex::<8>()));
-        files::make_dirs(&draft, 0o700)?;
-        files::copy_tree(new, &draft.join("cluster"), &self.account)?;
-        files::write_private(&draft.join("password"), &password)?;
-        // Whoever was quicker made the same.
-        if std::fs::rename(&draft, &template).is_err() {
-            files::remove(&draft)?;
+        let kept = self.keep(new, &password, &draft);
+        // Whoever was quicker made the same; and without a template it only takes longer.
+        if kept.is_err() || std::fs::rename(&draft, &template).is_err() {
+            let _ = files::remove(&draft);
         }
         Ok(password)
+    }
+
+    fn keep(&self, new: &Path, password: &str, draft: &Path) -> Result<(), PostgresError> {
+        files::make_dirs(draft, 0o700)?;
+        files::copy_tree(new, &draft.join("cluster"), &self.account)?;
+        files::write_private(&draft.join("password"), password)
     }
 
     fn initdb(

@@ -219,7 +219,15 @@ fn listen(stderr: ChildStderr, said: Said) -> JoinHandle<()> {
         let lines = BufReader::new(stderr).split(b'\n');
         for line in lines.map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line).into_owned();
-            tracing::debug!(target: "postgres", "{line}");
+            // Every line of the server starts with its severity. What comes of a client's
+            // request, the client is told.
+            if line.starts_with("PANIC") {
+                tracing::error!(target: "postgres", "{line}");
+            } else if line.starts_with("WARNING") {
+                tracing::warn!(target: "postgres", "{line}");
+            } else {
+                tracing::debug!(target: "postgres", "{line}");
+            }
             let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
             if said.len() == KEPT_LINES {
                 said.pop_front();
