@@ -17,6 +17,7 @@ pub mod registry;
 pub mod sizes;
 pub mod test_command;
 mod tree;
+pub mod variables;
 
 pub use tree::Tree;
 

@@ -88,3 +88,8 @@ fn no_file_tells_of_the_machine_it_was_written_on() -> Result {
 fn the_readme_and_ci_run_the_same_tests() -> Result {
     none(&tidy::test_command::test_command(&Tree::open()?))
 }
+
+#[test]
+fn what_deploy_sets_is_what_programs_read() -> Result {
+    none(&tidy::variables::variables(&Tree::open()?))
+}
