@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::event::Stored;
+use crate::store::StoreError;
 
 /// Nothing more is known of a cause than its text and its own causes.
 pub type Source = Arc<dyn std::error::Error + Send + Sync>;
@@ -61,4 +62,27 @@ pub enum OpenError {
     Unavailable { log: Arc<str>, source: Source },
     #[error("log {log} is corrupt: {what}")]
     Corrupt { log: Arc<str>, what: Arc<str> },
+}
+
+impl From<StoreError> for ReadError {
+    fn from(error: StoreError) -> ReadError {
+        match error {
+            StoreError::Unavailable(source) | StoreError::InDoubt(source) => {
+                ReadError::Unavailable { source: Some(source) }
+            }
+            StoreError::Corrupt(what) => ReadError::Corrupt(what),
+        }
+    }
+}
+
+impl OpenError {
+    pub(crate) fn of(log: &Arc<str>, error: StoreError) -> OpenError {
+        let log = log.clone();
+        match error {
+            StoreError::Unavailable(source) | StoreError::InDoubt(source) => {
+                OpenError::Unavailable { log, source }
+            }
+            StoreError::Corrupt(what) => OpenError::Corrupt { log, what },
+        }
+    }
 }

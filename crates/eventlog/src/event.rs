@@ -49,7 +49,7 @@ pub struct Entry {
     /// At least one.
     pub events: Vec<NewEvent>,
     pub request: Option<Request>,
-    /// Who caused it.
+    /// Who caused it. A zero byte, which a database's text cannot hold, becomes U+FFFD.
     pub actor: Arc<str>,
     pub trace: [u8; 16],
 }

@@ -6,21 +6,34 @@
 //! durable and stays where it is, byte for byte. Auditors read with [`Reader`], without owning.
 //!
 //! - [`event`]: the words. [`record`]: the bytes that the Merkle tree commits to.
-//! - `log` is the owner's handle, `writer` its one task, `batch` the pure part of a commit, `heads`
-//!   what is known of streams, `subscription` how readers follow.
+//! - `log` is the owner's handle, `open` how a log is taken, `queue` who waits, `writer` the one task
+//!   that writes, `batch` the pure part of a commit, `heads` what is known of streams, `subscription`
+//!   how readers follow.
 //! - [`store`] says what a store must do; `pg` does it in PostgreSQL, `mem` in memory with faults on
 //!   demand.
 
+mod batch;
 mod error;
 pub mod event;
+mod heads;
 mod log;
+mod mem;
+mod open;
+mod pg;
+mod queue;
+mod reader;
 pub mod record;
 pub mod store;
+mod subscription;
+mod writer;
 
 pub use error::{AppendError, OpenError, ReadError, Source};
 pub use event::{
     Entry, Event, NewEvent, Position, Recall, Receipt, Request, Stored, TreeHead, Version,
 };
 pub use log::{Clock, Limits, Log, Options};
+pub use mem::{Fault, MemStore};
+pub use pg::{ConnectError, MigrateError, PgStore, Pools, migrate};
 pub use primitives::{RequestId, StreamId, UnixMicros};
+pub use reader::Reader;
 pub use store::Store;

@@ -1,15 +1,28 @@
 //! The owner's handle of a log.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::Stream;
 use primitives::{RequestId, StreamId, UnixMicros};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{AppendError, OpenError, ReadError};
 use crate::event::{Entry, Event, Position, Recall, Receipt, TreeHead, Version};
+use crate::heads::Heads;
+use crate::open::open;
+use crate::queue::{Command, Waiting};
+use crate::reader::Reader;
 use crate::store::Store;
+use crate::subscription::{Mode, Subscription};
+use crate::writer::Writer;
+
+/// Bytes that an event counts for beside its payload.
+const EVENT_FLOOR: usize = 128;
 
 /// What time it is.
 pub type Clock = Arc<dyn Fn() -> UnixMicros + Send + Sync>;
@@ -37,11 +50,11 @@ pub struct Options {
 pub struct Limits {
     /// Events in one commit; also the most that one entry may hold.
     pub batch_events: usize,
-    /// Bytes of payloads and answers in one commit; also the most that one entry may hold.
+    /// Bytes of payloads and answers, and a little for each event, in one commit; also the most that one entry may hold.
     pub batch_bytes: usize,
     /// Entries that wait to be committed.
     pub queue_entries: usize,
-    /// Bytes of payloads and answers that wait to be committed.
+    /// Bytes, counted alike, that wait to be committed.
     pub queue_bytes: usize,
     /// Streams whose last event is remembered.
     pub streams: usize,
@@ -65,36 +78,101 @@ impl Default for Limits {
     }
 }
 
-/// An owned log. Clones are handles of the same.
+/// An owned log. Clones are handles of the same; when the last is dropped the log is given up.
 #[derive(Clone)]
-pub struct Log {}
+pub struct Log {
+    reader: Reader,
+    queue: mpsc::Sender<Command>,
+    /// Bytes that may still be queued.
+    room: Arc<Semaphore>,
+    limits: Limits,
+    head: watch::Receiver<TreeHead>,
+    /// Gone with the writer.
+    commits: broadcast::WeakSender<Arc<[Event]>>,
+    last_alive: Option<UnixMicros>,
+    stopped: CancellationToken,
+}
 
-#[expect(
-    clippy::unimplemented,
-    clippy::unused_async,
-    unused_variables,
-    reason = "signatures first"
-)]
 impl Log {
     /// Takes the log and reads where it ends. Waits for the lease of a silent owner to end; an
     /// owner that renews it is [`OpenError::Held`].
     pub async fn open(store: Arc<dyn Store>, options: Options) -> Result<Log, OpenError> {
-        unimplemented!()
+        let opened = open(&*store, &options).await?;
+        let limits = options.limits.clone();
+        let (head, committed) = watch::channel(TreeHead {
+            size: opened.tree.size(),
+            root: opened.tree.root(),
+            recorded_at: opened.recorded_at,
+        });
+        let (queue, queued) = mpsc::channel(limits.queue_entries.max(1));
+        let commits = broadcast::Sender::new(limits.live_commits.max(1));
+        let stopped = CancellationToken::new();
+        let log = Log {
+            reader: Reader::new(store.clone(), options.name.clone()),
+            queue,
+            room: Arc::new(Semaphore::new(limits.queue_bytes.max(limits.batch_bytes))),
+            head: committed,
+            commits: commits.downgrade(),
+            last_alive: opened.last_alive,
+            stopped: stopped.clone(),
+            limits,
+        };
+        let writer = Writer {
+            store,
+            epoch: opened.epoch,
+            queue: queued,
+            carried: None,
+            closing: false,
+            tree: opened.tree,
+            recorded_at: opened.recorded_at,
+            heads: Heads::new(log.limits.streams),
+            head,
+            commits,
+            renew_at: Instant::now(),
+            options,
+        };
+        let guard = stopped.drop_guard();
+        tokio::spawn(async move {
+            let _stops_whatever_happens = guard;
+            writer.run().await;
+        });
+        Ok(log)
     }
 
-    /// Appends an entry; answers once it is durable.
-    pub async fn append(&self, entry: Entry) -> Result<Receipt, AppendError> {
-        unimplemented!()
+    /// Appends an entry; answers once it is durable. An entry whose caller stops waiting is
+    /// appended all the same.
+    pub async fn append(&self, mut entry: Entry) -> Result<Receipt, AppendError> {
+        let (events, bytes) = (entry.events.len(), size_of_entry(&entry));
+        if events == 0 {
+            return Err(AppendError::Empty);
+        }
+        if entry.actor.contains('\0') {
+            entry.actor = entry.actor.replace('\0', "\u{fffd}").into();
+        }
+        let too_large = AppendError::TooLarge { events, bytes };
+        if events > self.limits.batch_events || bytes > self.limits.batch_bytes {
+            return Err(too_large);
+        }
+        let permits = u32::try_from(bytes).map_err(|_| too_large)?;
+        let room =
+            self.room.clone().try_acquire_many_owned(permits).map_err(|_| AppendError::Full)?;
+        let (answer, answered) = oneshot::channel();
+        let waiting = Waiting { entry, bytes, since: Instant::now(), answer, _room: room };
+        self.queue.try_send(Command::Append(waiting)).map_err(|error| match error {
+            TrySendError::Full(_) => AppendError::Full,
+            TrySendError::Closed(_) => AppendError::Lost,
+        })?;
+        answered.await.unwrap_or(Err(AppendError::Lost))
     }
 
     /// Whether a command was answered before. `digest` is SHA-256 of its content.
     pub async fn recall(&self, id: RequestId, digest: [u8; 32]) -> Result<Recall, ReadError> {
-        unimplemented!()
+        Ok(self.reader.request(id).await?.map_or(Recall::Fresh, |stored| stored.recall(digest)))
     }
 
     /// Events from a position on, in order, at most `limit`: fewer only where the log ends.
     pub async fn read(&self, from: Position, limit: usize) -> Result<Vec<Event>, ReadError> {
-        unimplemented!()
+        self.reader.read(from, limit).await
     }
 
     /// Events of a stream from a version on, in order, at most `limit`: fewer only where it ends.
@@ -104,24 +182,36 @@ impl Log {
         from: Version,
         limit: usize,
     ) -> Result<Vec<Event>, ReadError> {
-        unimplemented!()
+        self.reader.read_stream(stream, from, limit).await
     }
 
     /// All events from a position on, for as long as the log is owned here: first those stored,
     /// then each as it is committed, never before. A slow reader is sent back to the store and
-    /// misses nothing. An error does not end it, but for [`ReadError::Stopped`]: polling on reads
-    /// again from where it was.
+    /// misses nothing. After an error polling on reads again from where it was, but
+    /// [`ReadError::Stopped`] is the last item.
     pub fn subscribe(
         &self,
         from: Position,
     ) -> impl Stream<Item = Result<Event, ReadError>> + Send + Unpin + use<> {
-        Box::pin(futures_util::stream::empty())
+        let nothing_more = || broadcast::Sender::new(1).subscribe();
+        Subscription {
+            reader: self.reader.clone(),
+            next: from,
+            commits: self
+                .commits
+                .upgrade()
+                .map_or_else(nothing_more, |commits| commits.subscribe()),
+            stopped: self.stopped.clone(),
+            ready: VecDeque::new(),
+            mode: Mode::CatchingUp,
+        }
+        .into_stream()
     }
 
     /// The committed log.
     #[must_use]
     pub fn head(&self) -> TreeHead {
-        unimplemented!()
+        *self.head.borrow()
     }
 
     /// The number of committed events.
@@ -139,19 +229,28 @@ impl Log {
     /// When the owner before last said that it served, by its own clock; nothing for a new log.
     /// Clocks that ran then go on from there.
     #[must_use]
-    pub fn last_alive(&self) -> Option<UnixMicros> {
-        unimplemented!()
+    pub const fn last_alive(&self) -> Option<UnixMicros> {
+        self.last_alive
     }
 
     /// Fires when the log is no longer owned here, or closed. The owner must stop.
     #[must_use]
     pub fn stopped(&self) -> CancellationToken {
-        unimplemented!()
+        self.stopped.clone()
     }
 
     /// Writes what waits, gives the log up for the next owner and stops. Other handles get
-    /// [`AppendError::Lost`] from then on.
+    /// [`AppendError::Lost`] from then on. While an outcome is unknown this waits for the store.
     pub async fn close(self) {
-        unimplemented!()
+        // An error says that it has stopped already.
+        let _ = self.queue.send(Command::Close).await;
+        self.stopped.cancelled().await;
     }
+}
+
+/// What the limits count: everything of variable length, with a floor for the rest.
+fn size_of_entry(entry: &Entry) -> usize {
+    let payloads: usize = entry.events.iter().map(|event| event.payload.len() + EVENT_FLOOR).sum();
+    let answer = entry.request.as_ref().map_or(0, |request| request.answer.len());
+    payloads + answer + entry.actor.len()
 }

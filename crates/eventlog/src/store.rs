@@ -103,7 +103,7 @@ pub struct Batch {
     pub epoch: u64,
     /// The size that the fence must show.
     pub first: u64,
-    pub events: Vec<Event>,
+    pub events: Arc<[Event]>,
     pub requests: Vec<Stored>,
     pub lease: Duration,
     pub alive_at: UnixMicros,

@@ -35,12 +35,14 @@ fn records() -> Vec<Vec<u8>> {
 fn bytes(hex: &str) -> Vec<u8> {
     hex.as_bytes()
         .chunks(2)
-        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+        .map(|pair| {
+            u8::from_str_radix(std::str::from_utf8(pair).expect("constant"), 16).expect("constant")
+        })
         .collect()
 }
 
 fn hash(hex: &str) -> Hash {
-    bytes(hex).try_into().unwrap()
+    bytes(hex).try_into().expect("constant")
 }
 
 #[test]

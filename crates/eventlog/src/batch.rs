@@ -1,0 +1,84 @@
+//! The pure part of a commit: from what callers want and where the log ends to the rows to write.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use merkle::Tree;
+use primitives::{StreamId, UnixMicros};
+
+use crate::event::{Entry, Event, NewEvent, Position, Receipt, Stored, Version};
+use crate::heads::Head;
+use crate::record::chain_hash;
+
+/// Where a batch begins.
+pub(crate) struct Start<'a> {
+    pub(crate) tree: &'a Tree,
+    pub(crate) recorded_at: UnixMicros,
+    /// The head of every stream of the batch.
+    pub(crate) heads: BTreeMap<StreamId, Head>,
+}
+
+/// A batch with its places, not yet committed.
+pub(crate) struct Stamped {
+    pub(crate) recorded_at: UnixMicros,
+    pub(crate) events: Arc<[Event]>,
+    pub(crate) requests: Vec<Stored>,
+    /// One for each entry.
+    pub(crate) receipts: Vec<Receipt>,
+    /// The tree with the batch.
+    pub(crate) tree: Tree,
+    /// The heads with the batch.
+    pub(crate) heads: BTreeMap<StreamId, Head>,
+}
+
+pub(crate) fn stamp<'a>(entries: impl Iterator<Item = &'a Entry>, start: Start<'_>) -> Stamped {
+    let Start { tree, recorded_at, heads } = start;
+    let mut stamp = Stamp { recorded_at, events: Vec::new(), tree: tree.clone(), heads };
+    let (mut requests, mut receipts) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let first = Position(stamp.tree.size());
+        let versions = entry.events.iter().map(|new| stamp.add(new, entry)).collect();
+        receipts.push(Receipt { first, recorded_at, versions });
+        requests.extend(entry.request.as_ref().map(|request| Stored {
+            id: request.id,
+            digest: request.digest,
+            first,
+            answer: request.answer.clone(),
+        }));
+    }
+    let Stamp { events, tree, heads, .. } = stamp;
+    Stamped { recorded_at, events: events.into(), requests, receipts, tree, heads }
+}
+
+/// A batch while it is stamped.
+struct Stamp {
+    recorded_at: UnixMicros,
+    events: Vec<Event>,
+    tree: Tree,
+    heads: BTreeMap<StreamId, Head>,
+}
+
+impl Stamp {
+    fn add(&mut self, new: &NewEvent, entry: &Entry) -> Version {
+        let head = self.heads.entry(new.stream).or_default();
+        let event = Event {
+            position: Position(self.tree.size()),
+            recorded_at: self.recorded_at,
+            stream: new.stream,
+            version: Version(head.version.0 + 1),
+            kind: new.kind,
+            schema: new.schema,
+            sealed: new.sealed,
+            payload: new.payload.clone(),
+            request_id: entry.request.as_ref().map(|request| request.id),
+            actor: entry.actor.clone(),
+            trace: entry.trace,
+            previous: head.hash,
+        };
+        let record = event.record();
+        *head = Head { version: event.version, hash: chain_hash(&record) };
+        self.tree.push(&record);
+        self.events.push(event);
+        head.version
+    }
+}

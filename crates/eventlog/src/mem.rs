@@ -1,0 +1,274 @@
+//! A store in memory, which fails on demand: the simulator's and every test's.
+//!
+//! Its leases run on the runtime's clock, so that paused time works.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use primitives::{RequestId, StreamId};
+use tokio::time::{Instant, sleep};
+
+use crate::event::{Event, Position, Stored, Version};
+use crate::store::{Appended, Batch, Claim, Claimed, Fence, Renewal, Store, StoreError};
+
+/// What happens to the next append instead of the expected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// It is refused and nothing is written.
+    FailBefore,
+    /// Nothing is written and nobody can tell.
+    Vanish,
+    /// It is written and nobody can tell.
+    FailAfter,
+    /// Nobody can tell; it is written when the next append arrives, before that is looked at.
+    LandLate,
+    /// Another owner takes the log just before it.
+    Fence,
+    /// It is written after this time.
+    Delay(Duration),
+}
+
+/// Logs in memory. Its handles are `Arc`s: what survives a crash of the log's owner is what the
+/// owner's next incarnation is given.
+#[derive(Default)]
+pub struct MemStore {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    logs: BTreeMap<Arc<str>, Kept>,
+    faults: VecDeque<Fault>,
+    late: Option<Batch>,
+    down: bool,
+    appends: u64,
+}
+
+struct Kept {
+    fence: Fence,
+    lease_ends: Instant,
+    /// By position.
+    events: Vec<Event>,
+    /// Positions in `events` by version, which begins with 1.
+    streams: BTreeMap<StreamId, Vec<usize>>,
+    requests: BTreeMap<RequestId, Stored>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("injected fault: {0}")]
+struct Injected(&'static str);
+
+impl MemStore {
+    #[must_use]
+    pub fn new() -> Arc<MemStore> {
+        Arc::new(MemStore::default())
+    }
+
+    /// Faults happen to appends in the order in which they are injected, one each.
+    pub fn inject(&self, fault: Fault) {
+        self.state().faults.push_back(fault);
+    }
+
+    /// While it is down every call is refused and changes nothing.
+    pub fn set_down(&self, down: bool) {
+        self.state().down = down;
+    }
+
+    /// Replaces or forgets the saved tree of a log, which may happen to any store at any time.
+    pub fn save_tree(&self, log: &str, tree: Option<Vec<[u8; 32]>>) {
+        if let Some(kept) = self.state().logs.get_mut(log) {
+            kept.fence.tree = tree;
+        }
+    }
+
+    /// How many appends were attempted.
+    #[must_use]
+    pub fn appends(&self) -> u64 {
+        self.state().appends
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn up(&self) -> Result<MutexGuard<'_, State>, StoreError> {
+        let state = self.state();
+        if state.down { Err(unavailable("the store is down")) } else { Ok(state) }
+    }
+}
+
+fn unavailable(what: &'static str) -> StoreError {
+    StoreError::Unavailable(Arc::new(Injected(what)))
+}
+
+fn in_doubt(what: &'static str) -> StoreError {
+    StoreError::InDoubt(Arc::new(Injected(what)))
+}
+
+impl State {
+    fn write(&mut self, batch: &Batch) -> Result<Appended, StoreError> {
+        let Some(kept) = self.logs.get_mut(&batch.log) else { return Ok(Appended::Fenced) };
+        if (kept.fence.epoch, kept.fence.size) != (batch.epoch, batch.first) {
+            return Ok(Appended::Fenced);
+        }
+        if batch.requests.iter().any(|request| kept.requests.contains_key(&request.id)) {
+            return Ok(Appended::Repeated);
+        }
+        kept.take_events(&batch.events)?;
+        kept.fence.size += batch.events.len() as u64;
+        kept.fence.alive_at = kept.fence.alive_at.max(Some(batch.alive_at));
+        kept.fence.tree = Some(batch.tree.clone());
+        kept.lease_ends = Instant::now() + batch.lease;
+        kept.requests.extend(batch.requests.iter().map(|stored| (stored.id, stored.clone())));
+        Ok(Appended::Done)
+    }
+}
+
+impl Kept {
+    /// Refuses what the constraints of a database would refuse.
+    fn take_events(&mut self, events: &[Event]) -> Result<(), StoreError> {
+        for event in events {
+            let at = self.events.len();
+            let versions = self.streams.entry(event.stream).or_default();
+            if event.position.0 != at as u64 || event.version.0 != versions.len() as u64 + 1 {
+                let what = format!("position {} or its version is not the next", event.position.0);
+                return Err(StoreError::Corrupt(what.into()));
+            }
+            versions.push(at);
+            self.events.push(event.clone());
+        }
+        Ok(())
+    }
+
+    fn of_stream(&self, stream: StreamId) -> &[usize] {
+        self.streams.get(&stream).map_or(&[], Vec::as_slice)
+    }
+
+    fn pick<'a>(&'a self, places: impl IntoIterator<Item = &'a usize>) -> Vec<Event> {
+        places.into_iter().filter_map(|at| self.events.get(*at).cloned()).collect()
+    }
+}
+
+/// What is after `before`, at most `limit`.
+fn page<T>(all: &[T], before: u64, limit: usize) -> &[T] {
+    let rest = usize::try_from(before).ok().and_then(|before| all.get(before..)).unwrap_or(&[]);
+    rest.get(..limit).unwrap_or(rest)
+}
+
+#[async_trait]
+impl Store for MemStore {
+    async fn claim(&self, claim: &Claim) -> Result<Claimed, StoreError> {
+        let mut state = self.up()?;
+        let now = Instant::now();
+        let kept = state.logs.entry(claim.log.clone()).or_insert_with(|| Kept {
+            fence: Fence {
+                epoch: 0,
+                size: 0,
+                owner: claim.owner.clone(),
+                address: claim.address.clone(),
+                alive_at: None,
+                tree: None,
+            },
+            lease_ends: now,
+            events: Vec::new(),
+            streams: BTreeMap::new(),
+            requests: BTreeMap::new(),
+        });
+        if kept.lease_ends > now && !claim.take_over {
+            let remaining = kept.lease_ends - now;
+            return Ok(Claimed::Held { fence: kept.fence.clone(), remaining });
+        }
+        kept.fence.epoch += 1;
+        kept.fence.owner = claim.owner.clone();
+        kept.fence.address = claim.address.clone();
+        kept.lease_ends = now + claim.lease;
+        Ok(Claimed::Yours(kept.fence.clone()))
+    }
+
+    async fn renew(&self, renewal: &Renewal) -> Result<bool, StoreError> {
+        let mut state = self.up()?;
+        let Some(kept) = state.logs.get_mut(&renewal.log) else { return Ok(false) };
+        if kept.fence.epoch != renewal.epoch {
+            return Ok(false);
+        }
+        kept.fence.alive_at = kept.fence.alive_at.max(renewal.alive_at);
+        kept.lease_ends = Instant::now() + renewal.lease;
+        Ok(true)
+    }
+
+    async fn fence(&self, log: &str) -> Result<Option<Fence>, StoreError> {
+        Ok(self.up()?.logs.get(log).map(|kept| kept.fence.clone()))
+    }
+
+    async fn append(&self, batch: &Batch) -> Result<Appended, StoreError> {
+        let fault = {
+            let mut state = self.up()?;
+            state.appends += 1;
+            if let Some(late) = state.late.take() {
+                state.write(&late)?;
+            }
+            state.faults.pop_front()
+        };
+        if let Some(Fault::Delay(time)) = fault {
+            sleep(time).await;
+        }
+        let mut state = self.up()?;
+        match fault {
+            None | Some(Fault::Delay(_)) => state.write(batch),
+            Some(Fault::FailBefore) => Err(unavailable("refused")),
+            Some(Fault::Vanish) => Err(in_doubt("not written")),
+            Some(Fault::FailAfter) => {
+                state.write(batch)?;
+                Err(in_doubt("written"))
+            }
+            Some(Fault::LandLate) => {
+                state.late = Some(batch.clone());
+                Err(in_doubt("will be written"))
+            }
+            Some(Fault::Fence) => {
+                if let Some(kept) = state.logs.get_mut(&batch.log) {
+                    kept.fence.epoch += 1;
+                    kept.fence.owner = "an intruder".into();
+                }
+                state.write(batch)
+            }
+        }
+    }
+
+    async fn last_events(&self, log: &str, of: &[StreamId]) -> Result<Vec<Event>, StoreError> {
+        let state = self.up()?;
+        let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
+        Ok(kept.pick(of.iter().filter_map(|stream| kept.of_stream(*stream).last())))
+    }
+
+    async fn requests(&self, log: &str, of: &[RequestId]) -> Result<Vec<Stored>, StoreError> {
+        let state = self.up()?;
+        let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
+        Ok(of.iter().filter_map(|id| kept.requests.get(id).cloned()).collect())
+    }
+
+    async fn read(
+        &self,
+        log: &str,
+        from: Position,
+        limit: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        let state = self.up()?;
+        let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
+        Ok(page(&kept.events, from.0, limit).to_vec())
+    }
+
+    async fn read_stream(
+        &self,
+        log: &str,
+        stream: StreamId,
+        from: Version,
+        limit: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        let state = self.up()?;
+        let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
+        Ok(kept.pick(page(kept.of_stream(stream), from.0.saturating_sub(1), limit)))
+    }
+}

@@ -1,0 +1,163 @@
+//! Taking a log: claim its fence, then find out where it ends.
+//!
+//! A claim waits for the lease that it first saw, once. An owner that has renewed it by then is
+//! alive, and whoever wants its log must stop it or say `take_over`.
+//!
+//! The Merkle tree is saved with each commit, but what is saved is only believed where the newest
+//! events lead to it again; otherwise the tree is built from all events. So deleting it changes
+//! nothing but the time this takes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use merkle::Tree;
+use primitives::UnixMicros;
+use tokio::time::{Instant, sleep};
+
+use crate::error::OpenError;
+use crate::event::Position;
+use crate::log::Options;
+use crate::store::{Claim, Claimed, Fence, Renewal, Store, StoreError};
+
+/// Records whose subtrees are believed without their events.
+const GRAIN: u64 = 1024;
+/// Events read from the store at once.
+const PAGE: usize = 1000;
+/// A lease that should have ended is looked at again after this long at the most.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+
+/// An owned log's end.
+pub(crate) struct Opened {
+    pub(crate) epoch: u64,
+    pub(crate) tree: Tree,
+    pub(crate) recorded_at: UnixMicros,
+    pub(crate) last_alive: Option<UnixMicros>,
+}
+
+pub(crate) async fn open(store: &dyn Store, options: &Options) -> Result<Opened, OpenError> {
+    let log = &options.name;
+    let fence = claim(store, options).await?;
+    let last_alive = fence.alive_at;
+    let mut lease = Lease { store, options, epoch: fence.epoch, renewed: Instant::now() };
+    let tree = restore(&mut lease, &fence).await?;
+    let recorded_at = last_recorded_at(store, log, fence.size)
+        .await
+        .map_err(|error| OpenError::of(log, error))?;
+    lease.renew().await?;
+    Ok(Opened { epoch: fence.epoch, tree, recorded_at, last_alive })
+}
+
+async fn claim(store: &dyn Store, options: &Options) -> Result<Fence, OpenError> {
+    let claim = Claim {
+        log: options.name.clone(),
+        owner: options.owner.clone(),
+        address: options.address.clone(),
+        lease: options.lease,
+        take_over: options.take_over,
+    };
+    let mut patience_ends = None;
+    loop {
+        let claimed =
+            store.claim(&claim).await.map_err(|error| OpenError::of(&options.name, error))?;
+        match claimed {
+            Claimed::Yours(fence) => return Ok(fence),
+            Claimed::Held { fence, remaining } => {
+                let now = Instant::now();
+                let ends = *patience_ends.get_or_insert(now + remaining + LOOK_AGAIN);
+                if now >= ends {
+                    return Err(OpenError::Held {
+                        log: options.name.clone(),
+                        owner: fence.owner,
+                        address: fence.address,
+                        epoch: fence.epoch,
+                    });
+                }
+                sleep(remaining.min(LOOK_AGAIN).max(Duration::from_millis(1))).await;
+            }
+        }
+    }
+}
+
+/// Keeps the log while its tree is built.
+struct Lease<'a> {
+    store: &'a dyn Store,
+    options: &'a Options,
+    epoch: u64,
+    renewed: Instant,
+}
+
+impl Lease<'_> {
+    async fn renew_in_time(&mut self) -> Result<(), OpenError> {
+        if self.renewed.elapsed() < self.options.lease / 3 { Ok(()) } else { self.renew().await }
+    }
+
+    async fn renew(&mut self) -> Result<(), OpenError> {
+        let log = &self.options.name;
+        let renewal = Renewal {
+            log: log.clone(),
+            epoch: self.epoch,
+            lease: self.options.lease,
+            alive_at: None,
+        };
+        match self.store.renew(&renewal).await {
+            Ok(true) => {
+                self.renewed = Instant::now();
+                Ok(())
+            }
+            Ok(false) => Err(OpenError::Lost { log: log.clone() }),
+            Err(error) => Err(OpenError::of(log, error)),
+        }
+    }
+}
+
+async fn restore(lease: &mut Lease<'_>, fence: &Fence) -> Result<Tree, OpenError> {
+    let saved = fence.tree.clone().and_then(|peaks| Tree::restore(fence.size, peaks).ok());
+    if let Some(saved) = saved {
+        if grow(lease, saved.trunk(GRAIN), fence.size).await? == saved {
+            return Ok(saved);
+        }
+        tracing::warn!(log = %lease.options.name, "the saved tree does not fit the events: building it anew");
+    }
+    grow(lease, Tree::new(), fence.size).await
+}
+
+async fn grow(lease: &mut Lease<'_>, mut tree: Tree, size: u64) -> Result<Tree, OpenError> {
+    let log = &lease.options.name;
+    let corrupt = |what: String| OpenError::Corrupt { log: log.clone(), what: what.into() };
+    while tree.size() < size {
+        let missing = usize::try_from(size - tree.size()).unwrap_or(PAGE);
+        let page = lease
+            .store
+            .read(log, Position(tree.size()), missing.min(PAGE))
+            .await
+            .map_err(|error| OpenError::of(log, error))?;
+        if page.is_empty() {
+            return Err(corrupt(format!("it should have {size} events, it has {}", tree.size())));
+        }
+        for event in page {
+            if event.position.0 != tree.size() {
+                return Err(corrupt(format!("no event at position {}", tree.size())));
+            }
+            tree.push(&event.record());
+        }
+        lease.renew_in_time().await?;
+    }
+    Ok(tree)
+}
+
+/// Also checks that the events end where the fence says.
+async fn last_recorded_at(
+    store: &dyn Store,
+    log: &Arc<str>,
+    size: u64,
+) -> Result<UnixMicros, StoreError> {
+    let events = store.read(log, Position(size.saturating_sub(1)), 2).await?;
+    match (size, &events[..]) {
+        (0, []) => Ok(UnixMicros::default()),
+        (1.., [last]) if last.position.0 == size - 1 => Ok(last.recorded_at),
+        _ => {
+            let what = format!("the fence says {size} events, and they do not end there");
+            Err(StoreError::Corrupt(what.into()))
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The store in PostgreSQL: one schema a service, whose name the connection's `search_path` holds.
+//!
+//! **One round trip.** An append is one statement: the fence is moved, and the rows go in from
+//! arrays where it moved. It is its own transaction; a second owner waits at the fence's row and
+//! then finds its epoch gone.
+//!
+//! **What a failure says.** No connection: nothing was sent. An error from the server that leaves
+//! the connection standing: the statement was undone. Anything else (the connection broke, the
+//! server is going down, no answer in time) leaves the outcome open, and the writer asks again.
+//!
+//! **Connections.** The writer's are kept apart from the readers' pool, so that no reader can keep a
+//! commit waiting, and are not tested before use: a dead one is found by using it.
+
+mod error;
+mod link;
+mod migrate;
+mod rows;
+mod sql;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use primitives::{RequestId, StreamId};
+use sqlx::PgPool;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+
+pub use error::{ConnectError, MigrateError};
+pub use migrate::migrate;
+
+use crate::event::{Event, Position, Stored, Version};
+use crate::store::{Appended, Batch, Claim, Claimed, Fence, Renewal, Store, StoreError};
+use error::{Trouble, in_time};
+use link::{Links, options, set_session};
+
+/// How many connections a store may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Pools {
+    /// For reads and recalls. The writers have one more connection each.
+    pub readers: u32,
+}
+
+impl Default for Pools {
+    fn default() -> Pools {
+        Pools { readers: 8 }
+    }
+}
+
+/// One service's logs in PostgreSQL.
+pub struct PgStore {
+    links: Links,
+    readers: PgPool,
+}
+
+/// How often a read is tried where its connection turns out to be dead.
+const READ_TRIES: u32 = 3;
+/// How long a reader waits for a connection.
+const ACQUIRE: Duration = Duration::from_secs(5);
+
+impl PgStore {
+    /// Connects to the logs of a service, such as `table`, under the role that `url` names. The
+    /// schema must exist: see [`migrate`].
+    pub async fn connect(
+        url: &str,
+        service: &str,
+        pools: Pools,
+    ) -> Result<Arc<PgStore>, ConnectError> {
+        let options = options(url, service)?;
+        let schema: Arc<str> = service.into();
+        let links = Links::new(options.clone(), schema.clone());
+        let mut link = links.take().await.map_err(ConnectError::Unavailable)?;
+        if !sql::migrated(&mut link).await.map_err(ConnectError::Unavailable)? {
+            return Err(ConnectError::NotMigrated { service: service.into() });
+        }
+        links.put_back(link);
+        Ok(Arc::new(PgStore { links, readers: readers(options, schema, pools) }))
+    }
+}
+
+fn readers(options: PgConnectOptions, schema: Arc<str>, pools: Pools) -> PgPool {
+    PgPoolOptions::new()
+        .max_connections(pools.readers.max(1))
+        .acquire_timeout(ACQUIRE)
+        .test_before_acquire(false)
+        .after_connect(move |connection, _| {
+            let schema = schema.clone();
+            Box::pin(async move { set_session(connection, &schema).await })
+        })
+        .connect_lazy_with(options)
+}
+
+/// Repeats a read on another connection where one was dead.
+async fn read<T, F>(mut query: impl FnMut() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, sqlx::Error>>,
+{
+    let mut tries = READ_TRIES;
+    loop {
+        tries -= 1;
+        match in_time(query()).await.map_err(Trouble::of) {
+            Ok(rows) => return Ok(rows),
+            Err(Trouble::Doubt(_)) if tries > 0 => {}
+            Err(trouble) => return Err(trouble.of_a_read()),
+        }
+    }
+}
+
+#[async_trait]
+impl Store for PgStore {
+    async fn claim(&self, claim: &Claim) -> Result<Claimed, StoreError> {
+        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
+        let claimed = in_time(sql::claim(&mut link, claim)).await;
+        if let Some(fence) = self.links.settle(link, claimed)? {
+            return Ok(Claimed::Yours(fence));
+        }
+        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
+        let held = in_time(sql::fence(&mut link, &claim.log)).await;
+        match self.links.settle(link, held)? {
+            Some((fence, remaining)) => Ok(Claimed::Held { fence, remaining }),
+            None => Err(StoreError::Corrupt("the log's owner row came and went".into())),
+        }
+    }
+
+    async fn renew(&self, renewal: &Renewal) -> Result<bool, StoreError> {
+        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
+        let renewed = in_time(sql::renew(&mut link, renewal)).await;
+        Ok(self.links.settle(link, renewed)?)
+    }
+
+    async fn fence(&self, log: &str) -> Result<Option<Fence>, StoreError> {
+        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
+        let fence = in_time(sql::fence(&mut link, log)).await;
+        Ok(self.links.settle(link, fence)?.map(|(fence, _)| fence))
+    }
+
+    async fn append(&self, batch: &Batch) -> Result<Appended, StoreError> {
+        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
+        let written = in_time(sql::append(&mut link, batch)).await;
+        match self.links.settle(link, written) {
+            Ok(true) => Ok(Appended::Done),
+            Ok(false) => Ok(Appended::Fenced),
+            Err(Trouble::Repeated) => Ok(Appended::Repeated),
+            Err(trouble) => Err(trouble.into()),
+        }
+    }
+
+    async fn last_events(&self, log: &str, of: &[StreamId]) -> Result<Vec<Event>, StoreError> {
+        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
+        let events = in_time(sql::last_events(&mut link, log, of)).await;
+        self.links.settle(link, events).map_err(Trouble::of_a_read)
+    }
+
+    async fn requests(&self, log: &str, of: &[RequestId]) -> Result<Vec<Stored>, StoreError> {
+        read(|| sql::requests(&self.readers, log, of)).await
+    }
+
+    async fn read(
+        &self,
+        log: &str,
+        from: Position,
+        limit: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        read(|| sql::read(&self.readers, log, from, limit)).await
+    }
+
+    async fn read_stream(
+        &self,
+        log: &str,
+        stream: StreamId,
+        from: Version,
+        limit: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        read(|| sql::read_stream(&self.readers, log, (stream, from), limit)).await
+    }
+}

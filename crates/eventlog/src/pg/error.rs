@@ -1,0 +1,109 @@
+//! What a failure of the database says about what it did.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::store::StoreError;
+
+/// How long one statement may take before its outcome counts as unknown.
+const STATEMENT: Duration = Duration::from_secs(10);
+
+/// A store could not be connected.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    #[error("a service's name is 1 to 32 letters a to z, this is {0:?}")]
+    Service(String),
+    #[error("the database URL cannot be read: postgres://user@host:5432/name is expected")]
+    Url(#[source] sqlx::Error),
+    #[error("the database cannot be reached or refuses the role")]
+    Unavailable(#[source] sqlx::Error),
+    #[error("schema {service} has no log: run the migrations with an administrator's URL first")]
+    NotMigrated { service: String },
+}
+
+/// A schema could not be brought up to date.
+#[derive(Debug, thiserror::Error)]
+pub enum MigrateError {
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error("the schema or its roles could not be prepared: the URL must be an administrator's")]
+    Prepare(#[source] sqlx::Error),
+    #[error("the tables of the log could not be brought up to date")]
+    Migrate(#[source] sqlx::migrate::MigrateError),
+}
+
+/// A failed statement.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// A request was answered before; nothing was done.
+    Repeated,
+    /// Nothing was done.
+    Undone(sqlx::Error),
+    /// It may have been done.
+    Doubt(sqlx::Error),
+    /// Nothing was done, and it would contradict what is stored.
+    Corrupt(sqlx::Error),
+}
+
+impl Trouble {
+    pub(super) fn of(error: sqlx::Error) -> Trouble {
+        if matches!(error, sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) {
+            return Trouble::Undone(error);
+        }
+        let Some(refusal) = error.as_database_error() else {
+            let decoded = matches!(error, sqlx::Error::ColumnDecode { .. });
+            return if decoded { Trouble::Corrupt(error) } else { Trouble::Doubt(error) };
+        };
+        // A key's partition names its own index after itself.
+        let of_requests = refusal.table().is_some_and(|table| table.starts_with("requests"));
+        let code = refusal.code().unwrap_or_default();
+        match code.get(..2) {
+            Some("23") if refusal.is_unique_violation() && of_requests => Trouble::Repeated,
+            // 22: values that cannot be stored; 23: values that contradict what is stored.
+            Some("22" | "23") => Trouble::Corrupt(error),
+            // 08: connection; 57P: the server goes down or ends the connection; XX: it broke.
+            Some("08" | "XX") | None => Trouble::Doubt(error),
+            Some("57") if code.starts_with("57P") => Trouble::Doubt(error),
+            Some(_) => Trouble::Undone(error),
+        }
+    }
+
+    /// Whether the connection can be used again.
+    pub(super) const fn leaves_the_link(&self) -> bool {
+        matches!(self, Trouble::Repeated | Trouble::Undone(_) | Trouble::Corrupt(_))
+    }
+
+    /// A read changes nothing: there is no doubt about it.
+    pub(super) fn of_a_read(self) -> StoreError {
+        match self {
+            Trouble::Doubt(error) => StoreError::unavailable(error),
+            Trouble::Repeated | Trouble::Undone(_) | Trouble::Corrupt(_) => self.into(),
+        }
+    }
+}
+
+impl From<Trouble> for StoreError {
+    fn from(trouble: Trouble) -> StoreError {
+        match trouble {
+            Trouble::Repeated => StoreError::Corrupt("a repeat where none can be".into()),
+            Trouble::Undone(error) => StoreError::unavailable(error),
+            Trouble::Doubt(error) => StoreError::InDoubt(Arc::new(error)),
+            Trouble::Corrupt(error) => StoreError::Corrupt(error.to_string().into()),
+        }
+    }
+}
+
+impl StoreError {
+    pub(super) fn unavailable(error: sqlx::Error) -> StoreError {
+        StoreError::Unavailable(Arc::new(error))
+    }
+}
+
+/// No answer in time is a failure of its own.
+pub(super) async fn in_time<T>(
+    statement: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    let late = |_| sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "no answer in time"));
+    tokio::time::timeout(STATEMENT, statement).await.map_err(late)?
+}

@@ -1,0 +1,82 @@
+//! The writers' connections.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{Connection, Executor};
+
+use super::error::{ConnectError, Trouble, in_time};
+
+const CONNECT: Duration = Duration::from_secs(5);
+const LONGEST_SERVICE: usize = 32;
+
+/// Connections that wait for the next statement. There are as many as were ever used at once: one
+/// for each log that is written here.
+pub(super) struct Links {
+    options: PgConnectOptions,
+    schema: Arc<str>,
+    idle: Mutex<Vec<PgConnection>>,
+}
+
+impl Links {
+    pub(super) const fn new(options: PgConnectOptions, schema: Arc<str>) -> Links {
+        Links { options, schema, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// A connection of one's own. After an error nothing was sent.
+    pub(super) async fn take(&self) -> Result<PgConnection, sqlx::Error> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(link) = idle {
+            return Ok(link);
+        }
+        let connected = tokio::time::timeout(CONNECT, async {
+            let mut link = PgConnection::connect_with(&self.options).await?;
+            set_session(&mut link, &self.schema).await?;
+            Ok(link)
+        });
+        connected.await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
+    }
+
+    pub(super) fn put_back(&self, link: PgConnection) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(link);
+    }
+
+    /// Keeps a connection that can be used again. Where one broke the others that wait are as old:
+    /// they go with it.
+    pub(super) fn settle<T>(
+        &self,
+        link: PgConnection,
+        outcome: Result<T, sqlx::Error>,
+    ) -> Result<T, Trouble> {
+        let outcome = outcome.map_err(Trouble::of);
+        match &outcome {
+            Err(trouble) if !trouble.leaves_the_link() => {
+                self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            }
+            Ok(_) | Err(_) => self.put_back(link),
+        }
+        outcome
+    }
+}
+
+/// What a service may be called: it becomes the name of a schema and a part of a role's.
+pub(super) fn options(url: &str, service: &str) -> Result<PgConnectOptions, ConnectError> {
+    let named = !service.is_empty()
+        && service.len() <= LONGEST_SERVICE
+        && service.bytes().all(|byte| byte.is_ascii_lowercase());
+    if !named {
+        return Err(ConnectError::Service(service.into()));
+    }
+    let options: PgConnectOptions = url.parse().map_err(ConnectError::Url)?;
+    Ok(options.application_name(&format!("sabacc-{service}")))
+}
+
+/// Names are looked up in the schema alone; a commit waits for the disk, whatever the default is.
+pub(super) async fn set_session(
+    connection: &mut PgConnection,
+    schema: &str,
+) -> Result<(), sqlx::Error> {
+    let query = sqlx::query(include_str!("sql/session.sql")).bind(schema);
+    in_time(connection.execute(query)).await.map(drop)
+}

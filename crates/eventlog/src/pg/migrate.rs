@@ -1,0 +1,63 @@
+//! Making a service's schema: once as an administrator, before the service starts.
+//!
+//! The statements are static. Names that differ from service to service reach them as settings of
+//! the transaction, and are quoted by the database itself.
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::postgres::PgConnection;
+use sqlx::{Connection, SqlSafeStr};
+
+use super::error::{ConnectError, MigrateError};
+use super::link::{options, set_session};
+
+/// Forward only: a version that was released is never edited.
+const MIGRATIONS: &[(i64, &str, &str)] = &[(1, "log", include_str!("sql/0001_log.sql"))];
+
+/// Brings the schema of a service up to date: the schema, the roles `sabacc_<service>` (its own) and
+/// `sabacc_auditor` (reads every service), the tables, and exactly the rights each role has. Safe to
+/// repeat and to run at the same time elsewhere. `role_password` is set where there is one; a role
+/// without needs another way to log in, such as its certificate.
+pub async fn migrate(
+    admin_url: &str,
+    service: &str,
+    role_password: Option<&str>,
+) -> Result<(), MigrateError> {
+    let options = options(admin_url, service)?;
+    let mut admin =
+        PgConnection::connect_with(&options).await.map_err(ConnectError::Unavailable)?;
+    let password = role_password.unwrap_or_default();
+    as_service(&mut admin, include_str!("sql/prepare.sql"), (service, password)).await?;
+    set_session(&mut admin, service).await.map_err(MigrateError::Prepare)?;
+    migrator().run(&mut admin).await.map_err(MigrateError::Migrate)?;
+    as_service(&mut admin, include_str!("sql/grant.sql"), (service, "")).await?;
+    // Everything is done: how the connection ends is of no interest.
+    let _ = admin.close().await;
+    Ok(())
+}
+
+fn migrator() -> Migrator {
+    let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
+        let kind = MigrationType::Simple;
+        Migration::new(*version, (*name).into(), kind, (*sql).into_sql_str(), false)
+    });
+    Migrator::with_migrations(migrations.collect())
+}
+
+/// Runs a block with the service's name and password as settings, one at a time in a database.
+async fn as_service(
+    admin: &mut PgConnection,
+    block: &'static str,
+    (service, password): (&str, &str),
+) -> Result<(), MigrateError> {
+    let run = async {
+        let mut transaction = admin.begin().await?;
+        sqlx::query(include_str!("sql/settings.sql"))
+            .bind(service)
+            .bind(password)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::raw_sql(block).execute(&mut *transaction).await?;
+        transaction.commit().await
+    };
+    run.await.map_err(MigrateError::Prepare)
+}

@@ -1,0 +1,115 @@
+//! Between the words of the log and the columns of the database: ids are `uuid`, unsigned numbers
+//! are signed columns with checks, hashes are `bytea`.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use primitives::{RequestId, StreamId, UnixMicros};
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::types::Oid;
+use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgRow, PgTypeInfo, PgValueRef};
+use sqlx::{Decode, Encode, Postgres, Row, Type};
+
+use crate::event::{Event, Position, Stored, Version};
+use crate::store::Fence;
+
+/// An id as a `uuid`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Id(pub(super) [u8; 16]);
+
+impl Type<Postgres> for Id {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_oid(Oid(2950))
+    }
+}
+
+impl PgHasArrayType for Id {
+    fn array_type_info() -> PgTypeInfo {
+        PgTypeInfo::with_oid(Oid(2951))
+    }
+}
+
+impl Encode<'_, Postgres> for Id {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        buffer.extend_from_slice(&self.0);
+        Ok(IsNull::No)
+    }
+}
+
+/// All our statements are prepared, and a prepared statement's values are binary.
+impl Decode<'_, Postgres> for Id {
+    fn decode(value: PgValueRef<'_>) -> Result<Id, BoxDynError> {
+        Ok(Id(value.as_bytes()?.try_into()?))
+    }
+}
+
+/// A number of ours as a column's.
+pub(super) fn signed(number: u64) -> Result<i64, sqlx::Error> {
+    i64::try_from(number).map_err(|error| sqlx::Error::Encode(error.into()))
+}
+
+fn unsigned(row: &PgRow, column: &'static str) -> Result<u64, sqlx::Error> {
+    convert(column, row.try_get::<i64, _>(column)?)
+}
+
+fn convert<T, U>(column: &str, value: T) -> Result<U, sqlx::Error>
+where
+    U: TryFrom<T, Error: std::error::Error + Send + Sync + 'static>,
+{
+    U::try_from(value).map_err(|error| sqlx::Error::ColumnDecode {
+        index: column.into(),
+        source: Box::new(error),
+    })
+}
+
+fn array<const N: usize>(row: &PgRow, column: &'static str) -> Result<[u8; N], sqlx::Error> {
+    convert(column, row.try_get::<&[u8], _>(column)?)
+}
+
+fn bytes(row: &PgRow, column: &'static str) -> Result<Bytes, sqlx::Error> {
+    row.try_get::<Vec<u8>, _>(column).map(Bytes::from)
+}
+
+fn text(row: &PgRow, column: &'static str) -> Result<Arc<str>, sqlx::Error> {
+    row.try_get::<&str, _>(column).map(Arc::from)
+}
+
+pub(super) fn event(row: &PgRow) -> Result<Event, sqlx::Error> {
+    Ok(Event {
+        position: Position(unsigned(row, "position")?),
+        recorded_at: UnixMicros(unsigned(row, "recorded_at")?),
+        stream: StreamId(row.try_get::<Id, _>("stream")?.0),
+        version: Version(unsigned(row, "version")?),
+        kind: convert("kind", row.try_get::<i32, _>("kind")?)?,
+        schema: convert("schema", row.try_get::<i32, _>("schema")?)?,
+        sealed: row.try_get("sealed")?,
+        payload: bytes(row, "payload")?,
+        request_id: row.try_get::<Option<Id>, _>("request_id")?.map(|id| RequestId(id.0)),
+        actor: text(row, "actor")?,
+        trace: array(row, "trace")?,
+        previous: array(row, "previous")?,
+    })
+}
+
+pub(super) fn stored(row: &PgRow) -> Result<Stored, sqlx::Error> {
+    Ok(Stored {
+        id: RequestId(row.try_get::<Id, _>("request_id")?.0),
+        digest: array(row, "digest")?,
+        first: Position(unsigned(row, "first")?),
+        answer: bytes(row, "answer")?,
+    })
+}
+
+pub(super) fn fence(row: &PgRow) -> Result<Fence, sqlx::Error> {
+    let alive_at: Option<i64> = row.try_get("alive_at")?;
+    let tree: Option<&[u8]> = row.try_get("tree")?;
+    Ok(Fence {
+        epoch: unsigned(row, "epoch")?,
+        size: unsigned(row, "size")?,
+        owner: text(row, "owner")?,
+        address: text(row, "address")?,
+        alive_at: alive_at.map(|at| convert("alive_at", at)).transpose()?.map(UnixMicros),
+        tree: tree.map(|tree| tree.as_chunks().0.to_vec()),
+    })
+}

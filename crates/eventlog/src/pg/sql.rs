@@ -1,0 +1,162 @@
+//! Every statement of the log, one function each.
+
+use std::time::Duration;
+
+use primitives::{RequestId, StreamId};
+use sqlx::postgres::PgConnection;
+use sqlx::{PgPool, Row};
+
+use super::rows::{Id, event, fence as fence_row, signed, stored};
+use crate::event::{Event, Position, Stored, Version};
+use crate::store::{Batch, Claim, Fence, Renewal};
+
+/// Whether the schema has its tables.
+pub(super) async fn migrated(link: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("SELECT to_regclass('owners') IS NOT NULL").fetch_one(link).await
+}
+
+/// The claimed fence; nothing where another owner's lease runs.
+pub(super) async fn claim(
+    link: &mut PgConnection,
+    claim: &Claim,
+) -> Result<Option<Fence>, sqlx::Error> {
+    let row = sqlx::query(include_str!("sql/claim.sql"))
+        .bind(&*claim.log)
+        .bind(&*claim.owner)
+        .bind(&*claim.address)
+        .bind(micros(claim.lease))
+        .bind(claim.take_over)
+        .fetch_optional(link)
+        .await?;
+    row.as_ref().map(fence_row).transpose()
+}
+
+/// The fence and what remains of its lease.
+pub(super) async fn fence(
+    link: &mut PgConnection,
+    log: &str,
+) -> Result<Option<(Fence, Duration)>, sqlx::Error> {
+    let row = sqlx::query(include_str!("sql/fence.sql")).bind(log).fetch_optional(link).await?;
+    let Some(row) = row else { return Ok(None) };
+    let remaining = u64::try_from(row.try_get::<i64, _>("remaining")?).unwrap_or_default();
+    Ok(Some((fence_row(&row)?, Duration::from_micros(remaining))))
+}
+
+/// Whether the epoch is still the owner's.
+pub(super) async fn renew(link: &mut PgConnection, renewal: &Renewal) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query(include_str!("sql/renew.sql"))
+        .bind(&*renewal.log)
+        .bind(signed(renewal.epoch)?)
+        .bind(micros(renewal.lease))
+        .bind(renewal.alive_at.map(|at| signed(at.0)).transpose()?)
+        .execute(link)
+        .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Whether the fence let the batch in.
+pub(super) async fn append(link: &mut PgConnection, batch: &Batch) -> Result<bool, sqlx::Error> {
+    let events = &batch.events;
+    let requests = &batch.requests;
+    let numbers = |number: fn(&Event) -> u64| -> Result<Vec<i64>, sqlx::Error> {
+        events.iter().map(|event| signed(number(event))).collect()
+    };
+    let firsts: Result<Vec<i64>, _> = requests.iter().map(|it| signed(it.first.0)).collect();
+    let fenced: i64 = sqlx::query_scalar(include_str!("sql/append.sql"))
+        .bind(&*batch.log)
+        .bind(signed(batch.epoch)?)
+        .bind(signed(batch.first)?)
+        .bind(micros(batch.lease))
+        .bind(signed(batch.alive_at.0)?)
+        .bind(batch.tree.concat())
+        .bind(column(events, |event| Id(event.stream.0)))
+        .bind(numbers(|event| event.version.0)?)
+        .bind(numbers(|event| event.recorded_at.0)?)
+        .bind(column(events, |event| i32::from(event.kind)))
+        .bind(column(events, |event| i32::from(event.schema)))
+        .bind(column(events, |event| event.sealed))
+        .bind(column(events, |event| &event.payload[..]))
+        .bind(column(events, |event| &event.previous[..]))
+        .bind(column(events, |event| event.request_id.map(|id| Id(id.0))))
+        .bind(column(events, |event| &*event.actor))
+        .bind(column(events, |event| &event.trace[..]))
+        .bind(column(requests, |stored| Id(stored.id.0)))
+        .bind(column(requests, |stored| &stored.digest[..]))
+        .bind(firsts?)
+        .bind(column(requests, |stored| &stored.answer[..]))
+        .fetch_one(link)
+        .await?;
+    Ok(fenced == 1)
+}
+
+/// The last event of each stream that has one.
+pub(super) async fn last_events(
+    link: &mut PgConnection,
+    log: &str,
+    of: &[StreamId],
+) -> Result<Vec<Event>, sqlx::Error> {
+    let rows = sqlx::query(include_str!("sql/last_events.sql"))
+        .bind(log)
+        .bind(column(of, |stream| Id(stream.0)))
+        .fetch_all(link)
+        .await?;
+    rows.iter().map(event).collect()
+}
+
+pub(super) async fn requests(
+    pool: &PgPool,
+    log: &str,
+    of: &[RequestId],
+) -> Result<Vec<Stored>, sqlx::Error> {
+    let rows = sqlx::query(include_str!("sql/requests.sql"))
+        .bind(log)
+        .bind(column(of, |id| Id(id.0)))
+        .fetch_all(pool)
+        .await?;
+    rows.iter().map(stored).collect()
+}
+
+pub(super) async fn read(
+    pool: &PgPool,
+    log: &str,
+    from: Position,
+    limit: usize,
+) -> Result<Vec<Event>, sqlx::Error> {
+    let rows = sqlx::query(include_str!("sql/read.sql"))
+        .bind(log)
+        .bind(bound(from.0))
+        .bind(bound(limit as u64))
+        .fetch_all(pool)
+        .await?;
+    rows.iter().map(event).collect()
+}
+
+pub(super) async fn read_stream(
+    pool: &PgPool,
+    log: &str,
+    (stream, from): (StreamId, Version),
+    limit: usize,
+) -> Result<Vec<Event>, sqlx::Error> {
+    let rows = sqlx::query(include_str!("sql/read_stream.sql"))
+        .bind(log)
+        .bind(Id(stream.0))
+        .bind(bound(from.0))
+        .bind(bound(limit as u64))
+        .fetch_all(pool)
+        .await?;
+    rows.iter().map(event).collect()
+}
+
+/// One array of a batch.
+fn column<'a, T, U>(rows: &'a [T], of: impl Fn(&'a T) -> U) -> Vec<U> {
+    rows.iter().map(of).collect()
+}
+
+/// Bounds beyond the largest column value are as good as that.
+fn bound(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn micros(span: Duration) -> i64 {
+    i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,16 @@
+-- Exactly what each role may do, said anew each time: whatever else was granted is taken back.
+DO $grant$
+DECLARE
+    service text := current_setting('sabacc.service');
+    owner text := 'sabacc_' || service;
+    both text := format('%I, sabacc_auditor', owner);
+BEGIN
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO %s', current_database(), both);
+    EXECUTE format('REVOKE ALL ON SCHEMA %I FROM PUBLIC, %s', service, both);
+    EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM PUBLIC, %s', service, both);
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO %s', service, both);
+    EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO %s', service, both);
+    EXECUTE format('GRANT INSERT ON %I.events, %I.requests TO %I', service, service, owner);
+    EXECUTE format('GRANT INSERT, UPDATE ON %I.owners TO %I', service, owner);
+END
+$grant$

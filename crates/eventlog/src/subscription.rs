@@ -1,0 +1,106 @@
+//! How a reader follows the log: read from the store until there is nothing more, then listen to the
+//! commits; whoever falls behind reads from the store again. The listening begins before the reading
+//! so that nothing falls between them, and positions tell what was seen already.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures_util::{Stream, stream};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::ReadError;
+use crate::event::{Event, Position};
+use crate::reader::Reader;
+
+/// Events read from the store at once.
+const PAGE: usize = 500;
+
+pub(crate) struct Subscription {
+    pub(crate) reader: Reader,
+    /// The position of the next event to give.
+    pub(crate) next: Position,
+    pub(crate) commits: broadcast::Receiver<Arc<[Event]>>,
+    pub(crate) stopped: CancellationToken,
+    pub(crate) ready: VecDeque<Event>,
+    pub(crate) mode: Mode,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    CatchingUp,
+    Live,
+    /// The log has stopped, which is told once.
+    Stopped,
+    Ended,
+}
+
+impl Subscription {
+    pub(crate) fn into_stream(
+        self,
+    ) -> impl Stream<Item = Result<Event, ReadError>> + Send + Unpin + use<> {
+        Box::pin(stream::unfold(self, async |mut subscription| {
+            let item = subscription.next().await?;
+            Some((item, subscription))
+        }))
+    }
+
+    async fn next(&mut self) -> Option<Result<Event, ReadError>> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                self.next = Position(event.position.0 + 1);
+                return Some(Ok(event));
+            }
+            match self.mode {
+                Mode::CatchingUp => {
+                    if let Err(error) = self.catch_up().await {
+                        return Some(Err(error));
+                    }
+                }
+                Mode::Live => self.listen().await,
+                Mode::Stopped => {
+                    self.mode = Mode::Ended;
+                    return Some(Err(ReadError::Stopped));
+                }
+                Mode::Ended => return None,
+            }
+        }
+    }
+
+    /// Reads one page; an empty one is the end of what is stored.
+    async fn catch_up(&mut self) -> Result<(), ReadError> {
+        self.commits = self.commits.resubscribe();
+        let page = self.reader.read(self.next, PAGE).await?;
+        if page.first().is_some_and(|event| event.position != self.next) {
+            return Err(ReadError::Corrupt(format!("no event at position {}", self.next.0).into()));
+        }
+        if page.is_empty() {
+            self.mode = Mode::Live;
+        }
+        self.ready = page.into();
+        Ok(())
+    }
+
+    /// Waits for one commit.
+    async fn listen(&mut self) {
+        let commit = tokio::select! {
+            biased;
+            commit = self.commits.recv() => commit,
+            () = self.stopped.cancelled() => Err(RecvError::Closed),
+        };
+        match commit {
+            Ok(events) => {
+                let unseen = events.iter().filter(|event| event.position >= self.next);
+                self.ready = unseen.cloned().collect();
+                // A gap: the events between are stored, and read from there.
+                if self.ready.front().is_some_and(|event| event.position != self.next) {
+                    self.ready.clear();
+                    self.mode = Mode::CatchingUp;
+                }
+            }
+            Err(RecvError::Lagged(_)) => self.mode = Mode::CatchingUp,
+            Err(RecvError::Closed) => self.mode = Mode::Stopped,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+use std::time::Duration;
+
+use eventlog::{Event, Limits, Log, Options, Position, ReadError};
+use futures_util::{Stream, StreamExt};
+use tokio::time::timeout;
+
+use crate::world::{World, all, note};
+
+const LONG: Duration = Duration::from_secs(20);
+
+async fn take(
+    events: &mut (impl Stream<Item = Result<Event, ReadError>> + Unpin),
+    count: usize,
+) -> anyhow::Result<Vec<Event>> {
+    let mut taken = Vec::new();
+    while taken.len() < count {
+        let next = timeout(LONG, events.next()).await?;
+        taken.push(next.ok_or_else(|| anyhow::anyhow!("ended early"))??);
+    }
+    Ok(taken)
+}
+
+pub(crate) async fn from_the_beginning_and_on(world: World) -> anyhow::Result<()> {
+    let log = world.open().await?;
+    for n in 0..20 {
+        log.append(note(n)).await?;
+    }
+    let mut events = log.subscribe(Position(0));
+    let mut seen = take(&mut events, 10).await?;
+    let writer = tokio::spawn({
+        let log = log.clone();
+        async move {
+            for n in 20..120 {
+                log.append(note(n)).await?;
+            }
+            anyhow::Ok(())
+        }
+    });
+    while seen.len() < 120 {
+        let next = take(&mut events, 1).await?;
+        // Never ahead of what is committed: it can be read by whoever is told.
+        assert_eq!(log.read(next[0].position, 1).await?, next);
+        seen.extend(next);
+    }
+    writer.await??;
+    assert_eq!(seen, all(&log).await?);
+    // Nothing more comes, and a live event comes without being read.
+    assert!(futures_util::poll!(events.next()).is_pending());
+    log.append(note(1)).await?;
+    assert_eq!(take(&mut events, 1).await?[0].position, Position(120));
+    Ok(())
+}
+
+pub(crate) async fn from_the_middle_and_from_the_future(world: World) -> anyhow::Result<()> {
+    let log = world.open().await?;
+    for n in 0..5 {
+        log.append(note(n)).await?;
+    }
+    let mut middle = log.subscribe(Position(3));
+    let mut future = log.subscribe(Position(7));
+    assert_eq!(take(&mut middle, 2).await?[0].position, Position(3));
+    assert!(futures_util::poll!(future.next()).is_pending());
+    for n in 0..4 {
+        log.append(note(n)).await?;
+    }
+    assert_eq!(take(&mut middle, 4).await?[3].position, Position(8));
+    assert_eq!(take(&mut future, 2).await?[0].position, Position(7));
+    Ok(())
+}
+
+pub(crate) async fn a_slow_reader_misses_nothing(world: World) -> anyhow::Result<()> {
+    let limits = Limits { live_commits: 2, ..Limits::default() };
+    let options = Options { limits, ..world.options("first") };
+    let log = Log::open(world.store.clone(), options).await?;
+    let mut slow = log.subscribe(Position(0));
+    let mut seen = Vec::new();
+    for round in 1..=6_u8 {
+        // Caught up and live; then far more commits than are kept for it.
+        assert!(futures_util::poll!(slow.next()).is_pending() || round == 1);
+        for n in 0..10 * round {
+            log.append(note(n)).await?;
+        }
+        seen.extend(take(&mut slow, usize::from(10 * round)).await?);
+    }
+    assert_eq!(seen, all(&log).await?);
+    Ok(())
+}
+
+pub(crate) async fn a_stopped_log_says_so(world: World) -> anyhow::Result<()> {
+    let log = world.open().await?;
+    let mut events = log.subscribe(Position(0));
+    log.append(note(1)).await?;
+    log.append(note(2)).await?;
+    let reader = log.clone();
+    log.close().await;
+    // What was committed is given first, also to whoever comes late.
+    for mut events in [&mut events, &mut reader.subscribe(Position(0))] {
+        assert_eq!(take(&mut events, 2).await?.len(), 2);
+        let last = timeout(LONG, events.next()).await?;
+        assert!(matches!(last, Some(Err(ReadError::Stopped))), "{last:?}");
+        assert!(timeout(LONG, events.next()).await?.is_none());
+    }
+    Ok(())
+}

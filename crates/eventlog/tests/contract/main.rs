@@ -1,0 +1,65 @@
+//! What a log promises, checked alike over every store. A promise is a function of a [`World`]; the
+//! macro makes it a test over each kind.
+
+mod following;
+mod order;
+mod owners;
+mod repeats;
+mod store_law;
+mod world;
+
+use world::World;
+
+macro_rules! over_both_stores {
+    ($($module:ident: $($promise:ident)*;)*) => {
+        mod memory {
+            $(mod $module {
+                $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $promise() -> anyhow::Result<()> {
+                    crate::$module::$promise(crate::World::memory()).await
+                })*
+            })*
+        }
+
+        mod postgresql {
+            $(mod $module {
+                $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $promise() -> anyhow::Result<()> {
+                    crate::$module::$promise(crate::World::postgresql(stringify!($promise)).await?).await
+                })*
+            })*
+        }
+    };
+}
+
+over_both_stores! {
+    order:
+        a_new_log_is_empty
+        concurrent_callers_get_one_order
+        what_is_read_is_what_was_written
+        recorded_time_never_steps_back
+        entries_over_the_limits_are_refused
+        two_logs_in_one_store_are_strangers;
+    repeats:
+        a_repeat_gets_the_first_answer
+        a_repeat_fails_nobody_else
+        an_id_is_taken_for_ever;
+    owners:
+        an_owner_who_renews_keeps_the_log
+        the_lease_of_a_silent_owner_ends
+        taking_over_stops_the_owner
+        an_idle_owner_notices_too
+        closing_writes_what_waits_and_lets_the_next_in
+        the_saved_tree_is_a_convenience;
+    following:
+        from_the_beginning_and_on
+        from_the_middle_and_from_the_future
+        a_slow_reader_misses_nothing
+        a_stopped_log_says_so;
+    store_law:
+        a_claim_takes_waits_or_takes_over
+        a_batch_goes_in_once_under_its_epoch_and_size
+        a_repeated_request_keeps_the_batch_out
+        lookups_find_what_is_there_and_nothing_else
+        a_lease_is_renewed_and_released_by_its_epoch;
+}

@@ -1,0 +1,156 @@
+//! What a store owes the writer, call by call.
+
+use std::time::Duration;
+
+use eventlog::store::{Appended, Batch, Claim, Claimed, Fence, Renewal};
+use eventlog::{Event, Position, Store, Stored, UnixMicros, Version};
+
+use crate::world::{LOG, World, digest, request, stream};
+
+const LEASE: Duration = Duration::from_secs(60);
+
+fn claim(owner: &str, take_over: bool) -> Claim {
+    Claim {
+        log: LOG.into(),
+        owner: owner.into(),
+        address: format!("{owner}:1").into(),
+        lease: LEASE,
+        take_over,
+    }
+}
+
+async fn claimed(store: &dyn Store, claim: Claim) -> anyhow::Result<Fence> {
+    match store.claim(&claim).await? {
+        Claimed::Yours(fence) => Ok(fence),
+        Claimed::Held { fence, .. } => anyhow::bail!("held by {}", fence.owner),
+    }
+}
+
+fn event(position: u64, version: u64) -> Event {
+    Event {
+        position: Position(position),
+        recorded_at: UnixMicros(77),
+        stream: stream(1),
+        version: Version(version),
+        kind: 2,
+        schema: 3,
+        sealed: true,
+        payload: "payload".into(),
+        request_id: Some(request(4)),
+        actor: "actor".into(),
+        trace: [6; 16],
+        previous: [7; 32],
+    }
+}
+
+fn batch(epoch: u64, first: u64) -> Batch {
+    Batch {
+        log: LOG.into(),
+        epoch,
+        first,
+        events: [event(first, first + 1), event(first + 1, first + 2)].into(),
+        requests: vec![],
+        lease: LEASE,
+        alive_at: UnixMicros(78),
+        tree: vec![[9; 32]],
+    }
+}
+
+fn stored(n: u8, first: u64) -> Stored {
+    let answer = vec![n].into();
+    Stored { id: request(n), digest: digest("x"), first: Position(first), answer }
+}
+
+pub(crate) async fn a_claim_takes_waits_or_takes_over(world: World) -> anyhow::Result<()> {
+    let store = &*world.store;
+    assert_eq!(store.fence(LOG).await?, None);
+    let first = claimed(store, claim("first", false)).await?;
+    assert_eq!((first.epoch, first.size, first.alive_at), (1, 0, None));
+    let held = store.claim(&claim("second", false)).await?;
+    let Claimed::Held { fence, remaining } = held else { anyhow::bail!("two owners") };
+    assert_eq!((&*fence.owner, &*fence.address, fence.epoch), ("first", "first:1", 1));
+    assert!(remaining <= LEASE && remaining > LEASE / 2, "{remaining:?}");
+    let second = claimed(store, claim("second", true)).await?;
+    assert_eq!((second.epoch, &*second.owner), (2, "second"));
+    Ok(())
+}
+
+pub(crate) async fn a_batch_goes_in_once_under_its_epoch_and_size(
+    world: World,
+) -> anyhow::Result<()> {
+    let store = &*world.store;
+    claimed(store, claim("first", false)).await?;
+    assert_eq!(store.append(&batch(1, 1)).await?, Appended::Fenced);
+    assert_eq!(store.append(&batch(2, 0)).await?, Appended::Fenced);
+    assert_eq!(store.append(&batch(1, 0)).await?, Appended::Done);
+    assert_eq!(store.append(&batch(1, 0)).await?, Appended::Fenced);
+    let fence = store.fence(LOG).await?.ok_or_else(|| anyhow::anyhow!("no fence"))?;
+    assert_eq!((fence.size, fence.alive_at), (2, Some(UnixMicros(78))));
+    assert_eq!(fence.tree, Some(vec![[9; 32]]));
+    claimed(store, claim("second", true)).await?;
+    assert_eq!(store.append(&batch(1, 2)).await?, Appended::Fenced);
+    assert_eq!(store.append(&batch(2, 2)).await?, Appended::Done);
+    let events = [event(0, 1), event(1, 2), event(2, 3), event(3, 4)];
+    assert_eq!(store.read(LOG, Position(0), 10).await?, events);
+    let elsewhere = Batch { log: "nowhere".into(), ..batch(1, 0) };
+    assert_eq!(store.append(&elsewhere).await?, Appended::Fenced);
+    Ok(())
+}
+
+pub(crate) async fn a_repeated_request_keeps_the_batch_out(world: World) -> anyhow::Result<()> {
+    let store = &*world.store;
+    claimed(store, claim("first", false)).await?;
+    let first = Batch { requests: vec![stored(1, 0), stored(2, 1)], ..batch(1, 0) };
+    assert_eq!(store.append(&first).await?, Appended::Done);
+    let second = Batch { requests: vec![stored(3, 2), stored(2, 3)], ..batch(1, 2) };
+    assert_eq!(store.append(&second).await?, Appended::Repeated);
+    assert_eq!(store.fence(LOG).await?.map(|fence| fence.size), Some(2));
+    assert_eq!(store.read(LOG, Position(0), 10).await?.len(), 2);
+    assert_eq!(store.requests(LOG, &[request(3)]).await?, []);
+    // Behind the fence a repeat is not looked at.
+    assert_eq!(store.append(&first).await?, Appended::Fenced);
+    Ok(())
+}
+
+pub(crate) async fn lookups_find_what_is_there_and_nothing_else(
+    world: World,
+) -> anyhow::Result<()> {
+    let store = &*world.store;
+    claimed(store, claim("first", false)).await?;
+    let written = Batch { requests: vec![stored(1, 0), stored(2, 1)], ..batch(1, 0) };
+    store.append(&written).await?;
+    assert_eq!(store.last_events(LOG, &[stream(1), stream(2)]).await?, [event(1, 2)]);
+    assert_eq!(store.last_events("nowhere", &[stream(1)]).await?, []);
+    assert_eq!(store.requests(LOG, &[request(2), request(9)]).await?, [stored(2, 1)]);
+    assert_eq!(store.requests("nowhere", &[request(2)]).await?, []);
+    assert_eq!(store.read(LOG, Position(1), 10).await?, [event(1, 2)]);
+    assert_eq!(store.read(LOG, Position(0), 1).await?, [event(0, 1)]);
+    assert_eq!(store.read_stream(LOG, stream(1), Version(2), 10).await?, [event(1, 2)]);
+    assert_eq!(store.read_stream(LOG, stream(2), Version(0), 10).await?, []);
+    Ok(())
+}
+
+pub(crate) async fn a_lease_is_renewed_and_released_by_its_epoch(
+    world: World,
+) -> anyhow::Result<()> {
+    let store = &*world.store;
+    claimed(store, claim("first", false)).await?;
+    let renewal = |epoch, lease, alive_at: Option<u64>| Renewal {
+        log: LOG.into(),
+        epoch,
+        lease,
+        alive_at: alive_at.map(UnixMicros),
+    };
+    let alive = async || anyhow::Ok(store.fence(LOG).await?.and_then(|fence| fence.alive_at));
+    assert!(!store.renew(&renewal(2, Duration::ZERO, Some(9))).await?);
+    assert!(store.renew(&renewal(1, LEASE, None)).await?);
+    assert_eq!(alive().await?, None);
+    assert!(store.renew(&renewal(1, LEASE, Some(50))).await?);
+    assert!(store.renew(&renewal(1, LEASE, Some(40))).await?);
+    assert!(store.renew(&renewal(1, LEASE, None)).await?);
+    assert_eq!(alive().await?, Some(UnixMicros(50)));
+    assert!(store.renew(&renewal(1, Duration::ZERO, None)).await?);
+    let second = claimed(store, claim("second", false)).await?;
+    assert_eq!((second.epoch, second.alive_at), (2, Some(UnixMicros(50))));
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! A store, a clock and the entries that tests write.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use eventlog::{
+    Entry, Event, Limits, Log, MemStore, NewEvent, Options, PgStore, Pools, Position, Request,
+    RequestId, Store, StreamId, UnixMicros, migrate,
+};
+use sha2::{Digest, Sha256};
+use sqlx::{Connection, PgConnection};
+
+pub(crate) const LOG: &str = "table/0";
+const PASSWORD: &str = "for tests only";
+
+pub(crate) struct World {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) now: Arc<AtomicU64>,
+    kind: Kind,
+}
+
+enum Kind {
+    Memory(Arc<MemStore>),
+    PostgreSql { admin: String },
+}
+
+impl World {
+    pub(crate) fn memory() -> World {
+        let store = MemStore::new();
+        World { store: store.clone(), now: clock(), kind: Kind::Memory(store) }
+    }
+
+    /// The log is used under the service's own role, with the rights it has in earnest.
+    pub(crate) async fn postgresql(name: &str) -> anyhow::Result<World> {
+        let admin = testkit::postgres().await?.database(name).await?;
+        migrate(&admin, "table", Some(PASSWORD)).await?;
+        let url = as_role(&admin, "sabacc_table")?;
+        let store = PgStore::connect(&url, "table", Pools { readers: 4 }).await?;
+        Ok(World { store, now: clock(), kind: Kind::PostgreSql { admin } })
+    }
+
+    pub(crate) fn options(&self, owner: &str) -> Options {
+        let now = self.now.clone();
+        Options {
+            name: LOG.into(),
+            owner: owner.into(),
+            address: "127.0.0.1:1".into(),
+            lease: Duration::from_secs(30),
+            take_over: false,
+            clock: Arc::new(move || UnixMicros(now.load(Ordering::Relaxed))),
+            limits: Limits::default(),
+        }
+    }
+
+    pub(crate) async fn open(&self) -> anyhow::Result<Log> {
+        Ok(Log::open(self.store.clone(), self.options("first")).await?)
+    }
+
+    /// Another owner, who does not ask.
+    pub(crate) async fn take_over(&self) -> anyhow::Result<Log> {
+        let options = Options { take_over: true, ..self.options("second") };
+        Ok(Log::open(self.store.clone(), options).await?)
+    }
+
+    /// Replaces the saved peaks of the tree.
+    pub(crate) async fn save_tree(&self, tree: Option<Vec<[u8; 32]>>) -> anyhow::Result<()> {
+        match &self.kind {
+            Kind::Memory(store) => store.save_tree(LOG, tree),
+            Kind::PostgreSql { admin } => {
+                let mut admin = PgConnection::connect(admin).await?;
+                sqlx::query("UPDATE \"table\".owners SET tree = $1 WHERE log = $2")
+                    .bind(tree.map(|tree| tree.concat()))
+                    .bind(LOG)
+                    .execute(&mut admin)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn clock() -> Arc<AtomicU64> {
+    Arc::new(AtomicU64::new(1_700_000_000_000_000))
+}
+
+/// The same database as somebody else.
+pub(crate) fn as_role(url: &str, role: &str) -> anyhow::Result<String> {
+    let (scheme, rest) = url.split_once("://").context("a URL")?;
+    let (_, place) = rest.split_once('@').context("a URL with a user")?;
+    Ok(format!("{scheme}://{role}:{}@{place}", PASSWORD.replace(' ', "%20")))
+}
+
+pub(crate) fn stream(n: u8) -> StreamId {
+    StreamId([n; 16])
+}
+
+pub(crate) fn request(n: u8) -> RequestId {
+    RequestId([n; 16])
+}
+
+pub(crate) fn new_event(on: StreamId, payload: &[u8]) -> NewEvent {
+    NewEvent {
+        stream: on,
+        kind: 65_535,
+        schema: 1,
+        sealed: payload.len().is_multiple_of(2),
+        payload: payload.to_vec().into(),
+    }
+}
+
+pub(crate) fn entry(events: Vec<NewEvent>) -> Entry {
+    Entry { events, request: None, actor: "somebody".into(), trace: [5; 16] }
+}
+
+/// One event for the n-th stream.
+pub(crate) fn note(n: u8) -> Entry {
+    entry(vec![new_event(stream(n), &[n])])
+}
+
+/// An entry that answers a request whose content is `command`.
+pub(crate) fn answering(id: RequestId, command: &str) -> Entry {
+    Entry {
+        request: Some(Request {
+            id,
+            digest: digest(command),
+            answer: format!("answer to {command}").into(),
+        }),
+        ..note(1)
+    }
+}
+
+pub(crate) fn digest(command: &str) -> [u8; 32] {
+    Sha256::digest(command).into()
+}
+
+/// Everything that is stored.
+pub(crate) async fn all(log: &Log) -> anyhow::Result<Vec<Event>> {
+    Ok(log.read(Position(0), 1_000_000).await?)
+}
