@@ -1,0 +1,54 @@
+//! Too much at once, and how much is shared.
+
+use std::time::Duration;
+
+use eventlog::{Fault, MemStore};
+use sabacc_wallet::{Limits, Problem};
+use tokio::task::JoinSet;
+
+use crate::house::{House, issue, own};
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_fit_the_queue_is_refused_at_once() {
+    let limits = Limits { queue: 4, open: 4 };
+    let house = House::open_with(MemStore::new(), limits, Duration::from_secs(5)).await;
+    house.welcome(1, 1).await;
+    house.store.inject(Fault::Delay(Duration::from_secs(1)));
+    let begun = tokio::time::Instant::now();
+    let mut callers = JoinSet::new();
+    for n in 0..100 {
+        let wallet = house.wallet.clone();
+        callers.spawn(async move { (wallet.ask(issue(n, 0, 1)).await, begun.elapsed()) });
+    }
+    let answers = callers.join_all().await;
+    let (mut done, mut refused) = (0, 0);
+    for (answer, took) in answers {
+        match answer {
+            Ok(_) => done += 1,
+            Err(problem) => {
+                assert_eq!(problem, Problem::Overloaded);
+                assert!(took < Duration::from_millis(100), "{took:?}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(done >= 4 && refused >= 90, "{done} done, {refused} refused");
+    assert_eq!(house.balance(own(0)), 1 + done);
+}
+
+#[tokio::test(start_paused = true)]
+async fn decisions_do_not_wait_for_commits() {
+    let house = House::open(MemStore::new()).await;
+    house.welcome(2, 1).await;
+    let before = house.store.appends();
+    house.store.inject(Fault::Delay(Duration::from_millis(50)));
+    let mut callers = JoinSet::new();
+    for n in 0..1000 {
+        let wallet = house.wallet.clone();
+        callers.spawn(async move { wallet.ask(issue(n, 0, 1)).await });
+    }
+    assert!(callers.join_all().await.iter().all(Result::is_ok));
+    let commits = house.store.appends() - before;
+    assert!(commits <= 4, "1000 transfers took {commits} commits");
+    assert_eq!(house.balance(own(0)), 1001);
+}

@@ -1,0 +1,8 @@
+//! The wallet over a log in memory: exactly once, never out of thin air, whatever the store does.
+
+mod api;
+mod crash;
+mod house;
+mod load;
+mod once;
+mod storm;

@@ -1,0 +1,107 @@
+//! Repeats and races.
+
+use eventlog::MemStore;
+use ledger::{Account, Refusal};
+use primitives::Credits;
+use sabacc_wallet::Problem;
+use tokio::task::JoinSet;
+
+use crate::house::{House, buy_in, cash_out, issue, open, own, redeem, seat, settle};
+
+#[tokio::test]
+async fn the_same_request_from_100_callers_is_posted_once() {
+    let house = House::open(MemStore::new()).await;
+    house.welcome(1, 500).await;
+    let mut callers = JoinSet::new();
+    for _ in 0..100 {
+        let wallet = house.wallet.clone();
+        callers.spawn(async move { wallet.ask(buy_in(7, 0, 300)).await });
+    }
+    let answers = callers.join_all().await;
+    assert!(answers[0].is_ok());
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+    assert_eq!((house.balance(own(0)), house.balance(seat(0))), (200, 300));
+    // Long after, and though there are not 300 credits left: the first answer again.
+    assert_eq!(house.ask(buy_in(7, 0, 300)).await, answers[0]);
+    let store = house.stop().await;
+    let house = House::open(store).await;
+    assert_eq!(house.ask(buy_in(7, 0, 300)).await, answers[0]);
+    assert_eq!((house.balance(own(0)), house.balance(seat(0))), (200, 300));
+}
+
+#[tokio::test]
+async fn one_credit_asked_for_by_100_callers_is_spent_once() {
+    let house = House::open(MemStore::new()).await;
+    house.welcome(1, 1).await;
+    let mut callers = JoinSet::new();
+    for n in 0..100_u64 {
+        let wallet = house.wallet.clone();
+        let ask = if n % 2 == 0 { buy_in(n, 0, 1) } else { redeem(n, 0, 1) };
+        callers.spawn(async move { wallet.ask(ask).await });
+    }
+    let answers = callers.join_all().await;
+    assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
+    let broke = Refusal::InsufficientCredits { account: own(0), short: Credits::of(1) };
+    let refused = answers.iter().filter(|answer| **answer == Err(Problem::Refused(broke))).count();
+    assert_eq!(refused, 99, "{answers:?}");
+    assert_eq!(house.balance(own(0)), 0);
+    // Either it is in play or it is out of being again.
+    assert_eq!(house.balance(seat(0)), -house.balance(Account::Issuance));
+    house.books();
+}
+
+#[tokio::test]
+async fn a_request_id_means_one_thing_for_ever() {
+    let house = House::open(MemStore::new()).await;
+    house.welcome(2, 100).await;
+    let first = house.ask(buy_in(7, 0, 10)).await;
+    assert!(first.is_ok());
+    for other in [buy_in(7, 0, 11), buy_in(7, 1, 10), cash_out(7, 0, 10), issue(7, 0, 10)] {
+        assert_eq!(house.ask(other).await, Err(Problem::Reused));
+    }
+    // Not even where the other content would be refused.
+    assert_eq!(house.ask(buy_in(7, 0, 1000)).await, Err(Problem::Reused));
+    // At the same time: one of them is carried out, the other is refused for its name.
+    let (one, two) = tokio::join!(house.ask(buy_in(8, 1, 1)), house.ask(buy_in(8, 1, 2)));
+    assert!(one.is_ok());
+    assert_eq!(two, Err(Problem::Reused));
+    // Legs in another order are the same content.
+    let legs = [(seat(0), -3), (seat(1), 2), (Account::Rake, 1)];
+    let settled = house.ask(settle(9, &legs)).await;
+    assert!(settled.is_ok());
+    assert_eq!(house.ask(settle(9, &[legs[2], legs[0], legs[1]])).await, settled);
+    assert_eq!(house.balance(seat(1)), 3);
+}
+
+#[tokio::test]
+async fn a_refused_request_may_be_asked_again_when_things_have_changed() {
+    let house = House::open(MemStore::new()).await;
+    house.welcome(1, 5).await;
+    let broke = Refusal::InsufficientCredits { account: own(0), short: Credits::of(5) };
+    assert_eq!(house.ask(buy_in(7, 0, 10)).await, Err(Problem::Refused(broke)));
+    house.ask(issue(8, 0, 5)).await.unwrap();
+    assert!(house.ask(buy_in(7, 0, 10)).await.is_ok());
+}
+
+#[tokio::test]
+async fn accounts_are_opened_once() {
+    let house = House::open(MemStore::new()).await;
+    let mut callers = JoinSet::new();
+    for _ in 0..20 {
+        let wallet = house.wallet.clone();
+        callers.spawn(async move { wallet.ask(open(3)).await });
+    }
+    let answers = callers.join_all().await;
+    assert!(answers.iter().all(|answer| answer.is_ok() && *answer == answers[0]), "{answers:?}");
+    house.ask(issue(1, 3, 50)).await.unwrap();
+    // Two first buy-ins at the same time open the seat once; the log says so.
+    let (one, two) = tokio::join!(house.ask(buy_in(2, 3, 20)), house.ask(buy_in(3, 3, 30)));
+    assert!(one.is_ok() && two.is_ok());
+    assert_eq!(house.balance(seat(3)), 50);
+    let (live, store) = (house.books(), house.stop().await);
+    let again = House::open(store).await;
+    assert_eq!(again.books(), live);
+    // Opened, issued, seat opened, bought in, bought in.
+    let last = again.ask(buy_in(3, 3, 30)).await.unwrap().position.0;
+    assert_eq!(last, 4);
+}

@@ -1,0 +1,132 @@
+//! Everything at once: many callers, a store that fails at random, and owners that are displaced.
+
+use std::time::Duration;
+
+use eventlog::{Fault, MemStore};
+use ledger::Account;
+use sabacc_wallet::command::Request;
+use sabacc_wallet::{Limits, Problem};
+use tokio::task::JoinSet;
+
+use crate::house::{House, buy_in, cash_out, issue, own, player, redeem, seat, settle};
+
+const PLAYERS: u8 = 6;
+
+/// xorshift64*: the same seed gives the same storm.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % bound
+    }
+
+    fn player(&mut self) -> u8 {
+        u8::try_from(self.below(u64::from(PLAYERS))).expect("few players")
+    }
+
+    fn amount(&mut self) -> i64 {
+        i64::try_from(self.below(60) + 1).expect("small amounts")
+    }
+
+    fn command(&mut self, n: u64) -> Request {
+        let (who, amount) = (self.player(), self.amount());
+        match self.below(6) {
+            0 => issue(n, who, amount),
+            1 => redeem(n, who, amount),
+            2 | 3 => buy_in(n, who, amount),
+            4 => cash_out(n, who, amount),
+            _ => {
+                let to = (who + 1) % PLAYERS;
+                settle(n, &[(seat(who), -amount), (seat(to), amount - 1), (Account::Rake, 1)][..])
+            }
+        }
+    }
+
+    fn fault(&mut self) -> Fault {
+        match self.below(8) {
+            0 => Fault::FailBefore,
+            1 => Fault::Vanish,
+            2 => Fault::FailAfter,
+            3 => Fault::LandLate,
+            4 => Fault::Fence,
+            _ => Fault::Delay(Duration::from_millis(self.below(20))),
+        }
+    }
+}
+
+async fn storm(seed: u64) {
+    let mut dice = Dice(seed);
+    // No patience at all: batches are given up in the middle while those behind them are written.
+    let house = House::open_with(MemStore::new(), Limits::default(), Duration::ZERO).await;
+    house.welcome(PLAYERS, 200).await;
+    let mut callers = JoinSet::new();
+    let mut expected = Vec::new();
+    for n in 0..400 {
+        if dice.below(4) == 0 {
+            house.store.inject(dice.fault());
+        }
+        // Amounts of 1 leave a zero leg in a settlement: those are refused for what they are.
+        let command = dice.command(n);
+        expected.push(command.clone());
+        let (wallet, pause) = (house.wallet.clone(), dice.below(200));
+        callers.spawn(async move {
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            loop {
+                match wallet.ask(command.clone()).await {
+                    Err(Problem::Unavailable | Problem::Overloaded) => {
+                        tokio::time::sleep(Duration::from_millis(7)).await;
+                    }
+                    answer @ (Ok(_) | Err(_)) => return (n, answer),
+                }
+            }
+        });
+    }
+    let answers = callers.join_all().await;
+    let live = house.books();
+    let again = House::open(house.stop().await).await;
+    assert_eq!(again.books(), live, "seed {seed}: what is in the log is what was in memory");
+
+    // Every acknowledged transfer is on its player's statement exactly once, no other is.
+    let mut on_record: Vec<_> =
+        (0..PLAYERS).flat_map(|n| live.lines(player(n), None)).map(|line| line.position).collect();
+    on_record.sort_unstable();
+    let mut acknowledged = Vec::new();
+    for (n, answer) in &answers {
+        let command = &expected[usize::try_from(*n).expect("few commands")];
+        match answer {
+            Ok(done) if touches_a_player(command) => acknowledged.push(done.position),
+            Ok(_) => {}
+            Err(problem) => assert!(matches!(problem, Problem::Refused(_)), "{problem}"),
+        }
+        if let Ok(done) = answer {
+            assert_eq!(again.insist(command.clone()).await, Ok(*done), "seed {seed}");
+        }
+    }
+    for n in 0..PLAYERS {
+        let welcome = issue(1_000_000 + u64::from(n), n, 200);
+        acknowledged.push(again.insist(welcome).await.expect("it was issued").position);
+        assert!(live.ledger().balance(&own(n)).is_some_and(|balance| !balance.is_debit()));
+    }
+    acknowledged.sort_unstable();
+    assert_eq!(on_record, acknowledged, "seed {seed}");
+    assert_eq!(again.books(), live, "seed {seed}: repeats change nothing");
+}
+
+fn touches_a_player(request: &Request) -> bool {
+    match &request.command {
+        ledger::Command::Open(_) => false,
+        ledger::Command::Post(transfer) => {
+            transfer.legs.iter().any(|leg| matches!(leg.account, Account::Player(_)))
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn credits_survive_storms() {
+    for seed in 1..=20 {
+        storm(seed).await;
+    }
+}
