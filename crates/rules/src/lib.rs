@@ -1,2 +1,48 @@
-//! Knows: nothing yet.
-//! Does not know: anything.
+//! Knows: how sabacc is played: decks, rule sets, legal moves, pots, settlements, who may see what.
+//! Does not know: where chance comes from, what time it is, who the players are, how anything is stored.
+//!
+//! Start at [`hand`]: [`next`] says what a hand waits for, [`decide`] and [`chance`] check an answer,
+//! [`evolve`] applies it, [`view`] shows it to somebody. A variant is one module under `games` and one
+//! line in its registry.
+
+mod cards;
+mod chance;
+mod deck;
+mod event;
+mod game;
+mod games;
+pub mod hand;
+mod legal;
+mod line;
+mod moves;
+pub mod notation;
+pub mod play;
+mod player;
+mod rank;
+mod refusal;
+mod ruleset;
+mod s76;
+mod seen;
+mod setup;
+mod state;
+mod token;
+mod variant;
+mod view;
+
+pub use cards::{Card, CardSet, Cards};
+pub use chance::{Chance, Count, Deal, Outcome, Part, Pick, Restock, Roll, Sample, To, Why};
+pub use deck::{C62, Deck, K44, P42, S76};
+pub use event::{By, Event};
+pub use hand::{Decision, Hand, Next, chance, decide, evolve, next};
+pub use legal::{Legal, LegalMoves};
+pub use line::{FinalHand, Line, Pot, Settlement};
+pub use moves::{Move, Side, Source};
+pub use player::{Player, PlayerSet, Viewer};
+pub use rank::Rank;
+pub use refusal::Refusal;
+pub use ruleset::{Field, FieldValue, RuleSet, RuleSetError};
+pub use seen::{Actor, SeenEvent, Word, Words, censor, line, public_cards};
+pub use setup::{Setup, SetupError};
+pub use token::Token;
+pub use variant::{ALL, PileSpec, Variant, variant};
+pub use view::{CardView, PlayerView, Status, View, view};

@@ -1,0 +1,19 @@
+//! Events: the validated inputs of a hand. Everything else follows from them and the rules.
+
+use crate::chance::Outcome;
+use crate::moves::Move;
+use crate::player::Player;
+
+/// One input. Antes, penalties and pots are consequences, found again on replay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    Decided { player: Player, mv: Move, by: By },
+    Chance(Outcome),
+}
+
+/// Who decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    Player,
+    Clock,
+}

@@ -1,0 +1,326 @@
+//! Sabacc whose cards shift: `dice` and `electronic`.
+//!
+//! ```text
+//! deal ─▶ play round ─▶ betting round ─▶ … ─▶ reveal
+//!          turn · shift?   actions · shift?
+//! ```
+//! A cycle is one play round and one betting round. After every turn and after every betting round that
+//! was held the dice or the pulse say whether the unlocked cards are exchanged. The two games differ in
+//! what decides a shift, and in what a call of the hand does to the betting round it is made in.
+
+use crate::cards::{Card, Cards};
+use crate::chance::{Chance, Deal, Outcome, Roll, To, Why};
+use crate::game::{Facts, Game, Glance};
+use crate::legal::{Legal, LegalMoves};
+use crate::moves::Move;
+use crate::player::{Player, PlayerSet, Viewer};
+use crate::ruleset::{RuleSet, Shift};
+use crate::s76::{AllBomb, Showdown, total};
+use crate::state::{Bets, Core, Turn};
+use crate::variant::PileSpec;
+
+pub(crate) static PILES: &[PileSpec] =
+    &[PileSpec { name: "draw", first: 0, end: 76, open_discards: false }];
+
+#[derive(Clone)]
+struct Shifting {
+    phase: Phase,
+    /// The cycle, from 1.
+    round: u64,
+    called_by: Option<Player>,
+    /// Of the opening hands, p1 first.
+    totals: [i16; 8],
+}
+
+#[derive(Clone)]
+enum Phase {
+    /// The opening hands are being dealt.
+    Opening,
+    Turn(PlayTurn),
+    /// The turn is over; what it drew, and perhaps a shift, is being dealt.
+    AfterTurn(Player),
+    Betting(Bets),
+    /// The betting round is over, and perhaps the cards shift.
+    AfterBetting,
+    Reveal(Showdown),
+}
+
+/// What a player has done with the field in this turn.
+#[derive(Clone, Copy)]
+struct PlayTurn {
+    player: Player,
+    locked: Option<Card>,
+    unlocked: Option<Card>,
+}
+
+pub(crate) fn open(core: &mut Core) -> Box<dyn Game> {
+    core.take_antes();
+    core.fresh_shuffle(0);
+    for player in core.live.iter() {
+        core.deal(To::Player(player), 0, 2, Why::Opening);
+    }
+    Box::new(Shifting { phase: Phase::Opening, round: 1, called_by: None, totals: [0; 8] })
+}
+
+impl Game for Shifting {
+    fn boxed_clone(&self) -> Box<dyn Game> {
+        Box::new(self.clone())
+    }
+
+    fn step(&mut self, core: &mut Core) {
+        match &mut self.phase {
+            Phase::Opening => {
+                for player in core.live.iter() {
+                    self.totals[player.index()] = total(&core[player].cards);
+                }
+                self.turn_of(core.live.lowest());
+            }
+            Phase::Turn(turn) => core.turn = Turn::Of(turn.player),
+            Phase::AfterTurn(player) => match core.live.next(*player) {
+                Some(next) => self.turn_of(Some(next)),
+                None => self.start_betting(core),
+            },
+            Phase::Betting(bets) => match bets.turn() {
+                Some(player) => core.turn = Turn::Of(player),
+                None => {
+                    core.return_uncalled();
+                    self.phase = Phase::AfterBetting;
+                    ask_shift(core);
+                }
+            },
+            Phase::AfterBetting => {
+                if self.called_by.is_some() {
+                    self.reveal(core);
+                } else {
+                    self.next_cycle(core);
+                }
+            }
+            Phase::Reveal(showdown) => showdown.step(core),
+        }
+    }
+
+    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+        match (due, outcome) {
+            (Chance::Deal(Deal { to: To::Player(player), why, .. }), Outcome::Cards(cards)) => {
+                let place = &mut core[*player];
+                let onto = if *why == Why::Tie { &mut place.extra } else { &mut place.cards };
+                onto.extend_from_slice(cards);
+            }
+            (Chance::Roll { .. }, Outcome::Rolled(faces)) if shifts(&core.rules, faces) => {
+                shift(core);
+            }
+            (Chance::Pulse { .. }, Outcome::Pulse(true)) => shift(core),
+            (_, _) => {}
+        }
+    }
+
+    fn legal(&self, core: &Core, player: Player) -> LegalMoves {
+        let mut moves = LegalMoves::new();
+        match &self.phase {
+            Phase::Turn(turn) => turn.legal(core, &mut moves),
+            Phase::Betting(bets) => {
+                bets.legal(core, player, &mut moves);
+                if self.called_by.is_none() && self.round > core.rules.pot_building_rounds {
+                    moves.push(Legal::CallHand);
+                }
+            }
+            Phase::Opening | Phase::AfterTurn(_) | Phase::AfterBetting | Phase::Reveal(_) => {}
+        }
+        moves
+    }
+
+    fn default(&self, _: &Core, player: Player) -> Move {
+        match &self.phase {
+            Phase::Betting(bets) => bets.default(player),
+            Phase::Opening
+            | Phase::Turn(_)
+            | Phase::AfterTurn(_)
+            | Phase::AfterBetting
+            | Phase::Reveal(_) => Move::Stand,
+        }
+    }
+
+    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+        match &mut self.phase {
+            Phase::Turn(turn) => {
+                if turn.play(core, mv) {
+                    self.phase = Phase::AfterTurn(player);
+                    ask_shift(core);
+                }
+            }
+            Phase::Betting(bets) if *mv == Move::CallHand => {
+                self.called_by = Some(player);
+                if core.rules.variant().id == "electronic" {
+                    bets.start_again(core, player);
+                }
+            }
+            Phase::Betting(bets) => {
+                bets.act(core, player, mv);
+                core.ends_by_folds();
+            }
+            Phase::Opening | Phase::AfterTurn(_) | Phase::AfterBetting | Phase::Reveal(_) => {}
+        }
+    }
+
+    fn glance(&self) -> Glance<'_> {
+        let (phase, bets) = match &self.phase {
+            Phase::Opening => ("deal", None),
+            Phase::Turn(_) | Phase::AfterTurn(_) => ("play", None),
+            Phase::Betting(bets) => ("betting", Some(bets)),
+            Phase::AfterBetting => ("betting", None),
+            Phase::Reveal(_) => ("reveal", None),
+        };
+        Glance { phase, round: self.round, bets, called_by: self.called_by }
+    }
+
+    fn facts(&self, core: &Core, _: Viewer, facts: &mut Facts) {
+        let dealt = !matches!(self.phase, Phase::Opening);
+        for player in core.everybody().iter().filter(|_| core.rules.declare_totals && dealt) {
+            let total = self.totals[player.index()];
+            facts.push((format!("declared {player}"), total.to_string()));
+        }
+    }
+}
+
+impl Shifting {
+    /// Nobody cannot be: a hand with fewer than two live players is over.
+    fn turn_of(&mut self, player: Option<Player>) {
+        if let Some(player) = player {
+            self.phase = Phase::Turn(PlayTurn { player, locked: None, unlocked: None });
+        }
+    }
+
+    /// Where no round can be held the hand goes on without one, and without a roll; where it could have
+    /// been called in it, it is called.
+    fn start_betting(&mut self, core: &mut Core) {
+        if Bets::held(core) {
+            self.phase = Phase::Betting(Bets::new(core));
+        } else if self.round > core.rules.pot_building_rounds {
+            self.reveal(core);
+        } else {
+            self.next_cycle(core);
+        }
+    }
+
+    fn next_cycle(&mut self, core: &mut Core) {
+        if self.round >= core.rules.max_rounds {
+            return self.reveal(core);
+        }
+        self.round += 1;
+        self.turn_of(core.live.lowest());
+    }
+
+    fn reveal(&mut self, core: &mut Core) {
+        self.phase = Phase::Reveal(Showdown::new(core, AllBomb::NextBest));
+    }
+}
+
+impl PlayTurn {
+    fn legal(&self, core: &Core, moves: &mut LegalMoves) {
+        let place = &core[self.player];
+        let cards = |keep: &dyn Fn(Card) -> bool| -> Cards {
+            place.cards.iter().copied().filter(|&card| keep(card)).collect()
+        };
+        let unlocked = cards(&|card| !place.face_up.contains(card));
+        let can_draw = core.piles[0].available() > 0;
+        if can_draw {
+            moves.push(Legal::Draw);
+        }
+        if can_draw && !unlocked.is_empty() {
+            moves.push(Legal::Trade(unlocked));
+        }
+        moves.push(Legal::Stand);
+        if core.rules.field && self.locked.is_none() {
+            let free = |card| !place.face_up.contains(card) && self.unlocked != Some(card);
+            push_cards(moves, Legal::Lock, cards(&free));
+        }
+        if self.unlocked.is_none() {
+            let held = |card| place.face_up.contains(card) && self.locked != Some(card);
+            push_cards(moves, Legal::Unlock, cards(&held));
+        }
+    }
+
+    /// Whether the turn is over.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
+    fn play(&mut self, core: &mut Core, mv: &Move) -> bool {
+        let player = self.player;
+        match mv {
+            Move::Lock(card) => {
+                core[player].face_up = core[player].face_up.with(*card);
+                self.locked = Some(*card);
+                return false;
+            }
+            Move::Unlock(card) => {
+                core[player].face_up = core[player].face_up.without(*card);
+                self.unlocked = Some(*card);
+                return false;
+            }
+            Move::Draw => {
+                core.deal(To::Player(player), 0, 1, Why::Draw);
+            }
+            Move::Trade(card) => {
+                core[player].cards.retain(|held| held != card);
+                core.discard(0, *card);
+                core.deal(To::Player(player), 0, 1, Why::Trade);
+            }
+            Move::Stand => {}
+            other => unreachable!("{other:?} is no play"),
+        }
+        true
+    }
+}
+
+fn push_cards(moves: &mut LegalMoves, legal: fn(Cards) -> Legal, cards: Cards) {
+    if !cards.is_empty() {
+        moves.push(legal(cards));
+    }
+}
+
+/// Makes the dice or the pulse due that may shift the cards.
+fn ask_shift(core: &mut Core) {
+    if let Some((dice, sides)) = core.rules.shift.dice() {
+        let sides = std::iter::repeat_n(sides, dice).collect();
+        core.expect(Chance::Roll { sides, purpose: Roll::Shift });
+    } else if core.rules.shift == Shift::Pulse {
+        core.expect(Chance::Pulse { ppm: pulse_ppm(core) });
+    }
+}
+
+/// By default one shift is expected in a hand of the shortest length.
+fn pulse_ppm(core: &Core) -> u32 {
+    if core.rules.pulse_ppm > 0 {
+        return core.rules.pulse_ppm;
+    }
+    let rounds = u128::from(core.rules.pot_building_rounds) + 1;
+    let chances = rounds * (u128::try_from(core.everybody().len()).unwrap_or(0) + 1);
+    u32::try_from(1_000_000 / chances).unwrap_or(0)
+}
+
+/// Two dice shift with a pair, one with its number.
+fn shifts(rules: &RuleSet, faces: &[u8]) -> bool {
+    match faces {
+        [face] => u64::from(*face) == rules.shift_number,
+        [a, b] => a == b,
+        _ => false,
+    }
+}
+
+/// Exchanges the unlocked cards of everybody live.
+fn shift(core: &mut Core) {
+    let mut taken = Cards::new();
+    let mut counts = [0; 8];
+    let live: PlayerSet = core.live;
+    for player in live.iter() {
+        let place = &mut core[player];
+        let (before, face_up) = (taken.len(), place.face_up);
+        taken.extend(place.cards.iter().copied().filter(|&card| !face_up.contains(card)));
+        place.cards.retain(|card| face_up.contains(*card));
+        counts[player.index()] = taken.len() - before;
+    }
+    if !(taken.is_empty() && core.piles[0].draw().is_empty()) {
+        core.shuffle_in(0, taken);
+    }
+    for player in live.iter() {
+        core.deal(To::Player(player), 0, counts[player.index()], Why::Shift);
+    }
+}

@@ -1,0 +1,270 @@
+//! One hand, as a pure machine.
+//!
+//! At any time it says what it waits for: chance, a decision, or nothing more. [`decide`] and
+//! [`chance`] look and never touch; [`evolve`] cannot fail for an event they returned on the same
+//! state. The same events over the same setup give the same hand: there is no clock, no randomness and
+//! no memory elsewhere.
+//!
+//! ```text
+//! Hand::try_new ─▶ next ─▶ Chance ──▶ the shoe answers ──▶ chance ─▶ Event ─▶ evolve ─┐
+//!                   ▲  └─▶ Decision ─▶ a player answers ─▶ decide ─▶ Event ─▶ evolve ─┤
+//!                   │  └─▶ Done(settlement)                                           │
+//!                   └─────────────────────────────────────────────────────────────────┘
+//! ```
+
+use std::fmt;
+
+use primitives::Credits;
+
+use crate::cards::Card;
+use crate::chance::{Chance, Outcome};
+use crate::event::{By, Event};
+use crate::game::Game;
+use crate::legal::LegalMoves;
+use crate::line::{Line, Settlement};
+use crate::moves::Move;
+use crate::player::{Player, PlayerSet};
+use crate::refusal::Refusal;
+use crate::ruleset::RuleSet;
+use crate::setup::{Setup, SetupError};
+use crate::state::{Core, Turn};
+
+/// The state of one hand.
+pub struct Hand {
+    pub(crate) core: Core,
+    pub(crate) game: Box<dyn Game>,
+}
+
+/// What a hand waits for.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "short-lived: a box would cost an allocation a turn")]
+pub enum Next<'a> {
+    /// Uses of chance that are due whatever the earlier ones give, in order; never none. Each is answered
+    /// by one event.
+    Chance(&'a [Chance]),
+    Decision(Decision),
+    Done(&'a Settlement),
+}
+
+/// A player's turn.
+#[derive(Debug)]
+pub struct Decision {
+    pub player: Player,
+    /// Never empty; `leave` is legal too and not listed.
+    pub legal: LegalMoves,
+    /// What the clock takes, and leaving.
+    pub default: Move,
+}
+
+impl Hand {
+    /// Starts a hand: takes the antes.
+    ///
+    /// # Errors
+    /// Where the setup breaks a rule.
+    pub fn try_new(setup: &Setup) -> Result<Hand, SetupError> {
+        let count = setup.check()?;
+        let mut core = Core::new(setup, count);
+        let game = (setup.rules.variant().open)(&mut core);
+        let mut hand = Hand { core, game };
+        hand.run();
+        Ok(hand)
+    }
+
+    #[must_use]
+    pub const fn rules(&self) -> &RuleSet {
+        &self.core.rules
+    }
+
+    /// The use of chance that is due, cheaper than [`next`].
+    #[must_use]
+    pub fn due(&self) -> Option<&Chance> {
+        self.core.due().first()
+    }
+
+    /// Whose decision is due, cheaper than [`next`].
+    #[must_use]
+    pub fn to_act(&self) -> Option<Player> {
+        match self.core.turn {
+            Turn::Of(player) if self.core.due().is_empty() => Some(player),
+            Turn::Of(_) | Turn::Open | Turn::Over => None,
+        }
+    }
+
+    /// None while the hand goes on.
+    #[must_use]
+    pub fn settlement(&self) -> Option<&Settlement> {
+        self.core.settlement()
+    }
+
+    /// Settlement lines so far.
+    #[must_use]
+    pub fn lines(&self) -> &[Line] {
+        self.core.lines()
+    }
+
+    pub fn players(&self) -> impl Iterator<Item = Player> {
+        self.core.everybody().iter()
+    }
+
+    /// p1 first.
+    pub fn stacks(&self) -> impl Iterator<Item = Credits> {
+        self.core.places().iter().map(|place| place.stack)
+    }
+
+    /// Neither folded nor out.
+    #[must_use]
+    pub const fn live(&self) -> PlayerSet {
+        self.core.live
+    }
+
+    /// Players who left in this hand.
+    #[must_use]
+    pub const fn left(&self) -> PlayerSet {
+        self.core.left
+    }
+
+    /// Stacks, pots and rake together: the same at every event.
+    #[must_use]
+    pub fn total(&self) -> Credits {
+        self.core.total()
+    }
+
+    /// A player's hand in the order it is held, hidden cards too: for the table, not for viewers.
+    #[must_use]
+    pub fn cards_of(&self, player: Player) -> &[Card] {
+        self.core.places().get(player.index()).map_or(&[], |place| &place.cards)
+    }
+
+    /// Whether everybody has seen this player's hand.
+    #[must_use]
+    pub const fn showing(&self, player: Player) -> bool {
+        self.core.shown.contains(player)
+    }
+
+    /// Lets the game go on until something is due, taking the defaults of those who left.
+    fn run(&mut self) {
+        while self.core.due().is_empty() {
+            match self.core.turn {
+                Turn::Over => return,
+                Turn::Of(player) if self.core.left.contains(player) => {
+                    let mv = self.game.default(&self.core, player);
+                    self.core.turn = Turn::Open;
+                    self.game.moved(&mut self.core, player, &mv);
+                }
+                Turn::Of(_) => return,
+                Turn::Open => self.game.step(&mut self.core),
+            }
+        }
+    }
+}
+
+impl Clone for Hand {
+    fn clone(&self) -> Hand {
+        Hand { core: self.core.clone(), game: self.game.boxed_clone() }
+    }
+}
+
+/// No cards.
+impl fmt::Debug for Hand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let glance = self.game.glance();
+        f.debug_struct("Hand")
+            .field("variant", &self.core.rules.variant())
+            .field("phase", &glance.phase)
+            .field("round", &glance.round)
+            .field("turn", &self.core.turn)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the hand waits for.
+#[must_use]
+pub fn next(hand: &Hand) -> Next<'_> {
+    if !hand.core.due().is_empty() {
+        return Next::Chance(hand.core.due());
+    }
+    match (hand.core.turn, hand.core.settlement()) {
+        (_, Some(settlement)) => Next::Done(settlement),
+        (Turn::Of(player), None) => Next::Decision(Decision {
+            player,
+            legal: hand.game.legal(&hand.core, player),
+            default: hand.game.default(&hand.core, player),
+        }),
+        (Turn::Open | Turn::Over, None) => unreachable!("a hand runs until something is due"),
+    }
+}
+
+/// Checks a decision. [`Move::Leave`] is legal whenever anybody's decision is due, once for each player.
+///
+/// # Errors
+/// Where it is not this player's turn, or the move is not legal.
+pub fn decide(hand: &Hand, player: Player, mv: Move, by: By) -> Result<Event, Refusal> {
+    let core = &hand.core;
+    if core.settlement().is_some() {
+        return Err(Refusal::HandOver);
+    }
+    if let Some(due) = hand.due() {
+        return Err(Refusal::ChanceDue { due: due.name() });
+    }
+    if !core.everybody().contains(player) {
+        return Err(Refusal::NoSuchPlayer { player });
+    }
+    if core.left.contains(player) {
+        return Err(Refusal::AlreadyLeft { player });
+    }
+    if mv == Move::Leave {
+        return Ok(Event::Decided { player, mv, by });
+    }
+    let to_act = hand.to_act().ok_or(Refusal::HandOver)?;
+    if to_act != player {
+        return Err(Refusal::NotYourTurn { to_act });
+    }
+    let legal = hand.game.legal(core, player);
+    if legal.iter().any(|legal| legal.allows(&mv)) {
+        Ok(Event::Decided { player, mv, by })
+    } else {
+        Err(Refusal::of(&mv, &legal))
+    }
+}
+
+/// Checks an outcome against the first use of chance that is due.
+///
+/// # Errors
+/// Where none is due, another kind is, or it could not have come out so.
+pub fn chance(hand: &Hand, outcome: Outcome) -> Result<Event, Refusal> {
+    let Some(due) = hand.due() else {
+        return Err(match hand.to_act() {
+            Some(to_act) => Refusal::DecisionDue { to_act },
+            None => Refusal::HandOver,
+        });
+    };
+    match (due, &outcome) {
+        (Chance::Deal(deal), Outcome::Cards(cards)) => hand.core.check_deal(deal, cards)?,
+        (due, outcome) => due.check(outcome)?,
+    }
+    Ok(Event::Chance(outcome))
+}
+
+/// Applies an event that [`decide`] or [`chance`] returned for this very state.
+pub fn evolve(hand: &mut Hand, event: &Event) {
+    match event {
+        Event::Decided { player, mv: Move::Leave, .. } => {
+            hand.core.left = hand.core.left.with(*player);
+            hand.game.left(&mut hand.core, *player);
+        }
+        Event::Decided { player, mv, .. } => {
+            hand.core.turn = Turn::Open;
+            hand.game.moved(&mut hand.core, *player, mv);
+        }
+        Event::Chance(outcome) => {
+            let due = hand.core.take_due();
+            match (&due, outcome) {
+                (Chance::Shuffle { pile, add }, _) => hand.core.shuffled(*pile, add),
+                (Chance::Deal(deal), Outcome::Cards(cards)) => hand.core.dealt(deal, cards),
+                (_, _) => {}
+            }
+            hand.game.chance(&mut hand.core, &due, outcome);
+        }
+    }
+    hand.run();
+}

@@ -1,0 +1,331 @@
+//! Legal moves: every move a player may make, with ranges and choices instead of a list of each.
+
+use primitives::Credits;
+use smallvec::SmallVec;
+
+use crate::cards::{Card, Cards};
+use crate::deck::Deck;
+use crate::moves::{Move, Side, Source};
+use crate::player::PlayerSet;
+use crate::token::Token;
+
+/// All legal moves of one decision. `leave` is always legal and not listed.
+pub type LegalMoves = SmallVec<[Legal; 8]>;
+
+/// One kind of legal move with everything it may name. No list in it is empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Legal {
+    Draw,
+    Trade(Cards),
+    Stand,
+    Lock(Cards),
+    Unlock(Cards),
+    Check,
+    Bet {
+        min: Credits,
+        max: Credits,
+    },
+    /// What matching costs: the whole stack where it is smaller than what is to be matched.
+    Match {
+        amount: Credits,
+    },
+    /// Totals in this betting round.
+    Raise {
+        min: Credits,
+        max: Credits,
+    },
+    Fold,
+    CallHand,
+    /// Either side.
+    Align,
+    Keep,
+    Drop(Cards),
+    /// Three different kinds of token, in any order.
+    Choose,
+    /// A token that needs no target.
+    Token(Token),
+    /// A token with the players it may be aimed at.
+    TokenAt(Token, PlayerSet),
+    Prime(SmallVec<[u8; 2]>),
+    DrawFrom(Source),
+    Discard(Cards),
+    Impostor {
+        card: Card,
+        values: SmallVec<[u8; 2]>,
+    },
+    Gain,
+    /// Discard one of these first.
+    GainFor(Cards),
+    Swap(Cards),
+    Junk,
+    /// From `min` to `max` of these.
+    Select {
+        cards: Cards,
+        min: u8,
+        max: u8,
+    },
+    /// Any of these, or none.
+    Add(Cards),
+}
+
+impl Legal {
+    /// The first word of the move's history line.
+    #[must_use]
+    pub const fn verb(&self) -> &'static str {
+        match self {
+            Legal::Draw | Legal::DrawFrom(_) => "draw",
+            Legal::Trade(_) => "trade",
+            Legal::Stand => "stand",
+            Legal::Lock(_) => "lock",
+            Legal::Unlock(_) => "unlock",
+            Legal::Check => "check",
+            Legal::Bet { .. } => "bet",
+            Legal::Match { .. } => "match",
+            Legal::Raise { .. } => "raise",
+            Legal::Fold => "fold",
+            Legal::CallHand => "call-hand",
+            Legal::Align => "align",
+            Legal::Keep => "keep",
+            Legal::Drop(_) => "drop",
+            Legal::Choose => "choose",
+            Legal::Token(_) | Legal::TokenAt(..) => "token",
+            Legal::Prime(_) => "prime",
+            Legal::Discard(_) => "discard",
+            Legal::Impostor { .. } => "impostor",
+            Legal::Gain | Legal::GainFor(_) => "gain",
+            Legal::Swap(_) => "swap",
+            Legal::Junk => "junk",
+            Legal::Select { .. } => "select",
+            Legal::Add(_) => "add",
+        }
+    }
+
+    /// Whether `mv` is one of the moves this stands for.
+    #[must_use]
+    pub fn allows(&self, mv: &Move) -> bool {
+        match (self, mv) {
+            (Legal::Draw, Move::Draw)
+            | (Legal::Stand, Move::Stand)
+            | (Legal::Check, Move::Check)
+            | (Legal::Match { .. }, Move::Match)
+            | (Legal::Fold, Move::Fold)
+            | (Legal::CallHand, Move::CallHand)
+            | (Legal::Align, Move::Align(_))
+            | (Legal::Keep, Move::Keep)
+            | (Legal::Gain, Move::Gain(None))
+            | (Legal::Junk, Move::Junk) => true,
+            (Legal::Trade(cards), Move::Trade(card))
+            | (Legal::Lock(cards), Move::Lock(card))
+            | (Legal::Unlock(cards), Move::Unlock(card))
+            | (Legal::Drop(cards), Move::Drop(card))
+            | (Legal::Discard(cards), Move::Discard(card))
+            | (Legal::GainFor(cards), Move::Gain(Some(card)))
+            | (Legal::Swap(cards), Move::Swap(card)) => cards.contains(card),
+            (Legal::Bet { min, max }, Move::Bet(amount))
+            | (Legal::Raise { min, max }, Move::Raise(amount)) => (min..=max).contains(&amount),
+            (Legal::Choose, Move::Choose([a, b, c])) => a != b && a != c && b != c,
+            (Legal::Token(legal), Move::Token(token, None)) => legal == token,
+            (Legal::TokenAt(legal, targets), Move::Token(token, Some(target))) => {
+                legal == token && targets.contains(*target)
+            }
+            (Legal::Prime(values), Move::Prime(value)) => values.contains(value),
+            (Legal::DrawFrom(legal), Move::DrawFrom(source)) => legal == source,
+            (Legal::Impostor { card: due, values }, Move::Impostor { card, value }) => {
+                due == card && values.contains(value)
+            }
+            (Legal::Select { cards, min, max }, Move::Select(picked)) => {
+                (usize::from(*min)..=usize::from(*max)).contains(&picked.len())
+                    && different_ones_of(picked, cards)
+            }
+            (Legal::Add(cards), Move::Add(picked)) => different_ones_of(picked, cards),
+            (
+                Legal::Draw
+                | Legal::Trade(_)
+                | Legal::Stand
+                | Legal::Lock(_)
+                | Legal::Unlock(_)
+                | Legal::Check
+                | Legal::Bet { .. }
+                | Legal::Match { .. }
+                | Legal::Raise { .. }
+                | Legal::Fold
+                | Legal::CallHand
+                | Legal::Align
+                | Legal::Keep
+                | Legal::Drop(_)
+                | Legal::Choose
+                | Legal::Token(_)
+                | Legal::TokenAt(..)
+                | Legal::Prime(_)
+                | Legal::DrawFrom(_)
+                | Legal::Discard(_)
+                | Legal::Impostor { .. }
+                | Legal::Gain
+                | Legal::GainFor(_)
+                | Legal::Swap(_)
+                | Legal::Junk
+                | Legal::Select { .. }
+                | Legal::Add(_),
+                _,
+            ) => false,
+        }
+    }
+
+    /// As it is listed for a reader: `bet 10..490`, `trade C11|S5`, `token target-audit p2|p3`.
+    #[must_use]
+    pub fn text(&self, deck: &Deck) -> String {
+        let verb = self.verb();
+        let of = |cards: &[Card]| {
+            let mut codes: Vec<&str> = Vec::with_capacity(cards.len());
+            for &card in cards {
+                let code = deck.code(card);
+                if !codes.contains(&code) {
+                    codes.push(code);
+                }
+            }
+            format!("{verb} {}", codes.join("|"))
+        };
+        let among = |values: &[u8]| {
+            let mut faces: Vec<String> = values.iter().map(u8::to_string).collect();
+            faces.dedup();
+            faces.join("|")
+        };
+        match self {
+            Legal::Draw
+            | Legal::Stand
+            | Legal::Check
+            | Legal::Match { .. }
+            | Legal::Fold
+            | Legal::CallHand
+            | Legal::Keep
+            | Legal::Gain
+            | Legal::Junk => verb.to_owned(),
+            Legal::Trade(cards)
+            | Legal::Lock(cards)
+            | Legal::Unlock(cards)
+            | Legal::Drop(cards)
+            | Legal::Discard(cards)
+            | Legal::GainFor(cards)
+            | Legal::Swap(cards)
+            | Legal::Select { cards, .. }
+            | Legal::Add(cards) => of(cards),
+            Legal::Bet { min, max } | Legal::Raise { min, max } => format!("{verb} {min}..{max}"),
+            Legal::Align => {
+                format!("{verb} {}|{}", Side::Light.name(), Side::Dark.name())
+            }
+            Legal::Choose => {
+                let names: Vec<&str> = Token::ALL.iter().map(|token| token.name()).collect();
+                format!("{verb} {}", names.join("|"))
+            }
+            Legal::Token(token) => format!("{verb} {token}"),
+            Legal::TokenAt(token, targets) => {
+                let names: Vec<String> = targets.iter().map(|player| player.to_string()).collect();
+                format!("{verb} {token} {}", names.join("|"))
+            }
+            Legal::Prime(values) => format!("{verb} {}", among(values)),
+            Legal::DrawFrom(source) => format!("{verb} {}", source.name()),
+            Legal::Impostor { card, values } => {
+                format!("{verb} {} {}", deck.code(*card), among(values))
+            }
+        }
+    }
+
+    /// One concrete move. `choose(n)` gives a number below `n`; `n` is at least 1. Half of all bets
+    /// and raises are the smallest, a quarter up to twice that, a quarter anything: so that chosen at
+    /// random a hand does not end all-in at once.
+    pub fn pick(&self, choose: &mut dyn FnMut(u64) -> u64) -> Move {
+        match self {
+            Legal::Draw => Move::Draw,
+            Legal::Stand => Move::Stand,
+            Legal::Check => Move::Check,
+            Legal::Match { .. } => Move::Match,
+            Legal::Fold => Move::Fold,
+            Legal::CallHand => Move::CallHand,
+            Legal::Keep => Move::Keep,
+            Legal::Gain => Move::Gain(None),
+            Legal::Junk => Move::Junk,
+            Legal::Trade(cards) => Move::Trade(one_of(cards, choose)),
+            Legal::Lock(cards) => Move::Lock(one_of(cards, choose)),
+            Legal::Unlock(cards) => Move::Unlock(one_of(cards, choose)),
+            Legal::Drop(cards) => Move::Drop(one_of(cards, choose)),
+            Legal::Discard(cards) => Move::Discard(one_of(cards, choose)),
+            Legal::GainFor(cards) => Move::Gain(Some(one_of(cards, choose))),
+            Legal::Swap(cards) => Move::Swap(one_of(cards, choose)),
+            Legal::Bet { min, max } => Move::Bet(amount(*min, *max, choose)),
+            Legal::Raise { min, max } => Move::Raise(amount(*min, *max, choose)),
+            Legal::Align => Move::Align(one_of(&[Side::Light, Side::Dark], choose)),
+            Legal::Choose => {
+                let mut kinds: SmallVec<[Token; 16]> = SmallVec::from_slice(&Token::ALL);
+                Move::Choose(std::array::from_fn(|_| take_one(&mut kinds, choose)))
+            }
+            Legal::Token(token) => Move::Token(*token, None),
+            Legal::TokenAt(token, targets) => {
+                let targets: SmallVec<[_; 8]> = targets.iter().collect();
+                Move::Token(*token, Some(one_of(&targets, choose)))
+            }
+            Legal::Prime(values) => Move::Prime(one_of(values, choose)),
+            Legal::DrawFrom(source) => Move::DrawFrom(*source),
+            Legal::Impostor { card, values } => {
+                Move::Impostor { card: *card, value: one_of(values, choose) }
+            }
+            Legal::Select { cards, min, max } => {
+                let spread = u64::from(max.saturating_sub(*min)).saturating_add(1);
+                let count = u64::from(*min).saturating_add(choose(spread));
+                Move::Select(some_of(cards, count, choose))
+            }
+            Legal::Add(cards) => {
+                let count = choose(count_of(cards).saturating_add(1));
+                Move::Add(some_of(cards, count, choose))
+            }
+        }
+    }
+}
+
+fn different_ones_of(picked: &[Card], cards: &[Card]) -> bool {
+    picked
+        .iter()
+        .enumerate()
+        .all(|(at, card)| cards.contains(card) && !picked[at + 1..].contains(card))
+}
+
+fn count_of<T>(items: &[T]) -> u64 {
+    u64::try_from(items.len()).unwrap_or(u64::MAX)
+}
+
+fn index(below: u64, choose: &mut dyn FnMut(u64) -> u64) -> usize {
+    usize::try_from(choose(below)).unwrap_or(0)
+}
+
+/// `items` is not empty and `choose` stays below what it is given.
+fn one_of<T: Copy>(items: &[T], choose: &mut dyn FnMut(u64) -> u64) -> T {
+    items[index(count_of(items), choose)]
+}
+
+fn take_one(kinds: &mut SmallVec<[Token; 16]>, choose: &mut dyn FnMut(u64) -> u64) -> Token {
+    let at = index(count_of(kinds), choose);
+    kinds.remove(at)
+}
+
+/// `count` of the cards, in the order they are held.
+fn some_of(cards: &[Card], count: u64, choose: &mut dyn FnMut(u64) -> u64) -> Cards {
+    let (mut wanted, mut left) = (count, count_of(cards));
+    let mut picked = Cards::new();
+    for &card in cards {
+        if choose(left.max(1)) < wanted {
+            picked.push(card);
+            wanted = wanted.saturating_sub(1);
+        }
+        left = left.saturating_sub(1);
+    }
+    picked
+}
+
+fn amount(min: Credits, max: Credits, choose: &mut dyn FnMut(u64) -> u64) -> Credits {
+    let spread = max.saturating_minus(min).get();
+    let above = match choose(4) {
+        0 | 1 => 0,
+        2 => choose(spread.min(min.get()).saturating_add(1)),
+        _ => choose(spread.saturating_add(1)),
+    };
+    Credits::try_new(min.get().saturating_add(above)).map_or(max, |amount| amount.min(max))
+}

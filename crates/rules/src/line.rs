@@ -1,0 +1,123 @@
+//! Settlement lines: every consequence in credits that a decision or chance had, as it happened.
+
+use std::fmt;
+
+use primitives::Credits;
+
+use crate::cards::Cards;
+use crate::player::{Player, PlayerSet};
+use crate::rank::Rank;
+
+/// One movement of credits. `Display` is its text in a hand history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    /// The part of a contribution that nobody matched.
+    Returned {
+        player: Player,
+        amount: Credits,
+    },
+    /// A penalty; `short` is what the stack could not cover.
+    PaysSabacc {
+        player: Player,
+        amount: Credits,
+        short: Credits,
+    },
+    Eliminated {
+        player: Player,
+    },
+    Wins {
+        player: Player,
+        pot: Pot,
+        amount: Credits,
+    },
+    /// A layer that nobody could win goes to the Sabacc Pot.
+    Moves {
+        pot: Pot,
+        amount: Credits,
+    },
+    /// What goes to the next hand's main layer.
+    Carries {
+        amount: Credits,
+    },
+    Rake {
+        amount: Credits,
+    },
+}
+
+/// What is won.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pot {
+    Main,
+    /// From 1.
+    Side(u8),
+    /// Kessel's.
+    Credits,
+    Sabacc,
+}
+
+impl Pot {
+    /// The name of the layer with this index, the lowest first.
+    pub(crate) fn layer(index: usize) -> Pot {
+        match u8::try_from(index) {
+            Ok(0) => Pot::Main,
+            Ok(side) => Pot::Side(side),
+            Err(_) => Pot::Side(u8::MAX),
+        }
+    }
+}
+
+impl fmt::Display for Pot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pot::Main => f.write_str("main"),
+            Pot::Side(side) => write!(f, "side-{side}"),
+            Pot::Credits => f.write_str("credits"),
+            Pot::Sabacc => f.write_str("sabacc"),
+        }
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Line::Returned { player, amount } => write!(f, "{player} returned {amount}"),
+            Line::PaysSabacc { player, amount, short } if short.is_zero() => {
+                write!(f, "{player} pays sabacc {amount}")
+            }
+            Line::PaysSabacc { player, amount, short } => {
+                write!(f, "{player} pays sabacc {amount} short {short}")
+            }
+            Line::Eliminated { player } => write!(f, "{player} eliminated"),
+            Line::Wins { player, pot, amount } => write!(f, "{player} wins {pot} {amount}"),
+            Line::Moves { pot, amount } => write!(f, "{pot} moves sabacc {amount}"),
+            Line::Carries { amount } => write!(f, "pot carries {amount}"),
+            Line::Rake { amount } => write!(f, "rake {amount}"),
+        }
+    }
+}
+
+/// How a hand ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settlement {
+    pub lines: Vec<Line>,
+    /// p1 first.
+    pub finishing_stacks: Vec<Credits>,
+    pub finishing_sabacc_pot: Credits,
+    pub finishing_carried_pot: Credits,
+    pub rake: Credits,
+    /// Of the main layer (Kessel: of the credits pot); nobody where it moved or carries over.
+    pub winners: PlayerSet,
+    /// p1 first.
+    pub hands: Vec<FinalHand>,
+    /// Whose hands were shown at the reveal: nobody's where folds ended the hand.
+    pub shown: PlayerSet,
+}
+
+/// A hand at the end, as it was held at the reveal or folded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinalHand {
+    /// Newest last; without demise, tie and blind cards.
+    pub cards: Cards,
+    /// None for a hand that was never shown.
+    pub rank: Option<Rank>,
+}

@@ -1,0 +1,142 @@
+//! Moves: what a player may decide, in every game. Which of them are legal is the game's business.
+
+use std::fmt;
+
+use primitives::Credits;
+
+use crate::cards::{Card, Cards};
+use crate::deck::Deck;
+use crate::player::Player;
+use crate::token::Token;
+
+/// One decision of one player.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Move {
+    /// Take a card from the only draw pile.
+    Draw,
+    Trade(Card),
+    Stand,
+    Lock(Card),
+    Unlock(Card),
+    Check,
+    /// The size of the bet.
+    Bet(Credits),
+    Match,
+    /// The total in this betting round, not the increase.
+    Raise(Credits),
+    Fold,
+    CallHand,
+    /// Out of turn too; see [`crate::decide`].
+    Leave,
+    Align(Side),
+    Keep,
+    Drop(Card),
+    Choose([Token; 3]),
+    Token(Token, Option<Player>),
+    /// The value of the die that becomes the Prime.
+    Prime(u8),
+    DrawFrom(Source),
+    Discard(Card),
+    Impostor {
+        card: Card,
+        value: u8,
+    },
+    Gain(Option<Card>),
+    Swap(Card),
+    Junk,
+    Select(Cards),
+    Add(Cards),
+}
+
+/// The sides of Force sabacc.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    Light,
+    Dark,
+}
+
+/// Where a Kessel player draws from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    Sand,
+    Blood,
+    SandDiscard,
+    BloodDiscard,
+}
+
+impl Side {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Side::Light => "light",
+            Side::Dark => "dark",
+        }
+    }
+}
+
+impl Source {
+    pub const ALL: [Source; 4] =
+        [Source::Sand, Source::Blood, Source::SandDiscard, Source::BloodDiscard];
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Source::Sand => "sand",
+            Source::Blood => "blood",
+            Source::SandDiscard => "sand-discard",
+            Source::BloodDiscard => "blood-discard",
+        }
+    }
+}
+
+impl Move {
+    /// The first word of its history line.
+    #[must_use]
+    pub const fn verb(&self) -> &'static str {
+        match self {
+            Move::Draw | Move::DrawFrom(_) => "draw",
+            Move::Trade(_) => "trade",
+            Move::Stand => "stand",
+            Move::Lock(_) => "lock",
+            Move::Unlock(_) => "unlock",
+            Move::Check => "check",
+            Move::Bet(_) => "bet",
+            Move::Match => "match",
+            Move::Raise(_) => "raise",
+            Move::Fold => "fold",
+            Move::CallHand => "call-hand",
+            Move::Leave => "leave",
+            Move::Align(_) => "align",
+            Move::Keep => "keep",
+            Move::Drop(_) => "drop",
+            Move::Choose(_) => "choose",
+            Move::Token(..) => "token",
+            Move::Prime(_) => "prime",
+            Move::Discard(_) => "discard",
+            Move::Impostor { .. } => "impostor",
+            Move::Gain(_) => "gain",
+            Move::Swap(_) => "swap",
+            Move::Junk => "junk",
+            Move::Select(_) => "select",
+            Move::Add(_) => "add",
+        }
+    }
+
+    /// The move as it is written in a history, without the player: `trade C11`, `raise 40`.
+    #[must_use]
+    pub fn text(&self, deck: &Deck) -> String {
+        let mut text = self.verb().to_owned();
+        for word in crate::seen::words_of_move(self) {
+            text.push(' ');
+            text.push_str(&word.text(deck));
+        }
+        text
+    }
+}
+
+/// The verb alone: cards and secret choices stay out of logs.
+impl fmt::Debug for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.verb())
+    }
+}

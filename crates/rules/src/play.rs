@@ -1,0 +1,129 @@
+//! Playing hands without people: for tests, simulations, bots and benchmarks.
+//!
+//! Every choice, the shoe's as well as the players', comes from one function: `choose(n)` gives a number
+//! below `n`. The same function gives the same hand.
+
+use smallvec::SmallVec;
+
+use crate::cards::Cards;
+use crate::chance::{Chance, Deal, Outcome};
+use crate::event::{By, Event};
+use crate::hand::{Decision, Hand, Next, chance, decide, evolve, next};
+use crate::legal::Legal;
+use crate::moves::Move;
+use crate::refusal::Refusal;
+
+/// Gives a number below its argument, which is at least 1.
+pub type Choose<'a> = dyn FnMut(u64) -> u64 + 'a;
+
+/// A random outcome of the use of chance that is due; none where none is.
+pub fn outcome(hand: &Hand, choose: &mut Choose<'_>) -> Option<Outcome> {
+    Some(match hand.due()? {
+        Chance::Shuffle { .. } => Outcome::Shuffled,
+        Chance::Deal(deal) => Outcome::Cards(cards(hand, deal, choose)),
+        Chance::Roll { sides, .. } => {
+            let face = |&sides: &u8| index(sides.into(), choose) + 1;
+            let faces = sides.iter().map(face).filter_map(|face| u8::try_from(face).ok());
+            Outcome::Rolled(faces.collect())
+        }
+        Chance::Pulse { ppm } => Outcome::Pulse(choose(1_000_000) < u64::from(*ppm)),
+        Chance::Pick { n, .. } => Outcome::Picked(below(*n, choose)),
+        Chance::Sample { n, k, .. } => {
+            let mut sample: SmallVec<[u32; 3]> = SmallVec::new();
+            for taken in 0..*k {
+                let mut item = below(n - taken, choose);
+                let mut sorted = sample.clone();
+                sorted.sort_unstable();
+                for earlier in sorted {
+                    item += u32::from(item >= earlier);
+                }
+                sample.push(item);
+            }
+            Outcome::Sampled(sample)
+        }
+    })
+}
+
+fn index(n: u64, choose: &mut Choose<'_>) -> usize {
+    usize::try_from(choose(n)).unwrap_or(0)
+}
+
+fn below(n: u32, choose: &mut Choose<'_>) -> u32 {
+    u32::try_from(choose(n.into())).unwrap_or(0)
+}
+
+fn cards(hand: &Hand, deal: &Deal, choose: &mut Choose<'_>) -> Cards {
+    let mut cards = Cards::new();
+    for part in &deal.parts {
+        let start = cards.len();
+        let mut there = hand.core.piles[usize::from(part.pile)].draw();
+        while part.count.more(&cards[start..]) {
+            if let Some(restock) = part.restock.as_ref().filter(|r| start + r.after == cards.len())
+            {
+                there = there.union(restock.cards.iter().copied().collect());
+            }
+            let size = u64::try_from(there.len()).unwrap_or(0);
+            let Some(card) = there.nth(index(size.max(1), choose)) else { break };
+            there = there.without(card);
+            cards.push(card);
+        }
+    }
+    cards
+}
+
+/// A random legal move. Folding is four times rarer than the other kinds, so that hands get somewhere.
+pub fn any_move(decision: &Decision, choose: &mut Choose<'_>) -> Move {
+    let kinds = &decision.legal;
+    let size = u64::try_from(kinds.len()).unwrap_or(1);
+    let mut kind = &kinds[index(size, choose)];
+    if *kind == Legal::Fold && choose(4) != 0 {
+        kind = &kinds[index(size, choose)];
+    }
+    kind.pick(choose)
+}
+
+/// Plays one event, chosen at random, and applies it; none where the hand is over. `each` sees it before
+/// it is applied.
+///
+/// # Errors
+/// Never where `choose` stays below what it is given.
+pub fn step(
+    hand: &mut Hand,
+    choose: &mut Choose<'_>,
+    each: &mut dyn FnMut(&Hand, &Event),
+) -> Result<Option<()>, Refusal> {
+    let event = if let Some(outcome) = outcome(hand, choose) {
+        chance(hand, outcome)?
+    } else {
+        match next(hand) {
+            Next::Decision(decision) => {
+                let mv = any_move(&decision, choose);
+                decide(hand, decision.player, mv, By::Player)?
+            }
+            Next::Chance(_) | Next::Done(_) => return Ok(None),
+        }
+    };
+    each(hand, &event);
+    evolve(hand, &event);
+    Ok(Some(()))
+}
+
+/// Plays a hand to its end by random legal moves.
+///
+/// # Errors
+/// Never where `choose` stays below what it is given.
+pub fn to_the_end(
+    hand: &mut Hand,
+    choose: &mut Choose<'_>,
+    each: &mut dyn FnMut(&Hand, &Event),
+) -> Result<(), Refusal> {
+    while step(hand, choose, each)?.is_some() {}
+    Ok(())
+}
+
+/// Applies the shuffles that are due: they have no history line and show nothing.
+pub fn shuffle(hand: &mut Hand) {
+    while let Some(Chance::Shuffle { .. }) = hand.due() {
+        evolve(hand, &Event::Chance(Outcome::Shuffled));
+    }
+}

@@ -1,0 +1,282 @@
+//! Rule sets: every choice that decides how a hand is played, typed and checked.
+//!
+//! A rule set is recorded with its hand as canonical text and hashed, so an old hand always replays
+//! under the rules it was played by. Fields a variant does not have stand at a neutral value here and
+//! are absent from the text.
+
+mod field;
+mod text;
+
+use primitives::Credits;
+
+pub(crate) use field::Key;
+pub use field::{Field, FieldValue};
+
+use crate::token::Token;
+use crate::variant::{Variant, variant};
+
+/// The effective rules of one hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RuleSet {
+    pub(crate) variant: &'static Variant,
+    pub(crate) alignment: Alignment,
+    pub(crate) assigned_tokens: Option<[Token; 3]>,
+    pub(crate) bomb_out: BombOut,
+    pub(crate) bomb_out_amount: Credits,
+    pub(crate) chips: u8,
+    pub(crate) declare_totals: bool,
+    pub(crate) draw_phase: bool,
+    pub(crate) field: bool,
+    pub(crate) fold_penalty: Credits,
+    pub(crate) hand_ante: Credits,
+    pub(crate) holdem: bool,
+    pub(crate) max_raise: Credits,
+    pub(crate) max_round_total: Credits,
+    pub(crate) max_rounds: u64,
+    pub(crate) min_bet: Credits,
+    pub(crate) pot_building_rounds: u64,
+    pub(crate) preset: Preset,
+    pub(crate) pulse_ppm: u32,
+    pub(crate) rake_bps: u16,
+    pub(crate) rake_cap: Credits,
+    pub(crate) ranking: Ranking,
+    pub(crate) sabacc_ante: Credits,
+    pub(crate) sabacc_ante_when: SabaccAnte,
+    pub(crate) shift: Shift,
+    pub(crate) shift_number: u64,
+    pub(crate) stakes: Stakes,
+    pub(crate) tokens: TokenDeal,
+}
+
+/// Why a rule set is not one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RuleSetError {
+    #[error("there is no variant `{id}`")]
+    UnknownVariant { id: String },
+    #[error("the variant {variant} has no rule set field `{field}`")]
+    UnknownField { variant: &'static str, field: String },
+    #[error("the rule set field `{field}` is given twice")]
+    Twice { field: &'static str },
+    #[error("the rule set field `{field}` {problem}")]
+    BadValue { field: &'static str, problem: String },
+    #[error("line {line} is not canonical rule set text: {problem}")]
+    NotCanonical { line: usize, problem: &'static str },
+}
+
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($value:ident $text:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum $name { $($value),* }
+
+        impl $name {
+            pub(crate) const fn name(self) -> &'static str {
+                match self { $($name::$value => $text),* }
+            }
+
+            pub(crate) fn parse(name: &str) -> Option<$name> {
+                [$($name::$value),*].into_iter().find(|value| value.name() == name)
+            }
+        }
+    };
+}
+
+choice! {
+    /// How Force players get their side.
+    Alignment { Choose "choose", Naboo "naboo" }
+}
+choice! {
+    /// What a bombed-out hand pays.
+    BombOut { MatchPot "match_pot", Fixed "fixed", None "none" }
+}
+choice! {
+    Preset { Casino "casino", BlackSpire "black-spire" }
+}
+choice! {
+    /// Whether 22 beats -22 or equals it.
+    Ranking { Signed "signed", Absolute "absolute" }
+}
+choice! {
+    /// When the Sabacc ante is due.
+    SabaccAnte { EveryHand "every_hand", WhenEmpty "when_empty" }
+}
+choice! {
+    /// What decides whether the cards shift.
+    Shift {
+        TwoD6 "2d6", TwoD10 "2d10", TwoD12 "2d12", OneD6 "1d6", OneD10 "1d10", OneD12 "1d12",
+        Pulse "pulse", None "none",
+    }
+}
+choice! {
+    Stakes { Lay "lay", Pro "pro", Tournament "tournament" }
+}
+choice! {
+    /// How Kessel players get their tokens.
+    TokenDeal { Random "random", Chosen "chosen", Assigned "assigned" }
+}
+
+impl Shift {
+    /// How many dice and of how many sides, where dice decide.
+    pub(crate) const fn dice(self) -> Option<(usize, u8)> {
+        match self {
+            Shift::TwoD6 => Some((2, 6)),
+            Shift::TwoD10 => Some((2, 10)),
+            Shift::TwoD12 => Some((2, 12)),
+            Shift::OneD6 => Some((1, 6)),
+            Shift::OneD10 => Some((1, 10)),
+            Shift::OneD12 => Some((1, 12)),
+            Shift::Pulse | Shift::None => None,
+        }
+    }
+}
+
+impl Stakes {
+    /// Credits a chip.
+    pub(crate) const fn rate(self) -> u64 {
+        match self {
+            Stakes::Lay => 15,
+            Stakes::Pro => 25,
+            Stakes::Tournament => 125,
+        }
+    }
+}
+
+impl RuleSet {
+    /// The variant's defaults with these fields in place of their own.
+    ///
+    /// # Errors
+    /// Where the variant, a field or a value is not one, or the values contradict each other.
+    pub fn parse(
+        variant_id: &str,
+        fields: &[(String, FieldValue)],
+    ) -> Result<RuleSet, RuleSetError> {
+        let variant = variant(variant_id)
+            .ok_or_else(|| RuleSetError::UnknownVariant { id: variant_id.to_owned() })?;
+        let mut given: Vec<(&'static Field, &FieldValue)> = Vec::with_capacity(fields.len());
+        for (name, value) in fields {
+            let field =
+                variant.fields.iter().find(|field| field.name() == name).ok_or_else(|| {
+                    RuleSetError::UnknownField { variant: variant.id, field: name.clone() }
+                })?;
+            if given.iter().any(|(other, _)| other.key == field.key) {
+                return Err(RuleSetError::Twice { field: field.name() });
+            }
+            given.push((field, value));
+        }
+        let mut rules = RuleSet::defaults(variant);
+        // A preset is itself a set of defaults: it comes before every field that overrides it.
+        given.sort_by_key(|(field, _)| field.key != Key::Preset);
+        for (field, value) in given {
+            let problem = |problem| RuleSetError::BadValue { field: field.name(), problem };
+            field.set(&mut rules, value).map_err(problem)?;
+            if field.key == Key::Preset && rules.preset == Preset::BlackSpire {
+                rules.hand_ante = Credits::ZERO;
+                rules.sabacc_ante = Credits::ZERO;
+            }
+        }
+        rules.check()?;
+        Ok(rules)
+    }
+
+    /// The variant with every field at its default.
+    #[must_use]
+    pub fn defaults(variant: &'static Variant) -> RuleSet {
+        let mut rules = RuleSet {
+            variant,
+            alignment: Alignment::Choose,
+            assigned_tokens: None,
+            bomb_out: BombOut::None,
+            bomb_out_amount: Credits::ZERO,
+            chips: 0,
+            declare_totals: false,
+            draw_phase: false,
+            field: false,
+            fold_penalty: Credits::ZERO,
+            hand_ante: Credits::ZERO,
+            holdem: false,
+            max_raise: Credits::ZERO,
+            max_round_total: Credits::ZERO,
+            max_rounds: 1,
+            min_bet: Credits::ZERO,
+            pot_building_rounds: 0,
+            preset: Preset::Casino,
+            pulse_ppm: 0,
+            rake_bps: 0,
+            rake_cap: Credits::ZERO,
+            ranking: Ranking::Signed,
+            sabacc_ante: Credits::ZERO,
+            sabacc_ante_when: SabaccAnte::EveryHand,
+            shift: Shift::None,
+            shift_number: 1,
+            stakes: Stakes::Lay,
+            tokens: TokenDeal::Random,
+        };
+        for field in variant.fields {
+            field.set(&mut rules, &field.default_value()).expect("defaults are valid");
+        }
+        rules
+    }
+
+    #[must_use]
+    pub const fn variant(&self) -> &'static Variant {
+        self.variant
+    }
+
+    /// What each field stands at, sorted by name.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static Field, FieldValue)> {
+        self.variant.fields.iter().map(|field| (field, field.get(self)))
+    }
+
+    /// The least stack to be dealt in with so much in the Sabacc Pot: what is taken at the start, and
+    /// at least 1.
+    #[must_use]
+    pub fn due(&self, sabacc_pot: Credits) -> Credits {
+        let antes = self.hand_ante.plus(self.sabacc_ante_due(sabacc_pot));
+        let taken = antes.and_then(|antes| antes.plus(self.stake())).unwrap_or(Credits::MAX);
+        taken.max(Credits::of(1))
+    }
+
+    pub(crate) fn sabacc_ante_due(&self, sabacc_pot: Credits) -> Credits {
+        match self.sabacc_ante_when {
+            SabaccAnte::WhenEmpty if !sabacc_pot.is_zero() => Credits::ZERO,
+            SabaccAnte::EveryHand | SabaccAnte::WhenEmpty => self.sabacc_ante,
+        }
+    }
+
+    /// What a player of Kessel brings; 0 in the other games.
+    pub(crate) fn stake(&self) -> Credits {
+        Credits::try_new(u64::from(self.chips) * self.stakes.rate()).unwrap_or(Credits::MAX)
+    }
+
+    /// The least size of a bet or raise before anybody has made a larger one.
+    pub(crate) fn least_bet(&self) -> Credits {
+        let least = if self.min_bet.is_zero() { self.hand_ante } else { self.min_bet };
+        least.max(Credits::of(1))
+    }
+
+    /// What single fields cannot see.
+    fn check(&self) -> Result<(), RuleSetError> {
+        let bad =
+            |key: Key, problem: String| Err(RuleSetError::BadValue { field: key.name(), problem });
+        for (key, cap) in
+            [(Key::MaxRaise, self.max_raise), (Key::MaxRoundTotal, self.max_round_total)]
+        {
+            if !cap.is_zero() && cap < self.least_bet() {
+                let least = self.least_bet();
+                return bad(key, format!("must be 0 or at least {least}, the least bet"));
+            }
+        }
+        if self.hand_ante.plus(self.sabacc_ante).is_err() {
+            return bad(Key::SabaccAnte, "is too large together with the hand ante".to_owned());
+        }
+        if let Some((1, sides)) = self.shift.dice()
+            && !(1..=u64::from(sides)).contains(&self.shift_number)
+        {
+            return bad(Key::ShiftNumber, format!("must be from 1 to {sides}"));
+        }
+        if self.tokens == TokenDeal::Assigned && self.assigned_tokens.is_none() {
+            return bad(Key::AssignedTokens, "must name three tokens".to_owned());
+        }
+        Ok(())
+    }
+}

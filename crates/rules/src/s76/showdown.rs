@@ -1,0 +1,170 @@
+//! The reveal of the games that play to 23: bomb-out penalties, layers, Sudden Demise, Sabacc Pot.
+
+use crate::cards::{CardSet, Cards};
+use crate::chance::{To, Why};
+use crate::line::Pot;
+use crate::player::{Player, PlayerSet};
+use crate::rank::Rank;
+use crate::ruleset::BombOut;
+use crate::s76::{Worth, total};
+use crate::state::{Core, Layer, Layers, Ranks};
+
+/// Who wins a layer whose tied players all bomb in the Sudden Demise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AllBomb {
+    /// The next best hand at the reveal, without the Sabacc Pot.
+    NextBest,
+    /// The one of them who is closest to 23 or -23.
+    Closest,
+}
+
+/// A reveal in progress: layers are settled one after the other, waiting for demise cards in between.
+#[derive(Debug, Clone)]
+pub(crate) struct Showdown {
+    all_bomb: AllBomb,
+    layers: Layers,
+    at: usize,
+    /// At the reveal; what a demise changes is never kept.
+    worth: [Option<Worth>; 8],
+    winners: PlayerSet,
+    takes_sabacc: PlayerSet,
+}
+
+/// Whether a layer could be settled.
+#[derive(PartialEq, Eq)]
+enum Progress {
+    Settled,
+    CardsDue,
+}
+
+impl Showdown {
+    /// Reveals the hands of everybody live and takes the penalties.
+    pub(crate) fn new(core: &mut Core, all_bomb: AllBomb) -> Showdown {
+        core.shown = core.live;
+        let mut worth = [None; 8];
+        for player in core.live.iter() {
+            worth[player.index()] = Some(worth_of(core, player, &core[player].cards));
+        }
+        let penalty = match core.rules.bomb_out {
+            BombOut::MatchPot => core.pot,
+            BombOut::Fixed => core.rules.bomb_out_amount,
+            BombOut::None => primitives::Credits::ZERO,
+        };
+        for player in core.live.iter() {
+            if matches!(worth[player.index()], Some(Worth::Bombed(_))) {
+                core.pay_sabacc(player, penalty);
+            }
+        }
+        Showdown {
+            all_bomb,
+            layers: core.layers(),
+            at: 0,
+            worth,
+            winners: PlayerSet::EMPTY,
+            takes_sabacc: PlayerSet::EMPTY,
+        }
+    }
+
+    /// Settles layers until a demise needs cards, or the hand is over.
+    pub(crate) fn step(&mut self, core: &mut Core) {
+        while let Some(&layer) = self.layers.get(self.at) {
+            if self.settle(core, layer) == Progress::CardsDue {
+                return;
+            }
+            self.at += 1;
+        }
+        core.award_sabacc(self.takes_sabacc);
+        let mut ranks = Ranks::default();
+        for player in core.everybody().iter() {
+            let worth = self.worth[player.index()].map(Rank::from);
+            ranks[player.index()] = worth.or(Some(Rank::Folded));
+        }
+        core.finish(self.winners, &ranks);
+    }
+
+    fn settle(&mut self, core: &mut Core, layer: Layer) -> Progress {
+        let ranking = core.rules.ranking;
+        let at_reveal = |player: Player| self.worth[player.index()]?.strength(ranking);
+        let best = top(layer.players, at_reveal);
+        if best.is_empty() {
+            core.move_layer(Pot::layer(self.at), layer.amount);
+            return Progress::Settled;
+        }
+        if best.len() == 1 {
+            return self.award(core, layer, best, true);
+        }
+        let without: PlayerSet =
+            best.iter().filter(|&player| core[player].extra.is_empty()).collect();
+        if without.len() > core.piles[0].available() {
+            return self.award(core, layer, best, true);
+        }
+        if !without.is_empty() {
+            for player in without.iter() {
+                core.deal(To::Player(player), 0, 1, Why::Tie);
+            }
+            return Progress::CardsDue;
+        }
+        let modified = top(best, |player| modified(core, player).strength(ranking));
+        if !modified.is_empty() {
+            return self.award(core, layer, modified, true);
+        }
+        match self.all_bomb {
+            AllBomb::NextBest => {
+                let next = top(layer.players.minus(best), at_reveal);
+                if next.is_empty() {
+                    core.move_layer(Pot::layer(self.at), layer.amount);
+                    return Progress::Settled;
+                }
+                self.award(core, layer, next, false)
+            }
+            AllBomb::Closest => {
+                let off = |player| -((modified_total(core, player).abs() - 23).abs());
+                let closest = top(best, |player| Some(off(player)));
+                self.award(core, layer, closest, true)
+            }
+        }
+    }
+
+    /// `sabacc`: whether these winners may take the Sabacc Pot, if this is the main layer and their hands
+    /// at the reveal were special.
+    fn award(&mut self, core: &mut Core, layer: Layer, to: PlayerSet, sabacc: bool) -> Progress {
+        core.award(Pot::layer(self.at), layer, to);
+        if self.at == 0 {
+            self.winners = to;
+            let special =
+                |player: &Player| self.worth[player.index()].is_some_and(Worth::is_special);
+            self.takes_sabacc = to.iter().filter(|player| sabacc && special(player)).collect();
+        }
+        Progress::Settled
+    }
+}
+
+/// The players with the highest strength; those without one are not among them.
+pub(crate) fn top(players: PlayerSet, strength: impl Fn(Player) -> Option<i16>) -> PlayerSet {
+    let best = players.iter().filter_map(&strength).max();
+    players.iter().filter(|&player| best.is_some() && strength(player) == best).collect()
+}
+
+/// With the field of the other live players, where the rules let it count.
+fn worth_of(core: &Core, player: Player, cards: &[crate::cards::Card]) -> Worth {
+    if !core.rules.holdem {
+        return Worth::of(cards);
+    }
+    let others = core.live.without(player).iter();
+    let field = others.fold(CardSet::EMPTY, |all, other| all.union(core[other].face_up));
+    Worth::best_with(cards, field, core.rules.ranking)
+}
+
+fn with_extra(core: &Core, player: Player) -> Cards {
+    let mut cards = core[player].cards.clone();
+    cards.extend_from_slice(&core[player].extra);
+    cards
+}
+
+fn modified(core: &Core, player: Player) -> Worth {
+    worth_of(core, player, &with_extra(core, player))
+}
+
+fn modified_total(core: &Core, player: Player) -> i16 {
+    total(&with_extra(core, player))
+}

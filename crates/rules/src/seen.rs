@@ -1,0 +1,270 @@
+//! What a viewer sees of an event: the words of its history line, with what is hidden from him taken out.
+//!
+//! The full line and every censored one come from the same words, so none can say more than another
+//! forgot to hide.
+
+use std::fmt;
+
+use primitives::Credits;
+use smallvec::SmallVec;
+
+use crate::cards::Card;
+use crate::chance::{Chance, Deal, Outcome, Pick, Roll, Sample, To};
+use crate::deck::Deck;
+use crate::event::{By, Event};
+use crate::hand::Hand;
+use crate::moves::Move;
+use crate::player::{Player, PlayerSet, Viewer};
+use crate::token::Token;
+
+/// One word of a line after the verb.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// None: hidden.
+    Card(Option<Card>),
+    Amount(Credits),
+    Number(u32),
+    Player(Player),
+    Name(&'static str),
+    /// A word other than a card, hidden.
+    Hidden,
+}
+
+pub type Words = SmallVec<[Word; 4]>;
+
+/// Who acted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Actor {
+    Dealer,
+    Player(Player),
+}
+
+/// One event as one viewer sees it. `Display` is its history line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenEvent {
+    pub actor: Actor,
+    pub verb: &'static str,
+    pub words: Words,
+    pub by: By,
+    pub deck: &'static str,
+    codes: &'static [&'static str],
+}
+
+/// The faces of Coruscant's gold die.
+const GOLD: [&str; 6] = ["0", "0", "+5", "-5", "+10", "-10"];
+/// The faces of Coruscant's silver die.
+const SILVER: [&str; 6] = ["circle", "circle", "triangle", "triangle", "square", "square"];
+
+impl Word {
+    fn hidden(&self) -> Word {
+        match self {
+            Word::Card(_) => Word::Card(None),
+            Word::Amount(_) | Word::Number(_) | Word::Player(_) | Word::Name(_) | Word::Hidden => {
+                Word::Hidden
+            }
+        }
+    }
+
+    pub(crate) fn text(&self, deck: &Deck) -> String {
+        match self {
+            Word::Card(Some(card)) => deck.code(*card).to_owned(),
+            Word::Card(None) | Word::Hidden => "??".to_owned(),
+            Word::Amount(amount) => amount.to_string(),
+            Word::Number(number) => number.to_string(),
+            Word::Player(player) => player.to_string(),
+            Word::Name(name) => (*name).to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for SeenEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.actor {
+            Actor::Dealer => write!(f, "d {}", self.verb)?,
+            Actor::Player(player) => write!(f, "{player} {}", self.verb)?,
+        }
+        let deck = Deck { name: self.deck, codes: self.codes };
+        for word in &self.words {
+            write!(f, " {}", word.text(&deck))?;
+        }
+        match self.by {
+            By::Player => Ok(()),
+            By::Clock => f.write_str(" # clock"),
+        }
+    }
+}
+
+/// What `viewer` sees of an event, before it is applied. None for a shuffle, which has no line.
+#[must_use]
+pub fn censor(hand: &Hand, event: &Event, viewer: Viewer) -> Option<SeenEvent> {
+    let (mut seen, secret) = spell(hand, event)?;
+    let blind = match (viewer, &secret) {
+        (Viewer::Auditor, _) | (_, None) => false,
+        (Viewer::Public, Some(_)) => true,
+        (Viewer::Player(player), Some(secret)) => !secret.knows.contains(player),
+    };
+    if let Some(secret) = secret.filter(|_| blind) {
+        for word in &mut seen.words[secret.from..] {
+            *word = word.hidden();
+        }
+    }
+    Some(seen)
+}
+
+/// The history line of an event, uncensored, before it is applied; empty for a shuffle.
+#[must_use]
+pub fn line(hand: &Hand, event: &Event) -> String {
+    censor(hand, event, Viewer::Auditor).map_or_else(String::new, |seen| seen.to_string())
+}
+
+/// Whether the cards that the event names lie face up for everybody from then on.
+#[must_use]
+pub fn public_cards(hand: &Hand, event: &Event) -> bool {
+    spell(hand, event).is_some_and(|(_, secret)| secret.is_none())
+}
+
+/// The words from `from` on are for these players only.
+struct Secret {
+    from: usize,
+    knows: PlayerSet,
+}
+
+fn spell(hand: &Hand, event: &Event) -> Option<(SeenEvent, Option<Secret>)> {
+    let deck = hand.rules().variant().deck;
+    let (actor, verb, words, by, secret) = match event {
+        Event::Decided { player, mv, by } => {
+            let knows = PlayerSet::EMPTY.with(*player);
+            let secret = hand.game.hides(mv).then_some(Secret { from: 0, knows });
+            (Actor::Player(*player), mv.verb(), words_of_move(mv), *by, secret)
+        }
+        Event::Chance(outcome) => {
+            let due = hand.due()?;
+            let (verb, words) = words_of_chance(due, outcome, deck)?;
+            (Actor::Dealer, verb, words, By::Player, secret_of(due))
+        }
+    };
+    let seen = SeenEvent { actor, verb, words, by, deck: deck.name, codes: deck.codes };
+    Some((seen, secret))
+}
+
+fn secret_of(due: &Chance) -> Option<Secret> {
+    match due {
+        Chance::Deal(Deal { to: To::Player(player), shown: false, .. })
+        | Chance::Sample { purpose: Sample::Tokens(player), .. } => {
+            Some(Secret { from: 1, knows: PlayerSet::EMPTY.with(*player) })
+        }
+        Chance::Shuffle { .. }
+        | Chance::Deal(_)
+        | Chance::Roll { .. }
+        | Chance::Pulse { .. }
+        | Chance::Pick { .. }
+        | Chance::Sample { .. } => None,
+    }
+}
+
+pub(crate) fn words_of_move(mv: &Move) -> Words {
+    let card = |card: &Card| Word::Card(Some(*card));
+    let number = |value: &u8| Word::Number(u32::from(*value));
+    match mv {
+        Move::Draw
+        | Move::Stand
+        | Move::Check
+        | Move::Match
+        | Move::Fold
+        | Move::CallHand
+        | Move::Leave
+        | Move::Keep
+        | Move::Gain(None)
+        | Move::Junk => Words::new(),
+        Move::Trade(traded) => Words::from_iter([card(traded)]),
+        Move::Lock(locked) => Words::from_iter([card(locked)]),
+        Move::Unlock(unlocked) => Words::from_iter([card(unlocked)]),
+        Move::Drop(dropped) => Words::from_iter([card(dropped)]),
+        Move::Discard(discarded) => Words::from_iter([card(discarded)]),
+        Move::Gain(Some(discarded)) => Words::from_iter([card(discarded)]),
+        Move::Swap(swapped) => Words::from_iter([card(swapped)]),
+        Move::Bet(amount) | Move::Raise(amount) => Words::from_iter([Word::Amount(*amount)]),
+        Move::Align(side) => Words::from_iter([Word::Name(side.name())]),
+        Move::Choose(tokens) => tokens.iter().map(|token| Word::Name(token.name())).collect(),
+        Move::Token(token, target) => {
+            let target = target.map(Word::Player);
+            std::iter::once(Word::Name(token.name())).chain(target).collect()
+        }
+        Move::Prime(value) => Words::from_iter([number(value)]),
+        Move::DrawFrom(source) => Words::from_iter([Word::Name(source.name())]),
+        Move::Impostor { card: impostor, value } => {
+            Words::from_iter([card(impostor), number(value)])
+        }
+        Move::Select(cards) | Move::Add(cards) => cards.iter().map(card).collect(),
+    }
+}
+
+/// None where there is no line, or the outcome is of another kind than what is due.
+fn words_of_chance(
+    due: &Chance,
+    outcome: &Outcome,
+    deck: &'static Deck,
+) -> Option<(&'static str, Words)> {
+    let number = |value: &u8| Word::Number(u32::from(*value));
+    match (due, outcome) {
+        (Chance::Deal(deal), Outcome::Cards(cards)) => {
+            let cards = cards.iter().map(|&card| Word::Card(Some(card)));
+            Some(match deal.to {
+                To::Player(player) => {
+                    ("deal", std::iter::once(Word::Player(player)).chain(cards).collect())
+                }
+                To::Table => ("flip", cards.collect()),
+            })
+        }
+        (Chance::Roll { purpose, .. }, Outcome::Rolled(faces)) => {
+            let dice = faces.iter().map(number);
+            let words = match purpose {
+                Roll::Shift | Roll::Prime(_) => dice.collect(),
+                Roll::Impostor(player, card) => {
+                    let who = [Word::Player(*player), Word::Card(Some(*card))];
+                    who.into_iter().chain(dice).collect()
+                }
+                Roll::Target => faces
+                    .iter()
+                    .zip([GOLD, SILVER])
+                    .filter_map(|(&face, die)| {
+                        die.get(usize::from(face).checked_sub(1)?).map(|&name| Word::Name(name))
+                    })
+                    .collect(),
+            };
+            Some(("roll", words))
+        }
+        (Chance::Pulse { .. }, Outcome::Pulse(shift)) => {
+            Some(("pulse", Words::from_iter([Word::Number(u32::from(*shift))])))
+        }
+        (Chance::Pick { purpose: Pick::Starter, .. }, Outcome::Picked(pick)) => {
+            let starter = u8::try_from(*pick).ok().and_then(Player::try_new)?;
+            Some(("starter", Words::from_iter([Word::Player(starter)])))
+        }
+        (Chance::Sample { purpose: Sample::Tokens(player), .. }, Outcome::Sampled(kinds)) => {
+            let kinds = kinds.iter().filter_map(|&kind| {
+                let kind = Token::ALL.get(usize::try_from(kind).ok()?)?;
+                Some(Word::Name(kind.name()))
+            });
+            Some(("tokens", std::iter::once(Word::Player(*player)).chain(kinds).collect()))
+        }
+        (Chance::Sample { purpose: Sample::Announce, .. }, Outcome::Sampled(faces)) => {
+            let face = |at: usize| {
+                let face = usize::try_from(*faces.get(at)?).ok()?;
+                deck.faces().nth(face).map(Word::Name)
+            };
+            let words = [Word::Name("wild"), face(0)?, Word::Name("clone"), face(1)?];
+            Some(("announce", Words::from_iter(words)))
+        }
+        (_, _) => None,
+    }
+}
+
+/// The first face of the die that shows this name.
+pub(crate) fn target_faces(gold: &str, silver: &str) -> Option<[u8; 2]> {
+    let face = |die: [&str; 6], name: &str| {
+        let at = die.iter().position(|&face| face == name)?;
+        u8::try_from(at + 1).ok()
+    };
+    Some([face(GOLD, gold)?, face(SILVER, silver)?])
+}

@@ -1,0 +1,158 @@
+//! One betting round, no-limit, with short bets, caps and the right to raise.
+//!
+//! A *full* bet or raise has at least the minimum size and gives everybody else the right to raise
+//! again. A *short* one, the last of a stack, lifts what is to be matched and nothing else.
+
+use primitives::Credits;
+
+use crate::legal::{Legal, LegalMoves};
+use crate::moves::Move;
+use crate::player::{Player, PlayerSet};
+use crate::state::Core;
+use crate::state::pots::plus;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Bets {
+    paid: [Credits; 8],
+    /// What is to be matched: the highest total of the round.
+    highest: Credits,
+    /// The least size of a bet or raise.
+    size: Credits,
+    /// Who may bet or raise: has not acted, or somebody else made a full one since.
+    open: PlayerSet,
+    /// Who must still act.
+    pending: PlayerSet,
+    turn: Option<Player>,
+    /// Who last lifted what is to be matched, short ones too.
+    lifted: Option<Player>,
+}
+
+impl Bets {
+    /// Whether a round is held: two live players have credits to bet.
+    pub(crate) fn held(core: &Core) -> bool {
+        core.able().len() >= 2
+    }
+
+    pub(crate) fn new(core: &Core) -> Bets {
+        let able = core.able();
+        Bets {
+            paid: [Credits::ZERO; 8],
+            highest: Credits::ZERO,
+            size: core.rules.least_bet(),
+            open: able,
+            pending: able,
+            turn: able.lowest(),
+            lifted: None,
+        }
+    }
+
+    /// Everybody who can must act again, from `caller`, and may raise as at the start of a round; bets
+    /// and the minimum size stand.
+    pub(crate) fn start_again(&mut self, core: &Core, caller: Player) {
+        self.open = core.able();
+        self.pending = self.open;
+        self.turn = Some(caller);
+    }
+
+    /// Whose turn it is; none where the round is over.
+    pub(crate) const fn turn(&self) -> Option<Player> {
+        self.turn
+    }
+
+    pub(crate) const fn highest(&self) -> Credits {
+        self.highest
+    }
+
+    pub(crate) fn paid(&self, player: Player) -> Credits {
+        self.paid[player.index()]
+    }
+
+    pub(crate) const fn lifted(&self) -> Option<Player> {
+        self.lifted
+    }
+
+    /// What `player` must add to match, not looking at his stack.
+    fn to_match(&self, player: Player) -> Credits {
+        self.highest.saturating_minus(self.paid(player))
+    }
+
+    /// Adds the betting actions of a live player who is not all-in.
+    pub(crate) fn legal(&self, core: &Core, player: Player, moves: &mut LegalMoves) {
+        let to_match = self.to_match(player);
+        let totals = self.totals(core, player);
+        if to_match.is_zero() {
+            moves.push(Legal::Check);
+            if let Some((min, max)) = totals {
+                let paid = self.paid(player);
+                let (min, max) = (min.saturating_minus(paid), max.saturating_minus(paid));
+                moves.push(Legal::Bet { min, max });
+            }
+        } else {
+            moves.push(Legal::Match { amount: to_match.min(core[player].stack) });
+            if let Some((min, max)) = totals {
+                moves.push(Legal::Raise { min, max });
+            }
+        }
+        moves.push(Legal::Fold);
+    }
+
+    /// The smallest and the largest total that he may bet or raise to.
+    fn totals(&self, core: &Core, player: Player) -> Option<(Credits, Credits)> {
+        let others = core.able().without(player);
+        if !self.open.contains(player) || others.is_empty() {
+            return None;
+        }
+        let stack = plus(self.paid(player), core[player].stack);
+        if stack <= self.highest {
+            return None;
+        }
+        let cap = |limit: Credits, from: Credits| {
+            let none = limit.is_zero();
+            if none { Credits::MAX } else { from.plus(limit).unwrap_or(Credits::MAX) }
+        };
+        let cap = cap(core.rules.max_raise, self.highest)
+            .min(cap(core.rules.max_round_total, Credits::ZERO));
+        let min = self.highest.plus(self.size).unwrap_or(Credits::MAX).min(stack);
+        let max = stack.min(cap);
+        (min <= max).then_some((min, max))
+    }
+
+    /// The clock's choice.
+    pub(crate) fn default(&self, player: Player) -> Move {
+        if self.to_match(player).is_zero() { Move::Check } else { Move::Fold }
+    }
+
+    /// A legal betting action; the turn moves on.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
+    pub(crate) fn act(&mut self, core: &mut Core, player: Player, mv: &Move) {
+        self.open = self.open.without(player);
+        self.pending = self.pending.without(player);
+        match mv {
+            Move::Match => self.pay(core, player, self.to_match(player)),
+            Move::Bet(size) => self.lift(core, player, plus(self.paid(player), *size)),
+            Move::Raise(total) => self.lift(core, player, *total),
+            Move::Fold => core.fold(player),
+            Move::Check => {}
+            other => unreachable!("{other:?} is no betting action"),
+        }
+        self.turn = self.pending.after(player);
+    }
+
+    fn pay(&mut self, core: &mut Core, player: Player, amount: Credits) {
+        let amount = core.pay_pot(player, amount);
+        self.paid[player.index()] = plus(self.paid(player), amount);
+    }
+
+    fn lift(&mut self, core: &mut Core, player: Player, total: Credits) {
+        let size = total.saturating_minus(self.highest);
+        self.pay(core, player, total.saturating_minus(self.paid(player)));
+        self.highest = total;
+        self.lifted = Some(player);
+        let others = core.able().without(player);
+        self.pending = others;
+        if size >= self.size {
+            self.size = size;
+            self.open = others;
+        }
+    }
+}

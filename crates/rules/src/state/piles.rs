@@ -1,0 +1,208 @@
+//! Draw piles and discards.
+//!
+//! A pile knows which cards it holds, not their order: the shoe knows that. A deal that the pile cannot
+//! cover takes the discards in: which ones, and after how many cards, is settled when the deal falls
+//! due, so that the caller can shuffle them in time.
+
+use smallvec::SmallVec;
+
+use crate::cards::{Card, CardSet, Cards};
+use crate::chance::{Chance, Count, Deal, Part, Restock, To, Why};
+use crate::refusal::Refusal;
+use crate::state::Core;
+use crate::variant::PileSpec;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Pile {
+    spec: &'static PileSpec,
+    /// What the draw pile holds now.
+    draw: CardSet,
+    /// What it will hold when everything that is due has been dealt.
+    planned: usize,
+    /// Top last.
+    discards: Cards,
+}
+
+impl Pile {
+    pub(crate) fn new(spec: &'static PileSpec) -> Pile {
+        Pile { spec, draw: CardSet::EMPTY, planned: 0, discards: Cards::new() }
+    }
+
+    pub(crate) const fn draw(&self) -> CardSet {
+        self.draw
+    }
+
+    /// How many cards can still be dealt, discards included.
+    pub(crate) fn available(&self) -> usize {
+        let stays = usize::from(self.spec.open_discards);
+        self.planned + self.discards.len().saturating_sub(stays)
+    }
+
+    /// The face-up card of an open discard pile.
+    pub(crate) fn top_discard(&self) -> Option<Card> {
+        self.discards.last().copied().filter(|_| self.spec.open_discards)
+    }
+
+    pub(crate) fn take_top_discard(&mut self) -> Option<Card> {
+        if self.spec.open_discards { self.discards.pop() } else { None }
+    }
+
+    /// Plans `count` cards, or as many as there are.
+    fn plan(&mut self, pile: u8, count: usize) -> Part {
+        let count = count.min(self.available());
+        let mut restock = None;
+        if count > self.planned {
+            let stay = usize::from(self.spec.open_discards).min(self.discards.len());
+            let top = self.discards.split_off_last(stay);
+            let cards = std::mem::replace(&mut self.discards, top);
+            let after = self.planned;
+            self.planned += cards.len();
+            restock = Some(Box::new(Restock { after, cards }));
+        }
+        self.planned -= count;
+        let count = Count::Exactly(u8::try_from(count).unwrap_or(u8::MAX));
+        Part { pile, count, restock }
+    }
+}
+
+/// Splits off the last `count` items.
+trait SplitLast {
+    fn split_off_last(&mut self, count: usize) -> Self;
+}
+
+impl SplitLast for Cards {
+    fn split_off_last(&mut self, count: usize) -> Cards {
+        let at = self.len() - count;
+        let last = Cards::from_slice(&self[at..]);
+        self.truncate(at);
+        last
+    }
+}
+
+impl Core {
+    fn pile(&mut self, pile: u8) -> &mut Pile {
+        &mut self.piles[usize::from(pile)]
+    }
+
+    /// Gathers every card of the pile, wherever it is, and shuffles them: the start of a hand, or of a
+    /// round with a fresh shuffle. Hands must have been emptied of its cards.
+    pub(crate) fn fresh_shuffle(&mut self, pile: u8) {
+        let spec = self.pile(pile).spec;
+        *self.pile(pile) = Pile::new(spec);
+        let mut add = Cards::with_capacity(usize::from(spec.end - spec.first));
+        add.extend(spec.cards());
+        self.shuffle_in(pile, add);
+    }
+
+    /// Puts cards, which lie nowhere else, into the draw pile and shuffles it.
+    pub(crate) fn shuffle_in(&mut self, pile: u8, add: Cards) {
+        self.pile(pile).planned += add.len();
+        self.expect(Chance::Shuffle { pile, add });
+    }
+
+    /// Makes a deal of `count` cards from one pile due, fewer where there are fewer; whether there are any.
+    pub(crate) fn deal(&mut self, to: To, pile: u8, count: usize, why: Why) -> bool {
+        let shown = matches!(why, Why::Tie | Why::Flip | Why::Extra) || to == To::Table;
+        let part = self.pile(pile).plan(pile, count);
+        if part.count == Count::Exactly(0) {
+            return false;
+        }
+        self.expect(Chance::Deal(Deal { to, parts: SmallVec::from_iter([part]), shown, why }));
+        true
+    }
+
+    /// Makes one deal of one card from each pile due, as one line: Kessel's hands and flips.
+    pub(crate) fn deal_from_each(&mut self, to: To, why: Why) {
+        let shown = to == To::Table;
+        let mut parts: SmallVec<[Part; 2]> = SmallVec::new();
+        for pile in 0..u8::try_from(self.piles.len()).unwrap_or(0) {
+            let part = self.pile(pile).plan(pile, 1);
+            if part.count != Count::Exactly(0) {
+                parts.push(part);
+            }
+        }
+        if !parts.is_empty() {
+            self.expect(Chance::Deal(Deal { to, parts, shown, why }));
+        }
+    }
+
+    /// Makes a face-up deal due that goes on until the first card of `stop`.
+    pub(crate) fn deal_until(&mut self, to: To, pile: u8, stop: CardSet, why: Why) {
+        let part = Part { pile, count: Count::UntilOneOf(stop), restock: None };
+        let parts = SmallVec::from_iter([part]);
+        self.expect(Chance::Deal(Deal { to, parts, shown: true, why }));
+    }
+
+    /// Puts a card on top of the discards.
+    pub(crate) fn discard(&mut self, pile: u8, card: Card) {
+        self.pile(pile).discards.push(card);
+    }
+
+    /// Puts a whole hand face down to the discards: under an open pile.
+    pub(crate) fn bury(&mut self, pile: u8, cards: &[Card]) {
+        let pile = self.pile(pile);
+        if pile.spec.open_discards {
+            pile.discards.insert_from_slice(0, cards);
+        } else {
+            pile.discards.extend_from_slice(cards);
+        }
+    }
+
+    /// Shuffled: the added cards are in the draw pile.
+    pub(crate) fn shuffled(&mut self, pile: u8, add: &[Card]) {
+        let pile = self.pile(pile);
+        pile.draw = pile.draw.union(add.iter().copied().collect());
+    }
+
+    /// Dealt: the cards leave the draw piles. They were checked.
+    pub(crate) fn dealt(&mut self, deal: &Deal, mut cards: &[Card]) {
+        for part in &deal.parts {
+            let pile = self.pile(part.pile);
+            let count = match part.count {
+                Count::Exactly(count) => usize::from(count),
+                Count::UntilOneOf(_) => {
+                    pile.planned = pile.planned.saturating_sub(cards.len());
+                    cards.len()
+                }
+            };
+            let (ours, rest) = cards.split_at(count.min(cards.len()));
+            if let Some(restock) = &part.restock {
+                pile.draw = pile.draw.union(restock.cards.iter().copied().collect());
+            }
+            pile.draw = pile.draw.minus(ours.iter().copied().collect());
+            cards = rest;
+        }
+    }
+
+    /// Whether these cards can be what a deal that is due gives: enough, different, and there.
+    pub(crate) fn check_deal(&self, deal: &Deal, cards: &[Card]) -> Result<(), Refusal> {
+        let mut at = 0;
+        for part in &deal.parts {
+            let start = at;
+            let mut there = self.piles[usize::from(part.pile)].draw;
+            while part.count.more(&cards[start..at]) {
+                if let Some(restock) = part.restock.as_ref().filter(|r| start + r.after == at) {
+                    there = there.union(restock.cards.iter().copied().collect());
+                }
+                let Some(&card) = cards.get(at) else { return Err(wrong_count(deal, cards)) };
+                if !there.contains(card) {
+                    return Err(Refusal::CardNotThere { position: at + 1 });
+                }
+                there = there.without(card);
+                at += 1;
+            }
+        }
+        if at == cards.len() { Ok(()) } else { Err(wrong_count(deal, cards)) }
+    }
+}
+
+fn wrong_count(deal: &Deal, cards: &[Card]) -> Refusal {
+    let mut want = 0;
+    for part in &deal.parts {
+        match part.count {
+            Count::Exactly(count) => want += usize::from(count),
+            Count::UntilOneOf(_) => return Refusal::WrongEnd,
+        }
+    }
+    Refusal::CardCount { want, got: cards.len() }
+}

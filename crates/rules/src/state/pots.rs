@@ -1,0 +1,202 @@
+//! Pots: every movement of credits within a hand.
+//!
+//! All credits of a hand together were checked to be in range before it began, and they only move, so
+//! no sum here can leave it. Nobody pays more than his stack: what a rule demands beyond it is recorded
+//! as short. Antes leave no line; everything else does, zero amounts apart.
+
+use std::num::NonZeroU8;
+
+use primitives::Credits;
+use smallvec::SmallVec;
+
+use crate::line::{Line, Pot};
+use crate::player::{Player, PlayerSet};
+use crate::state::Core;
+
+/// A part of the Hand Pot with the live players who paid into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Layer {
+    pub(crate) amount: Credits,
+    pub(crate) players: PlayerSet,
+}
+
+/// The lowest, `main`, first; never empty.
+pub(crate) type Layers = SmallVec<[Layer; 8]>;
+
+/// Credits of one hand: the sum cannot leave the range.
+pub(crate) fn plus(a: Credits, b: Credits) -> Credits {
+    a.plus(b).expect("the credits of a hand were summed before it began")
+}
+
+impl Core {
+    /// Takes the antes of everybody. Nobody is dealt in who cannot pay them.
+    pub(crate) fn take_antes(&mut self) {
+        let sabacc = self.rules.sabacc_ante_due(self.sabacc);
+        for player in self.everybody().iter() {
+            self.pay_pot(player, self.rules.hand_ante);
+            self.move_to_sabacc(player, sabacc);
+        }
+    }
+
+    /// Pays up to `amount` from the stack into the Hand Pot; what was paid.
+    pub(crate) fn pay_pot(&mut self, player: Player, amount: Credits) -> Credits {
+        let amount = amount.min(self[player].stack);
+        let place = &mut self[player];
+        place.stack = place.stack.saturating_minus(amount);
+        place.paid = plus(place.paid, amount);
+        self.pot = plus(self.pot, amount);
+        amount
+    }
+
+    /// A penalty of `due` into the Sabacc Pot, as far as the stack goes.
+    pub(crate) fn pay_sabacc(&mut self, player: Player, due: Credits) {
+        if due.is_zero() {
+            return;
+        }
+        let amount = self.move_to_sabacc(player, due);
+        self.line(Line::PaysSabacc { player, amount, short: due.saturating_minus(amount) });
+    }
+
+    fn move_to_sabacc(&mut self, player: Player, due: Credits) -> Credits {
+        let amount = due.min(self[player].stack);
+        self[player].stack = self[player].stack.saturating_minus(amount);
+        self.sabacc = plus(self.sabacc, amount);
+        amount
+    }
+
+    /// What the highest contribution exceeds the second highest by goes back to whoever paid it.
+    pub(crate) fn return_uncalled(&mut self) {
+        let (mut highest, mut second) = (Credits::ZERO, Credits::ZERO);
+        let mut who = None;
+        for player in self.everybody().iter() {
+            let paid = self[player].paid;
+            if paid > highest {
+                (second, highest, who) = (highest, paid, Some(player));
+            } else if paid > second {
+                second = paid;
+            }
+        }
+        let amount = highest.saturating_minus(second);
+        let Some(player) = who.filter(|_| !amount.is_zero()) else { return };
+        self.pot = self.pot.saturating_minus(amount);
+        let place = &mut self[player];
+        place.paid = second;
+        place.stack = plus(place.stack, amount);
+        self.line(Line::Returned { player, amount });
+    }
+
+    /// The carried pot becomes part of this hand's, and so of its main layer.
+    pub(crate) fn take_in_carried(&mut self) {
+        self.pot = plus(self.pot, std::mem::take(&mut self.carried));
+    }
+
+    /// Cuts the Hand Pot, a carried pot included, into layers at the distinct contributions of those
+    /// who are live. What folded players paid fills the same layers from below.
+    pub(crate) fn layers(&mut self) -> Layers {
+        let carried = self.carried;
+        self.take_in_carried();
+        let mut levels: SmallVec<[Credits; 8]> = self
+            .live
+            .iter()
+            .map(|player| self[player].paid)
+            .filter(|paid| !paid.is_zero())
+            .collect();
+        levels.sort_unstable();
+        levels.dedup();
+        if levels.is_empty() {
+            return SmallVec::from_slice(&[Layer { amount: self.pot, players: self.live }]);
+        }
+        let mut layers = Layers::new();
+        let (mut below, mut cut) = (Credits::ZERO, Credits::ZERO);
+        for level in levels {
+            let up_to =
+                self.places.iter().fold(carried, |sum, place| plus(sum, place.paid.min(level)));
+            let players = self.live.iter().filter(|&player| self[player].paid > below).collect();
+            layers.push(Layer { amount: up_to.saturating_minus(cut), players });
+            (below, cut) = (level, up_to);
+        }
+        if let Some(highest) = layers.last_mut() {
+            highest.amount = plus(highest.amount, self.pot.saturating_minus(cut));
+        }
+        layers
+    }
+
+    /// Gives a layer to `winners`, who are not nobody, after the house's share where two or more
+    /// players reached the reveal with it.
+    pub(crate) fn award(&mut self, pot: Pot, layer: Layer, winners: PlayerSet) {
+        let rake =
+            if layer.players.len() >= 2 { self.rake_of(layer.amount) } else { Credits::ZERO };
+        self.pot = self.pot.saturating_minus(rake);
+        self.rake = plus(self.rake, rake);
+        for (player, share) in shares(layer.amount.saturating_minus(rake), winners) {
+            self.win(player, pot, share);
+        }
+    }
+
+    /// From the Hand Pot.
+    pub(crate) fn win(&mut self, player: Player, pot: Pot, amount: Credits) {
+        self.pot = self.pot.saturating_minus(amount);
+        self.won(player, pot, amount);
+    }
+
+    fn won(&mut self, player: Player, pot: Pot, amount: Credits) {
+        if amount.is_zero() {
+            return;
+        }
+        self[player].stack = plus(self[player].stack, amount);
+        self.line(Line::Wins { player, pot, amount });
+    }
+
+    /// Nobody could win a layer: it goes to the Sabacc Pot.
+    pub(crate) fn move_layer(&mut self, pot: Pot, amount: Credits) {
+        if amount.is_zero() {
+            return;
+        }
+        self.pot = self.pot.saturating_minus(amount);
+        self.sabacc = plus(self.sabacc, amount);
+        self.line(Line::Moves { pot, amount });
+    }
+
+    /// Nobody could win a layer: it waits for the next hand. One line at the end says the sum.
+    pub(crate) fn carry_layer(&mut self, amount: Credits) {
+        self.pot = self.pot.saturating_minus(amount);
+        self.carried = plus(self.carried, amount);
+    }
+
+    /// The whole Sabacc Pot, after all layers.
+    pub(crate) fn award_sabacc(&mut self, winners: PlayerSet) {
+        if winners.is_empty() {
+            return;
+        }
+        let pot = std::mem::take(&mut self.sabacc);
+        for (player, share) in shares(pot, winners) {
+            self.won(player, Pot::Sabacc, share);
+        }
+    }
+
+    fn rake_of(&self, amount: Credits) -> Credits {
+        let share = amount.portion(u64::from(self.rules.rake_bps), 10_000).unwrap_or(Credits::ZERO);
+        if self.rules.rake_cap.is_zero() {
+            share
+        } else {
+            share.min(self.rules.rake_cap.saturating_minus(self.rake))
+        }
+    }
+
+    /// Stacks, pots and rake: the same at every event of a hand.
+    pub(crate) fn total(&self) -> Credits {
+        let stacks = self.places.iter().map(|place| place.stack);
+        Credits::sum(stacks.chain([self.pot, self.sabacc, self.carried, self.rake]))
+            .unwrap_or(Credits::MAX)
+    }
+}
+
+/// Equal shares; odd credits go one each in the order p1, p2 ….
+fn shares(amount: Credits, winners: PlayerSet) -> SmallVec<[(Player, Credits); 8]> {
+    let ways = u8::try_from(winners.len()).ok().and_then(NonZeroU8::new);
+    let Some(ways) = ways else { return SmallVec::new() };
+    let (share, odd) = amount.split(ways);
+    let odd = usize::try_from(odd.get()).unwrap_or(0);
+    let share_of = |at| if at < odd { plus(share, Credits::of(1)) } else { share };
+    winners.iter().enumerate().map(|(at, player)| (player, share_of(at))).collect()
+}

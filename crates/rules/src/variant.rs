@@ -1,0 +1,91 @@
+//! Variants: what a game is, as data, and the registry of all of them.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use crate::cards::{Card, CardSet};
+use crate::deck::Deck;
+use crate::game::Game;
+use crate::ruleset::Field;
+use crate::state::Core;
+
+/// A game as data. What only it knows is behind `open`.
+pub struct Variant {
+    pub id: &'static str,
+    pub title: &'static str,
+    /// How many players a hand takes.
+    pub seats: RangeInclusive<u8>,
+    pub deck: &'static Deck,
+    pub piles: &'static [PileSpec],
+    /// Sorted by name.
+    pub fields: &'static [Field],
+    pub has_sabacc_pot: bool,
+    pub has_carried_pot: bool,
+    /// Called once at the start of a hand; takes the antes.
+    pub(crate) open: fn(&mut Core) -> Box<dyn Game>,
+}
+
+/// A draw pile with its discards.
+#[derive(Debug)]
+pub struct PileSpec {
+    pub name: &'static str,
+    /// The ids of its cards: from `first` up to, not including, `end`.
+    pub first: u8,
+    pub end: u8,
+    /// The top discard lies face up: it stays there when the discards are shuffled into the draw
+    /// pile, and whole hands go under it.
+    pub open_discards: bool,
+}
+
+impl PileSpec {
+    /// Its cards in canonical order: what the first shuffle puts in.
+    pub fn cards(&self) -> impl Iterator<Item = Card> {
+        CardSet::range(self.first, self.end).iter()
+    }
+}
+
+pub use crate::games::ALL;
+
+/// The variant with this id.
+#[must_use]
+pub fn variant(id: &str) -> Option<&'static Variant> {
+    ALL.iter().copied().find(|variant| variant.id == id)
+}
+
+impl PartialEq for Variant {
+    fn eq(&self, other: &Variant) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Variant {}
+
+impl fmt::Debug for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_registry_is_sorted_and_so_are_the_fields() {
+        assert!(ALL.is_sorted_by_key(|variant| variant.id));
+        for variant in ALL {
+            assert!(variant.fields.is_sorted_by_key(|field| field.name()), "{}", variant.id);
+            assert!(*variant.seats.start() >= 2 && *variant.seats.end() <= 8, "{}", variant.id);
+        }
+    }
+
+    #[test]
+    fn the_piles_hold_the_whole_deck_once() {
+        for variant in ALL {
+            let cards: Vec<u8> =
+                variant.piles.iter().flat_map(|pile| pile.cards().map(Card::id)).collect();
+            let deck: Vec<u8> = variant.deck.cards().map(Card::id).collect();
+            assert_eq!(cards, deck, "{}", variant.id);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Views: the only thing that shows cards to anybody.
+//!
+//! A viewer sees his own hand, what lies face up, and hands shown at the reveal; the auditor sees all.
+
+use primitives::{Credits, SeatNo};
+use smallvec::SmallVec;
+
+use crate::cards::Card;
+use crate::hand::Hand;
+use crate::player::{Player, Viewer};
+use crate::rank::Rank;
+
+/// A hand as one viewer sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// p1 first.
+    pub players: Vec<PlayerView>,
+    pub hand_pot: Credits,
+    pub sabacc_pot: Credits,
+    pub carried_pot: Credits,
+    /// The cycle, lap or round, from 1.
+    pub round: u64,
+    /// Where the hand stands, in the game's own word.
+    pub phase: &'static str,
+    pub to_act: Option<Player>,
+    /// The total in this betting round that is to be matched.
+    pub to_match: Credits,
+    pub called_by: Option<Player>,
+    /// What else this viewer may know, by name.
+    pub facts: Vec<(String, String)>,
+}
+
+/// One player's place as one viewer sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlayerView {
+    pub seat: SeatNo,
+    pub stack: Credits,
+    /// Into the Hand Pot, in this hand.
+    pub contribution: Credits,
+    /// In this betting round.
+    pub in_round: Credits,
+    pub status: Status,
+    /// Left in mid-hand: every decision from then on is the default.
+    pub leaving: bool,
+    /// The hand, newest last.
+    pub cards: SmallVec<[CardView; 8]>,
+    /// Beside the hand: demise, tie and blind cards.
+    pub extra: SmallVec<[Card; 4]>,
+    /// Once the hand is over, where it was shown or folded.
+    pub rank: Option<Rank>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Live,
+    /// Live without credits to bet.
+    AllIn,
+    /// Folded, eliminated or gone: no longer in the hand.
+    Out,
+}
+
+/// A card in somebody's hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CardView {
+    /// None: hidden from this viewer.
+    pub card: Option<Card>,
+    /// Face up for everybody: locked in the field.
+    pub locked: bool,
+}
+
+/// What `viewer` may see of the hand.
+#[must_use]
+pub fn view(hand: &Hand, viewer: Viewer) -> View {
+    let core = &hand.core;
+    let glance = hand.game.glance();
+    let in_round = |player| glance.bets.map_or(Credits::ZERO, |bets| bets.paid(player));
+    let mut facts = Vec::new();
+    hand.game.facts(core, viewer, &mut facts);
+    View {
+        players: core
+            .everybody()
+            .iter()
+            .map(|player| PlayerView { in_round: in_round(player), ..place(hand, player, viewer) })
+            .collect(),
+        hand_pot: core.pot,
+        sabacc_pot: core.sabacc,
+        carried_pot: core.carried,
+        round: glance.round,
+        phase: if hand.settlement().is_some() { "over" } else { glance.phase },
+        to_act: hand.to_act(),
+        to_match: glance.bets.map_or(Credits::ZERO, |bets| bets.highest()),
+        called_by: glance.called_by,
+        facts,
+    }
+}
+
+fn place(hand: &Hand, player: Player, viewer: Viewer) -> PlayerView {
+    let core = &hand.core;
+    let place = &core[player];
+    let open = viewer == Viewer::Auditor
+        || viewer == Viewer::Player(player)
+        || core.shown.contains(player);
+    let card = |&card: &Card| {
+        let locked = place.face_up.contains(card);
+        CardView { card: (open || locked).then_some(card), locked }
+    };
+    let status = match (core.live.contains(player), place.stack.is_zero()) {
+        (false, _) => Status::Out,
+        (true, true) => Status::AllIn,
+        (true, false) => Status::Live,
+    };
+    PlayerView {
+        seat: place.seat,
+        stack: place.stack,
+        contribution: place.paid,
+        in_round: Credits::ZERO,
+        status,
+        leaving: core.left.contains(player),
+        cards: place.cards.iter().map(card).collect(),
+        extra: place.extra.iter().copied().collect(),
+        rank: hand.settlement().and_then(|end| end.hands.get(player.index())?.rank),
+    }
+}
