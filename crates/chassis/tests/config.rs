@@ -1,5 +1,7 @@
 //! Configurations as operators write them, right and wrong.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

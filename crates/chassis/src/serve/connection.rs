@@ -2,11 +2,13 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http::{HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -65,11 +67,15 @@ where
         async move {
             let mut request = request.map(Body::new);
             let Ok(_place) = calls.try_acquire() else {
-                return Ok::<_, Infallible>(overloaded(&request));
+                return Ok::<_, Infallible>(overloaded(is_grpc(request.headers())));
             };
             request.extensions_mut().insert(info);
-            let response = app.oneshot(request).await?;
-            Ok(response.map(Body::new))
+            let grpc = is_grpc(request.headers());
+            match AssertUnwindSafe(app.oneshot(request)).catch_unwind().await {
+                Ok(answer) => Ok(answer?.map(Body::new)),
+                // The panic itself is on standard error already.
+                Err(_) => Ok(broken(grpc)),
+            }
         }
     });
     let service = hyper_util::service::TowerToHyperService::new(Traced::new(shed));
@@ -129,14 +135,25 @@ fn aged(age: Duration) -> Duration {
 }
 
 /// More calls at once than the connection may have.
-fn overloaded(request: &Request<Body>) -> Response<Body> {
-    if is_grpc(request.headers()) {
+fn overloaded(grpc: bool) -> Response<Body> {
+    if grpc {
         let message = "too many calls at once on this connection; wait for some to end";
         return refusal(Code::ResourceExhausted, "OVERLOADED", message).into_http();
     }
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     response.headers_mut().insert(http::header::RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
+
+/// A service has a bug: its caller is told so, and nobody else on the connection is harmed.
+fn broken(grpc: bool) -> Response<Body> {
+    if grpc {
+        let message = "the service contradicts itself; tell its operator the trace id";
+        return refusal(Code::Internal, "CORRUPT", message).into_http();
+    }
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
     response
 }
 

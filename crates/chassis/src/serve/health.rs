@@ -1,6 +1,7 @@
 //! Whether we serve, as load balancers ask it (`grpc.health.v1`).
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tonic::server::NamedService;
 use tonic_health::ServingStatus;
@@ -11,7 +12,7 @@ use tonic_health::server::{HealthReporter, HealthService};
 #[derive(Clone, Debug)]
 pub struct Health {
     reporter: HealthReporter,
-    names: Arc<std::sync::Mutex<Vec<&'static str>>>,
+    names: Arc<Mutex<BTreeSet<&'static str>>>,
 }
 
 impl Default for Health {
@@ -35,7 +36,7 @@ impl Health {
 
     /// The service `S` serves, or does not for the time being.
     pub async fn set<S: NamedService>(&self, serves: bool) {
-        self.names.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(S::NAME);
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).insert(S::NAME);
         let status = if serves { ServingStatus::Serving } else { ServingStatus::NotServing };
         self.reporter.set_service_status(S::NAME, status).await;
     }
@@ -43,7 +44,7 @@ impl Health {
     /// Says for everything that it serves no more, and ends the streams of those who watch: they
     /// would hold their connections open.
     pub(super) async fn stop(&self) {
-        let named = self.names.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let named = self.names.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for name in named.into_iter().chain([""]) {
             self.reporter.set_service_status(name, ServingStatus::NotServing).await;
             self.reporter.clone().clear_service_status(name).await;

@@ -1,0 +1,223 @@
+//! A service to try the shell with: says who called, sleeps, streams.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use chassis::auth::{Access, IssuerKey, ServiceToken, TokenIssuer, Verifier};
+use chassis::channel::{self, Carry, PeerChannel};
+use chassis::clock::SystemClock;
+use chassis::drain::Drain;
+use chassis::entropy::SystemEntropy;
+use chassis::limits::Limits;
+use chassis::serve::{self, Bound, Grpc, GrpcApp, Health, Server};
+use chassis::telemetry;
+use futures_util::stream::{self, BoxStream, StreamExt};
+use prost::Message;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tonic::body::Body;
+use tonic::codegen::{Service, http};
+use tonic::server::NamedService;
+use tonic::{Request, Response, Status};
+use tonic_prost::ProstCodec;
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Text {
+    #[prost(string, tag = "1")]
+    pub(crate) text: String,
+}
+
+/// What `protoc` would make of echo.proto.
+pub(crate) fn descriptors() -> Vec<u8> {
+    let here = env!("CARGO_MANIFEST_DIR");
+    let include = [format!("{here}/tests/shell"), format!("{here}/../../proto")];
+    protox::Compiler::new(include)
+        .and_then(|mut compiler| {
+            compiler.include_imports(true).open_file("echo.proto")?;
+            Ok(compiler.encode_file_descriptor_set())
+        })
+        .expect("echo.proto compiles")
+}
+
+/// The service. Its streams watch the token, or do not.
+#[derive(Clone)]
+pub(crate) struct Echo {
+    pub(crate) stopping: Option<CancellationToken>,
+}
+
+impl NamedService for Echo {
+    const NAME: &'static str = "chassis.test.v1.EchoService";
+}
+
+type Answer = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Infallible>> + Send>>;
+
+impl Service<http::Request<Body>> for Echo {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = Answer;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Answer {
+        let mut grpc = tonic::server::Grpc::new(ProstCodec::<Text, Text>::default());
+        let streams = request.uri().path().ends_with("/Ticks");
+        let echo = self.clone();
+        Box::pin(async move {
+            Ok(if streams {
+                grpc.server_streaming(Ticks(echo), request).await
+            } else {
+                grpc.unary(Unary, request).await
+            })
+        })
+    }
+}
+
+/// Answers `actor trace-id`; `sleep N` sleeps for N milliseconds before.
+struct Unary;
+
+impl tonic::server::UnaryService<Text> for Unary {
+    type Response = Text;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Text>, Status>> + Send>>;
+
+    fn call(&mut self, request: Request<Text>) -> Self::Future {
+        let actor = chassis::auth::Identity::of(&request).map(chassis::auth::Identity::actor);
+        Box::pin(async move {
+            let text = request.into_inner().text;
+            if let Some(millis) = text.strip_prefix("sleep ") {
+                tokio::time::sleep(Duration::from_millis(millis.parse().unwrap())).await;
+            }
+            if text == "fail" {
+                return Err(Status::internal("as asked"));
+            }
+            let trace: String =
+                telemetry::trace_id().iter().map(|byte| format!("{byte:02x}")).collect();
+            Ok(Response::new(Text { text: format!("{} {trace}", actor.unwrap_or_default()) }))
+        })
+    }
+}
+
+/// One tick at once, then silence until told to stop, then "bye".
+struct Ticks(Echo);
+
+impl tonic::server::ServerStreamingService<Text> for Ticks {
+    type Response = Text;
+    type ResponseStream = BoxStream<'static, Result<Text, Status>>;
+    type Future = std::future::Ready<Result<Response<Self::ResponseStream>, Status>>;
+
+    fn call(&mut self, _: Request<Text>) -> Self::Future {
+        let tick = stream::once(async { Ok(Text { text: "tick".into() }) });
+        let rest: BoxStream<'static, _> = match self.0.stopping.clone() {
+            None => stream::pending().boxed(),
+            Some(token) => stream::once(async move {
+                token.cancelled().await;
+                Ok(Text { text: "bye".into() })
+            })
+            .boxed(),
+        };
+        std::future::ready(Ok(Response::new(tick.chain(rest).boxed())))
+    }
+}
+
+/// An echo server on a free port, its issuer, and how to stop it.
+pub(crate) struct Room {
+    pub(crate) bound: std::net::SocketAddr,
+    pub(crate) issuer: TokenIssuer,
+    pub(crate) drain: Drain,
+    pub(crate) served: JoinHandle<bool>,
+}
+
+/// How a room differs from the plain one.
+pub(crate) struct Setting {
+    pub(crate) limits: Limits,
+    pub(crate) grace: Duration,
+    pub(crate) watches: bool,
+    pub(crate) change: fn(&mut Server),
+}
+
+impl Default for Setting {
+    fn default() -> Setting {
+        Setting {
+            limits: Limits::inside(),
+            grace: Duration::from_secs(5),
+            watches: true,
+            change: |_| {},
+        }
+    }
+}
+
+pub(crate) async fn app(
+    health: &Health,
+    limits: &Limits,
+    issuer: &TokenIssuer,
+    echo: Echo,
+) -> GrpcApp {
+    let descriptors = descriptors();
+    let access = Arc::new(Access::from_descriptors(&descriptors).unwrap());
+    let key = IssuerKey::trusted(issuer.public_key());
+    let verifier = Verifier::new(vec![key], Arc::new(SystemClock::new()));
+    let grpc = Grpc::new(health.clone()).add(echo).await.reflect(&descriptors).unwrap();
+    grpc.guarded(verifier, access, limits)
+}
+
+impl Room {
+    pub(crate) async fn open(setting: Setting) -> Room {
+        let bound: Bound = serve::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let issuer = TokenIssuer::generate("test", &SystemEntropy);
+        let drain = Drain::new(setting.grace);
+        let health = Health::new();
+        let stopping = setting.watches.then(|| drain.stopping().clone());
+        let app = app(&health, &setting.limits, &issuer, Echo { stopping }).await;
+        let mut server = Server::new(setting.limits, health, drain.clone());
+        (setting.change)(&mut server);
+        let address = bound.address();
+        let served = tokio::spawn(server.run(bound, app));
+        Room { bound: address, issuer, drain, served }
+    }
+
+    pub(crate) fn uri(&self) -> http::Uri {
+        format!("http://{}", self.bound).parse().unwrap()
+    }
+
+    /// A channel with the token of a service.
+    pub(crate) fn channel(&self) -> PeerChannel {
+        let (clock, entropy) = (Arc::new(SystemClock::new()), Arc::new(SystemEntropy));
+        let token = ServiceToken::new(self.issuer.clone(), "test", clock, entropy);
+        channel::to(&self.uri(), None, Carry::Own(token)).unwrap()
+    }
+
+    /// A channel that carries what the calls bring.
+    pub(crate) fn plain(&self) -> PeerChannel {
+        channel::to(&self.uri(), None, Carry::Nothing).unwrap()
+    }
+}
+
+/// A unary call of `/chassis.test.v1.EchoService/<method>`.
+pub(crate) async fn call(
+    channel: &PeerChannel,
+    method: &str,
+    request: Request<Text>,
+) -> Result<Response<Text>, Status> {
+    let path = format!("/{}/{method}", Echo::NAME).parse().unwrap();
+    let mut client = tonic::client::Grpc::new(channel.clone());
+    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+    client.unary(request, path, ProstCodec::<Text, Text>::default()).await
+}
+
+/// The stream of ticks.
+pub(crate) async fn ticks(channel: &PeerChannel) -> Result<tonic::Streaming<Text>, Status> {
+    let path = format!("/{}/Ticks", Echo::NAME).parse().unwrap();
+    let mut client = tonic::client::Grpc::new(channel.clone());
+    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+    let codec = ProstCodec::<Text, Text>::default();
+    client.server_streaming(text("go"), path, codec).await.map(Response::into_inner)
+}
+
+pub(crate) fn text(text: &str) -> Request<Text> {
+    Request::new(Text { text: text.to_owned() })
+}

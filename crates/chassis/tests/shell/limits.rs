@@ -1,0 +1,171 @@
+//! What a caller may not do.
+
+use std::time::Duration;
+
+use chassis::auth::Role;
+use chassis::limits::Limits;
+use chassis::serve;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tonic::{Code, Request};
+use tonic_types::StatusExt;
+
+use crate::echo::{Room, Setting, call, text, ticks};
+
+fn with(change: impl FnOnce(&mut Limits)) -> Setting {
+    let mut limits = Limits::public();
+    change(&mut limits);
+    Setting { limits, ..Setting::default() }
+}
+
+#[tokio::test]
+async fn a_unary_call_ends_at_its_deadline_and_a_stream_does_not() {
+    let room = Room::open(with(|limits| limits.unary_deadline = Duration::from_millis(100))).await;
+    let channel = room.channel();
+    let mut stream = ticks(&channel).await.unwrap();
+    assert_eq!(stream.message().await.unwrap().unwrap().text, "tick");
+    let status = call(&channel, "Operate", text("sleep 5000")).await.unwrap_err();
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert_eq!(status.get_error_details().error_info().unwrap().reason, "DEADLINE");
+    let still = tokio::time::timeout(Duration::from_millis(300), stream.message()).await;
+    assert!(still.is_err(), "the stream goes on, silent: {still:?}");
+}
+
+#[tokio::test]
+async fn a_caller_may_ask_for_less_time() {
+    let room = Room::open(Setting::default()).await;
+    let mut request: Request<_> = text("sleep 3000");
+    request.set_timeout(Duration::from_millis(100));
+    let status = call(&room.channel(), "Operate", request).await.unwrap_err();
+    assert!(matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled), "{status}");
+}
+
+#[tokio::test]
+async fn calls_beyond_the_connections_share_are_refused_at_once() {
+    let room = Room::open(with(|limits| limits.connection_calls = 1)).await;
+    let channel = room.channel();
+    let slow = channel.clone();
+    let first = tokio::spawn(async move { call(&slow, "Operate", text("sleep 500")).await });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let status = call(&channel, "Operate", text("hello")).await.unwrap_err();
+    assert_eq!(status.code(), Code::ResourceExhausted);
+    assert_eq!(status.get_error_details().error_info().unwrap().reason, "OVERLOADED");
+    assert!(first.await.unwrap().is_ok());
+    assert!(call(&channel, "Operate", text("hello")).await.is_ok());
+}
+
+#[tokio::test]
+async fn streams_beyond_the_limit_wait_for_one_to_end() {
+    let room = Room::open(with(|limits| limits.streams = 1)).await;
+    let channel = room.channel();
+    call(&channel, "Operate", text("the settings have arrived after this")).await.unwrap();
+    let mut stream = ticks(&channel).await.unwrap();
+    stream.message().await.unwrap();
+    let mut waiting = Box::pin(call(&channel, "Operate", text("hello")));
+    let early = tokio::time::timeout(Duration::from_millis(200), &mut waiting).await;
+    assert!(early.is_err(), "{early:?}");
+    drop(stream);
+    assert!(waiting.await.is_ok());
+}
+
+#[tokio::test]
+async fn headers_are_bounded() {
+    let room = Room::open(with(|_| {})).await;
+    let channel = room.plain();
+    let asked = |bytes: usize| {
+        let mut request = text("hello");
+        chassis::channel::bear(&mut request, &crate::auth::token(&room, Role::Player));
+        request.metadata_mut().insert("padding", "x".repeat(bytes).parse().unwrap());
+        call(&channel, "Play", request)
+    };
+    assert!(asked(4000).await.is_ok());
+    assert!(asked(9000).await.is_err());
+}
+
+/// A frame of HTTP/2: its length in 24 bits, type, flags, stream.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let [_, length @ ..] = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+#[tokio::test]
+async fn a_storm_of_resets_ends_the_connection() {
+    const HEADERS: u8 = 1;
+    const RST_STREAM: u8 = 3;
+    const SETTINGS: u8 = 4;
+    const GOAWAY: u8 = 7;
+    const CANCEL: [u8; 4] = [0, 0, 0, 8];
+    const ENHANCE_YOUR_CALM: [u8; 4] = [0, 0, 0, 11];
+
+    let room = Room::open(with(|_| {})).await;
+    let mut stream = tokio::net::TcpStream::connect(room.bound).await.unwrap();
+    let mut storm = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    storm.extend(frame(SETTINGS, 0, 0, &[]));
+    for number in 0..200 {
+        // POST, http, /: three entries of the table that both sides start with.
+        storm.extend(frame(HEADERS, 4, 2 * number + 1, &[0x83, 0x86, 0x84]));
+        storm.extend(frame(RST_STREAM, 0, 2 * number + 1, &CANCEL));
+    }
+    stream.write_all(&storm).await.unwrap();
+    loop {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).await.expect("a good-bye before the end");
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+        let mut payload = vec![0; usize::try_from(length).unwrap()];
+        stream.read_exact(&mut payload).await.unwrap();
+        if head[3] == GOAWAY {
+            assert_eq!(payload[4..8], ENHANCE_YOUR_CALM);
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_old_connection_is_left_and_the_channel_goes_on() {
+    let room = Room::open(with(|limits| limits.connection_age = Duration::from_millis(200))).await;
+    let channel = room.channel();
+    for _ in 0..20 {
+        call(&channel, "Operate", text("hello")).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+    // What runs on an old connection may end.
+    assert!(call(&channel, "Operate", text("sleep 500")).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_taken_port_is_told_with_a_way_out() {
+    let bound = serve::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    assert_ne!(bound.address().port(), 0);
+    let error = serve::bind(bound.address()).await.unwrap_err().to_string();
+    assert!(error.contains(&bound.address().to_string()), "{error}");
+    assert!(error.contains("SABACC_LISTEN"), "{error}");
+    let elsewhere = serve::bind("192.0.2.1:0".parse().unwrap()).await.unwrap_err().to_string();
+    assert!(elsewhere.contains("no address of this machine"), "{elsewhere}");
+}
+
+#[tokio::test]
+async fn the_older_protocol_is_spoken_only_where_it_is_asked_for() {
+    let answer = |room: Room| async move {
+        let mut stream = tokio::net::TcpStream::connect(room.bound).await.unwrap();
+        stream
+            .write_all(b"GET / HTTP/1.1\r\nhost: room\r\nconnection: close\r\n\r\n")
+            .await
+            .unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    let both = Setting { change: |server| server.http1 = true, ..Setting::default() };
+    assert!(answer(Room::open(both).await).await.starts_with("HTTP/1.1 200"));
+    let one = answer(Room::open(Setting::default()).await).await;
+    assert!(!one.starts_with("HTTP/1.1"), "{one}");
+}
+
+#[tokio::test]
+async fn a_bug_in_a_service_is_an_answer_and_not_the_end() {
+    let room = Room::open(Setting::default()).await;
+    let channel = room.channel();
+    let status = call(&channel, "Operate", text("sleep for ever")).await.unwrap_err();
+    assert_eq!(status.code(), Code::Internal);
+    assert_eq!(status.get_error_details().error_info().unwrap().reason, "CORRUPT");
+    assert!(call(&channel, "Operate", text("hello")).await.is_ok());
+}

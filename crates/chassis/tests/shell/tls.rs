@@ -1,0 +1,82 @@
+//! Certificates on both ends.
+
+use std::sync::Arc;
+
+use chassis::channel::{self, Carry};
+use chassis::secret::Secret;
+use chassis::serve::Server;
+use chassis::tls::{Tls, TlsError};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+
+use crate::echo::{Room, Setting, call, text};
+
+struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    pem: String,
+}
+
+impl Authority {
+    fn new() -> Authority {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let pem = params.self_signed(&key).unwrap().pem();
+        Authority { issuer: Issuer::new(params, key), pem }
+    }
+
+    fn certify(&self, name: &str) -> (String, Secret) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
+        (certificate.pem(), Secret::new(key.serialize_pem()))
+    }
+}
+
+#[tokio::test]
+async fn only_who_shows_a_certificate_of_the_authority_gets_in() {
+    let (ours, other) = (Authority::new(), Authority::new());
+    let shown = Tls::new(Some(ours.certify("localhost")), Some(ours.pem.clone()));
+    let acceptor = shown.acceptor(false).unwrap();
+    let room = Room::open(Setting::default()).await;
+    // The room's own port is plain: another one for the same issuer, with certificates.
+    let bound = chassis::serve::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let uri = format!("https://localhost:{}", bound.address().port()).parse().unwrap();
+    let (health, limits) = (chassis::serve::Health::new(), chassis::limits::Limits::inside());
+    let echo = crate::echo::Echo { stopping: None };
+    let app = crate::echo::app(&health, &limits, &room.issuer, echo).await;
+    let mut server = Server::new(limits, health, room.drain.clone());
+    server.tls = Some(acceptor);
+    tokio::spawn(server.run(bound, app));
+
+    let try_with = |tls: Tls| {
+        let token = chassis::auth::ServiceToken::new(
+            room.issuer.clone(),
+            "test",
+            Arc::new(chassis::clock::SystemClock::new()),
+            Arc::new(chassis::entropy::SystemEntropy),
+        );
+        let channel = channel::to(&uri, Some(&tls), Carry::Own(token)).unwrap();
+        async move { call(&channel, "Operate", text("hello")).await }
+    };
+    let believed = || Some(ours.pem.clone());
+    assert!(try_with(Tls::new(Some(ours.certify("table")), believed())).await.is_ok());
+    assert!(try_with(Tls::new(None, believed())).await.is_err(), "no certificate");
+    let strangers = Tls::new(Some(other.certify("table")), believed());
+    assert!(try_with(strangers).await.is_err(), "a certificate of somebody else");
+    let mistrusting = Tls::new(Some(ours.certify("table")), Some(other.pem.clone()));
+    assert!(try_with(mistrusting).await.is_err(), "a server that we do not believe");
+}
+
+#[test]
+fn a_server_without_a_usable_certificate_does_not_start() {
+    let authority = Authority::new();
+    let nothing = Tls::new(None, Some(authority.pem.clone()));
+    assert!(matches!(nothing.acceptor(false), Err(TlsError::NothingToShow)));
+    let (_, key) = authority.certify("localhost");
+    let (certificate, _) = authority.certify("localhost");
+    let mixed = Tls::new(Some((certificate.clone(), key)), None);
+    assert!(matches!(mixed.acceptor(false), Err(TlsError::Unusable(_))));
+    let no_pem = Tls::new(Some((certificate, Secret::new("no key".into()))), None);
+    assert!(matches!(no_pem.acceptor(true), Err(TlsError::NotPem { .. })));
+    assert!(!format!("{no_pem:?}").contains("no key"));
+}

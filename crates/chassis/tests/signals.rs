@@ -1,0 +1,39 @@
+//! Signals reach the whole process, so these are processes of their own.
+
+use std::process::Command;
+use std::time::Duration;
+
+use chassis::drain::Drain;
+use rustix::process::{Signal, getpid, kill_process};
+
+#[test]
+fn one_signal_begins_the_stop_and_a_second_ends_the_process() {
+    let itself = std::env::current_exe().unwrap();
+    for name in ["told_once", "told_twice"] {
+        let child = Command::new(&itself).args(["--ignored", "--exact", name]).output().unwrap();
+        let expected = if name == "told_once" { 0 } else { 130 };
+        assert_eq!(child.status.code(), Some(expected), "{name}: {child:?}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "signals its own process: run by the test above"]
+async fn told_once() {
+    let drain = Drain::new(Duration::from_secs(1));
+    drain.on_signals().unwrap();
+    kill_process(getpid(), Signal::TERM).unwrap();
+    tokio::time::timeout(Duration::from_secs(5), drain.stopping().cancelled()).await.unwrap();
+    assert!(drain.finish().await);
+}
+
+#[tokio::test]
+#[ignore = "ends its own process: run by the test above"]
+async fn told_twice() {
+    let drain = Drain::new(Duration::from_secs(1));
+    drain.on_signals().unwrap();
+    kill_process(getpid(), Signal::INT).unwrap();
+    drain.stopping().cancelled().await;
+    kill_process(getpid(), Signal::TERM).unwrap();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    panic!("still here");
+}
