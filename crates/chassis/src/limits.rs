@@ -18,7 +18,7 @@ pub struct Limits {
     pub header_bytes: u32,
     /// After this much silence a connection is asked whether it lives …
     pub keepalive: Duration,
-    /// … and has this long to answer.
+    /// … and has this long to answer. A new one has both together to ask for something.
     pub keepalive_answer: Duration,
     /// A connection is asked to leave after this, give or take a tenth; what runs on it may end.
     pub connection_age: Duration,

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -62,7 +63,10 @@ where
 {
     let peer = info.remote_addr;
     let calls = Arc::new(Semaphore::new(server.limits.connection_calls));
+    let asked = Arc::new(AtomicBool::new(false));
+    let first = Arc::clone(&asked);
     let shed = tower::service_fn(move |request: Request<Incoming>| {
+        first.store(true, Ordering::Relaxed);
         let (app, calls, info) = (app.clone(), Arc::clone(&calls), info.clone());
         async move {
             let mut request = request.map(Body::new);
@@ -82,7 +86,10 @@ where
     let protocol = protocol(&server.limits, server.http1);
     let mut connection = pin!(protocol.serve_connection(TokioIo::new(io), service));
     let mut age = pin!(tokio::time::sleep(aged(server.limits.connection_age)));
-    let (mut old, mut stopping) = (false, false);
+    // Pings begin with HTTP/2: until then nothing else notices a caller who says nothing.
+    let mut patience =
+        pin!(tokio::time::sleep(server.limits.keepalive + server.limits.keepalive_answer));
+    let (mut old, mut stopping, mut waited) = (false, false, false);
     loop {
         tokio::select! {
             ended = &mut connection => {
@@ -90,6 +97,13 @@ where
                     tracing::debug!(?peer, error = &*error, "the connection broke");
                 }
                 return;
+            }
+            () = &mut patience, if !waited => {
+                waited = true;
+                if !asked.load(Ordering::Relaxed) {
+                    tracing::debug!(?peer, "a connection on which nothing was asked");
+                    return;
+                }
             }
             () = &mut age, if !old => {
                 old = true;

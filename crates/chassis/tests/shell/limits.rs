@@ -169,3 +169,21 @@ async fn a_bug_in_a_service_is_an_answer_and_not_the_end() {
     assert_eq!(status.get_error_details().error_info().unwrap().reason, "CORRUPT");
     assert!(call(&channel, "Operate", text("hello")).await.is_ok());
 }
+
+#[tokio::test]
+async fn a_connection_on_which_nothing_is_asked_is_closed() {
+    let room = Room::open(with(|limits| {
+        limits.keepalive = Duration::from_millis(100);
+        limits.keepalive_answer = Duration::from_millis(100);
+    }))
+    .await;
+    let channel = room.channel();
+    let mut stream = ticks(&channel).await.unwrap();
+    stream.message().await.unwrap();
+    let mut silent = tokio::net::TcpStream::connect(room.bound).await.unwrap();
+    let mut nothing = Vec::new();
+    let closed = tokio::time::timeout(Duration::from_secs(5), silent.read_to_end(&mut nothing));
+    closed.await.expect("it is closed").unwrap();
+    let open = tokio::time::timeout(Duration::from_millis(300), stream.message()).await;
+    assert!(open.is_err(), "the one in use stays: {open:?}");
+}
