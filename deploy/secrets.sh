@@ -12,8 +12,9 @@ cd "$here/secrets"
 # stay closed.
 hand_over() { chmod 644 "$@"; }
 
+# password NAME [BYTES]
 password() {
-  [ -f "$1" ] || openssl rand -hex 24 >"$1"
+  [ -f "$1" ] || openssl rand -hex "${2:-24}" >"$1"
   hand_over "$1"
 }
 
@@ -62,11 +63,14 @@ for service in table dealer wallet; do
   database "$service" "sabacc_$service" "db_$service"
 done
 
-# Who lets people in; then the services that call others.
+# Who lets people in, and the one service that calls others in its own name.
 signing_pair door
 signing_pair table
 hand_over table.pem
-signing_pair gateway
-hand_over gateway.pem
 
-echo "Made in $PWD. Keep door.pem and ca.key elsewhere: no container needs them."
+# What the dealer signs commitments with, and what seeds at rest are sealed under.
+signing_pair dealer
+hand_over dealer.pem
+password seed_key 32
+
+echo "Made in $PWD. Copy all of it to a safe place; door.pem and ca.key belong nowhere else."

@@ -1,7 +1,7 @@
 //! Registries are sorted, so that two additions meet in different lines.
 //!
-//! A registry is a `static ALL` that lists one thing of each module: `&[&kessel::VARIANT, …]`. Lists
-//! whose order means something are a `const`.
+//! A registry is an `ALL: &[&…]` that lists one thing of each module: `&[&kessel::VARIANT, …]`. A
+//! list of values, whose order means something, is an `ALL: [Suit; 4]`, and no registry.
 
 use super::code::{code_only, is_test_file};
 use super::{Finding, Tree};
@@ -16,7 +16,7 @@ pub fn registries(tree: &Tree, known: &[&str]) -> Vec<Finding> {
     let mut places = Vec::new();
     for (path, text) in tree.rust().filter(|(path, _)| !is_test_file(path)) {
         let code = code_only(text);
-        for (at, _) in code.match_indices("static ALL:") {
+        for (at, _) in code.match_indices(" ALL: &[&") {
             let place = format!("{path}:{}", code[..=at].lines().count());
             match value(&code[at..]) {
                 // Another registry under a better address.
@@ -31,7 +31,7 @@ pub fn registries(tree: &Tree, known: &[&str]) -> Vec<Finding> {
     }
     for folder in known {
         if !places.iter().any(|path| path.starts_with(folder)) {
-            let advice = "has no `static ALL: … = &[…];` any more: keep it, or forget it in KNOWN";
+            let advice = "has no `ALL: &[&…] = &[…];` any more: keep it, or forget it in KNOWN";
             findings.push(Finding::new(*folder, advice));
         }
     }
@@ -67,16 +67,16 @@ mod tests {
 
     #[test]
     fn a_row_out_of_order_is_found() {
-        let list = |rows: &str| format!("mod a;\npub static ALL: &[&Variant] = &[{rows}];");
+        let list = |rows: &str| format!("mod a;\npub const ALL: &[&Variant] = &[{rows}];");
         check(&list("&kessel::VARIANT, &spike::VARIANT"), None);
         check(&list("\n    &kessel::VARIANT, // the oldest\n    &spike::VARIANT,\n"), None);
         check(&list("&spike::VARIANT, &kessel::VARIANT"), Some("`&kessel::VARIANT` stands after"));
         check(&list("&kessel::VARIANT, &kessel::VARIANT"), Some("stands after"));
         check(&list(""), Some("ALL is empty"));
-        check("pub static ALL: &[u8] = list();", Some("not written as"));
-        check("const ALL: [u8; 2] = [2, 1];", Some("has no `static ALL"));
-        check("pub static ALL: &[&Variant] = games::ALL;", Some("has no `static ALL"));
-        let both = format!("pub static ALL: &[u8] = games::ALL;\n{}", list("&b::X, &a::X"));
+        check("pub static ALL: &[&u8] = list();", Some("not written as"));
+        check("pub const ALL: [u8; 2] = [2, 1];", Some("has no `ALL"));
+        check("pub static ALL: &[&Variant] = games::ALL;", Some("has no `ALL"));
+        let both = format!("pub static ALL: &[&u8] = games::ALL;\n{}", list("&b::X, &a::X"));
         check(&both, Some("`&a::X` stands after"));
     }
 }
