@@ -5,13 +5,13 @@
 //! message, so that a new field is a compile error here and nowhere silently ignored.
 
 pub mod field;
-// pub mod moves;
-// pub mod places;
+pub mod moves;
+pub mod places;
 pub mod recorded;
-// pub mod replay;
+pub mod replay;
 pub mod status;
 
 pub use field::BadField;
 pub use recorded::Recorded;
-// pub use replay::HandReplay;
+pub use replay::HandReplay;
 pub use status::{Refused, refused};

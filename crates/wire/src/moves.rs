@@ -2,7 +2,7 @@
 
 use primitives::SeatNo;
 use proto::common::v1::{LegalMove, Move as PbMove, MoveKind};
-use rules::{Card, Deck, Legal, Move, Player, Side, Source, Token};
+use rules::{Card, Deck, Legal, Move, Player, SeenEvent, Side, Source, Token, Word};
 
 use crate::field::{self, BadField};
 
@@ -71,7 +71,8 @@ impl Reader<'_> {
                 let problem = format!("there is no such card in this deck: {code:.20}");
                 return Err(BadField::new(name(), problem));
             }
-            let held = self.cards.iter().find(|card| meant.contains(**card) && !taken.contains(card));
+            let held =
+                self.cards.iter().find(|card| meant.contains(**card) && !taken.contains(card));
             let card = held.ok_or_else(|| BadField::new(name(), "you do not hold this card"))?;
             taken.push(*card);
         }
@@ -103,7 +104,8 @@ impl Fields {
     fn check(&self, kind: MoveKind, target: bool, value: bool) -> Result<(), BadField> {
         let (cards, amount, names, may_target, needs_value) = takes(kind);
         if !cards.contains(&self.cards) {
-            let problem = format!("this kind of move names {} to {} cards", cards.start(), cards.end());
+            let problem =
+                format!("this kind of move names {} to {} cards", cards.start(), cards.end());
             return Err(BadField::new("move.cards", problem));
         }
         if self.amount && !amount {
@@ -117,7 +119,8 @@ impl Fields {
             return Err(BadField::new("move.target_seat", "this kind of move has no target"));
         }
         if value != needs_value {
-            let problem = if needs_value { "missing: 1 to 6" } else { "this kind of move has none" };
+            let problem =
+                if needs_value { "missing: 1 to 6" } else { "this kind of move has none" };
             return Err(BadField::new("move.value", problem));
         }
         Ok(())
@@ -171,9 +174,10 @@ fn side(name: &str) -> Result<Side, BadField> {
 }
 
 fn source(name: &str) -> Result<Source, BadField> {
-    Source::ALL.into_iter().find(|source| source.name() == name).ok_or_else(|| {
-        BadField::new("move.names[0]", "sand, blood, sand-discard or blood-discard")
-    })
+    Source::ALL
+        .into_iter()
+        .find(|source| source.name() == name)
+        .ok_or_else(|| BadField::new("move.names[0]", "sand, blood, sand-discard or blood-discard"))
 }
 
 fn token(name: &str) -> Result<Token, BadField> {
@@ -278,4 +282,148 @@ pub fn cards_of(mv: &Move) -> Vec<Card> {
 #[must_use]
 pub fn seat_of(player: Player, seats: &[SeatNo]) -> u32 {
     seats.get(player.index()).map_or(0, |seat| u32::from(seat.get()))
+}
+
+/// A move with its cards, for somebody who may see them.
+#[must_use]
+pub fn show(mv: &Move, deck: &Deck, seats: &[SeatNo]) -> PbMove {
+    let cards = cards_of(mv).into_iter().map(|card| deck.code(card).to_owned()).collect();
+    PbMove { cards, ..write(mv, seats) }
+}
+
+/// A move as one viewer sees it: what is hidden from him is "??".
+#[must_use]
+pub fn censored(mv: &Move, seen: &SeenEvent, deck: &Deck, seats: &[SeatNo]) -> PbMove {
+    let hidden = |word: &Word| match word {
+        Word::Card(None) | Word::Hidden => true,
+        Word::Card(Some(_))
+        | Word::Amount(_)
+        | Word::Number(_)
+        | Word::Player(_)
+        | Word::Name(_) => false,
+    };
+    let shown = show(mv, deck, seats);
+    if !seen.words.iter().any(hidden) {
+        return shown;
+    }
+    let blind = |words: &[String]| vec![HIDDEN.to_owned(); words.len()];
+    PbMove {
+        kind: shown.kind,
+        cards: blind(&shown.cards),
+        names: blind(&shown.names),
+        ..PbMove::default()
+    }
+}
+
+/// What stands for a card or a name that its reader may not see.
+pub const HIDDEN: &str = "??";
+
+/// A legal move with its choices.
+#[must_use]
+pub fn legal(legal: &Legal, deck: &Deck, seats: &[SeatNo]) -> LegalMove {
+    let mut out = LegalMove { text: legal.text(deck), ..LegalMove::default() };
+    let codes = |cards: &[Card]| cards.iter().map(|card| deck.code(*card).to_owned()).collect();
+    let kind = match legal {
+        Legal::Draw => MoveKind::Draw,
+        Legal::Stand => MoveKind::Stand,
+        Legal::Check => MoveKind::Check,
+        Legal::Fold => MoveKind::Fold,
+        Legal::CallHand => MoveKind::CallHand,
+        Legal::Keep => MoveKind::Keep,
+        Legal::Gain => MoveKind::Gain,
+        Legal::Junk => MoveKind::Junk,
+        Legal::Bet { min, max } => {
+            (out.min, out.max) = (min.get(), max.get());
+            MoveKind::Bet
+        }
+        Legal::Raise { min, max } => {
+            (out.min, out.max) = (min.get(), max.get());
+            MoveKind::Raise
+        }
+        Legal::Match { amount } => {
+            (out.min, out.max) = (amount.get(), amount.get());
+            MoveKind::Match
+        }
+        Legal::Align => {
+            out.names = vec![Side::Light.name().to_owned(), Side::Dark.name().to_owned()];
+            MoveKind::Align
+        }
+        Legal::Choose => {
+            out.names = Token::ALL.iter().map(|token| token.name().to_owned()).collect();
+            MoveKind::Choose
+        }
+        Legal::Token(token) => {
+            out.names = vec![token.name().to_owned()];
+            MoveKind::Token
+        }
+        Legal::TokenAt(token, targets) => {
+            out.names = vec![token.name().to_owned()];
+            out.target_seats = targets.iter().map(|player| seat_of(player, seats)).collect();
+            MoveKind::Token
+        }
+        Legal::Prime(values) => {
+            out.values = values.iter().map(|value| u32::from(*value)).collect();
+            MoveKind::Prime
+        }
+        Legal::DrawFrom(source) => {
+            out.names = vec![source.name().to_owned()];
+            MoveKind::DrawFrom
+        }
+        Legal::Impostor { card, values } => {
+            out.cards = codes(&[*card]);
+            out.values = values.iter().map(|value| u32::from(*value)).collect();
+            MoveKind::Impostor
+        }
+        Legal::Select { cards, min, max } => {
+            (out.min, out.max) = (u64::from(*min), u64::from(*max));
+            out.cards = codes(cards);
+            MoveKind::Select
+        }
+        Legal::Trade(cards)
+        | Legal::Lock(cards)
+        | Legal::Unlock(cards)
+        | Legal::Drop(cards)
+        | Legal::Discard(cards)
+        | Legal::GainFor(cards)
+        | Legal::Swap(cards)
+        | Legal::Add(cards) => {
+            out.cards = codes(cards);
+            one_of(legal)
+        }
+    };
+    out.kind = kind.into();
+    out
+}
+
+/// The kinds of move that name cards out of a list.
+fn one_of(legal: &Legal) -> MoveKind {
+    match legal {
+        Legal::Trade(_) => MoveKind::Trade,
+        Legal::Lock(_) => MoveKind::Lock,
+        Legal::Unlock(_) => MoveKind::Unlock,
+        Legal::Drop(_) => MoveKind::Drop,
+        Legal::Discard(_) => MoveKind::Discard,
+        Legal::GainFor(_) => MoveKind::Gain,
+        Legal::Swap(_) => MoveKind::Swap,
+        Legal::Add(_) => MoveKind::Add,
+        Legal::Draw
+        | Legal::Stand
+        | Legal::Check
+        | Legal::Bet { .. }
+        | Legal::Match { .. }
+        | Legal::Raise { .. }
+        | Legal::Fold
+        | Legal::CallHand
+        | Legal::Align
+        | Legal::Keep
+        | Legal::Choose
+        | Legal::Token(_)
+        | Legal::TokenAt(..)
+        | Legal::Prime(_)
+        | Legal::DrawFrom(_)
+        | Legal::Impostor { .. }
+        | Legal::Gain
+        | Legal::Junk
+        | Legal::Select { .. } => MoveKind::Unspecified,
+    }
 }

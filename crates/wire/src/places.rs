@@ -108,9 +108,9 @@ impl Places {
         let kind = match due {
             Chance::Shuffle { pile, add } => return self.shuffle(*pile, add),
             Chance::Deal(_) => return Err(Misplaced::NoOperation),
-            Chance::Roll { sides, purpose: _ } => {
-                Kind::Roll(pb::Roll { sides: sides.iter().map(|&sides| u32::from(sides)).collect() })
-            }
+            Chance::Roll { sides, purpose: _ } => Kind::Roll(pb::Roll {
+                sides: sides.iter().map(|&sides| u32::from(sides)).collect(),
+            }),
             Chance::Pulse { ppm } => Kind::Pulse(pb::Pulse { ppm: *ppm }),
             Chance::Pick { n, purpose: _ } => Kind::Pick(pb::Pick { n: *n }),
             Chance::Sample { n, k, purpose: _ } => Kind::Sample(pb::Sample { n: *n, k: *k }),
@@ -165,7 +165,9 @@ impl Places {
         self.at.insert(place, card);
     }
 
-    fn rest(&self, pile: u8) -> Vec<Handle> {
+    /// The places left in a draw pile, from the top.
+    #[must_use]
+    pub fn rest(&self, pile: u8) -> Vec<Handle> {
         self.piles.get(&pile).map_or_else(Vec::new, |pile| {
             (pile.next..pile.len).map(|position| Handle { op: pile.op, position }).collect()
         })

@@ -91,7 +91,7 @@ impl HandReplay {
             sabacc_pot: Credits::try_new(opened.sabacc_pot)?,
             carried_pot: Credits::try_new(opened.carried_pot)?,
         };
-        let hand = Hand::try_new(setup).map_err(|error| Unplayable::Setup(error.to_string()))?;
+        let hand = Hand::try_new(&setup).map_err(|error| Unplayable::Setup(error.to_string()))?;
         Ok(HandReplay { hand, places: Places::default(), seats, layout: None })
     }
 
@@ -207,7 +207,8 @@ impl HandReplay {
     }
 
     fn read_move(&self, decided: &pb::MoveDecided) -> Result<Event, Unplayable> {
-        let pb::MoveDecided { seat, mv, cards, by_clock, bank_used_ms: _, turn: _ } = decided;
+        let pb::MoveDecided { seat, r#move: mv, cards, by_clock, bank_used_ms: _, turn: _ } =
+            decided;
         let player = self.player_of(*seat)?;
         let by = if *by_clock { By::Clock } else { By::Player };
         let mv = self.move_of(mv.as_ref(), cards)?;
@@ -256,10 +257,10 @@ impl HandReplay {
     pub fn record_move(&self, event: &Event) -> Result<Option<pb::MoveDecided>, Misplaced> {
         let Event::Decided { player, mv, by } = event else { return Ok(None) };
         let public = rules::public_cards(&self.hand, event);
-        let cards = moves::cards_of(mv).into_iter().map(|card| self.card_ref(card, public.contains(card)));
+        let cards = moves::cards_of(mv).into_iter().map(|card| self.card_ref(card, public));
         Ok(Some(pb::MoveDecided {
             seat: moves::seat_of(*player, &self.seats),
-            mv: Some(moves::write(mv, &self.seats)),
+            r#move: Some(moves::write(mv, &self.seats)),
             cards: cards.collect::<Result<_, _>>()?,
             by_clock: *by == By::Clock,
             bank_used_ms: 0,

@@ -1,0 +1,246 @@
+//! What people may do at a table: each deed is judged against the state and becomes events, or a
+//! refusal that changes nothing. Pure.
+
+use primitives::{PlayerId, SeatNo, StreamId, UnixMicros};
+use proto::common::v1::{ErrorReason, Move as PbMove};
+use proto::event::v1 as event;
+use proto::table::v1 as pb;
+use prost::Message;
+use rules::{By, Next, Refusal};
+use wire::moves::{self, Reader};
+use wire::{Recorded, Refused, refused};
+
+use crate::debt;
+use crate::play::Play;
+use crate::table::{Closing, Table};
+
+/// A deed, as its request said it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Deed {
+    SitDown { seat: Option<SeatNo>, buy_in: primitives::Credits },
+    StandUp,
+    SitOut(bool),
+    Act { hand_no: u64, turn: u32, mv: PbMove },
+    Close,
+}
+
+/// Events to append, and the answer once they are durable.
+pub struct Verdict {
+    pub events: Vec<(StreamId, Recorded)>,
+    pub answer: Vec<u8>,
+    /// The buy-in that the answer waits for.
+    pub waits_for: Option<[u8; 16]>,
+}
+
+impl Verdict {
+    fn now(stream: impl Into<StreamId>, event: impl Into<Recorded>, answer: &impl Message) -> Verdict {
+        Verdict {
+            events: vec![(stream.into(), event.into())],
+            answer: answer.encode_to_vec(),
+            waits_for: None,
+        }
+    }
+
+    fn nothing(answer: &impl Message) -> Verdict {
+        Verdict { events: Vec::new(), answer: answer.encode_to_vec(), waits_for: None }
+    }
+}
+
+/// Who does it, under which request, and when.
+pub struct Doer {
+    /// Nobody but an operator closes tables; everything else is a player's.
+    pub player: Option<PlayerId>,
+    pub request_id: [u8; 16],
+    pub now: UnixMicros,
+}
+
+/// Judges a deed.
+pub fn judge(
+    table: &Table,
+    play: Option<&Play>,
+    deed: &Deed,
+    doer: &Doer,
+) -> Result<Verdict, Refused> {
+    if table.closing == Closing::Closed {
+        return Err(refused(ErrorReason::TableClosed, "this table is closed"));
+    }
+    let nobody = || refused(ErrorReason::RoleNotAllowed, "only players have seats");
+    match deed {
+        Deed::Close => Ok(close(table)),
+        Deed::SitDown { seat, buy_in } => {
+            sit_down(table, doer.player.ok_or_else(nobody)?, (*seat, *buy_in), doer)
+        }
+        Deed::StandUp => stand_up(table, play, own_seat(table, doer)?),
+        Deed::SitOut(out) => Ok(sit_out(table, own_seat(table, doer)?, *out)),
+        Deed::Act { hand_no, turn, mv } => act(table, play, (*hand_no, *turn, mv), doer),
+    }
+}
+
+fn own_seat(table: &Table, doer: &Doer) -> Result<SeatNo, Refused> {
+    doer.player
+        .and_then(|player| table.seat_of(player))
+        .ok_or_else(|| refused(ErrorReason::NotYourSeat, "you have no seat at this table"))
+}
+
+fn close(table: &Table) -> Verdict {
+    let answer = pb::CloseTableResponse {};
+    match table.closing {
+        Closing::Open => Verdict::now(table.id, event::CloseAsked {}, &answer),
+        Closing::Asked | Closing::Refunding { .. } | Closing::Refunded | Closing::Closed => {
+            Verdict::nothing(&answer)
+        }
+    }
+}
+
+fn sit_down(
+    table: &Table,
+    player: PlayerId,
+    (seat, buy_in): (Option<SeatNo>, primitives::Credits),
+    doer: &Doer,
+) -> Result<Verdict, Refused> {
+    if table.closing != Closing::Open {
+        return Err(refused(ErrorReason::TableClosed, "this table is being closed"));
+    }
+    if table.seat_of(player).is_some() {
+        return Err(refused(ErrorReason::AlreadySeated, "you already have a seat at this table"));
+    }
+    let all = (1..=table.config.seats).filter_map(|number| SeatNo::try_new(number).ok());
+    let seat = match seat {
+        Some(seat) if seat.get() > table.config.seats => {
+            let message = format!("this table has seats 1 to {}", table.config.seats);
+            return Err(wire::BadField::new("seat", message).into());
+        }
+        Some(seat) if table.seats.contains_key(&seat) => {
+            let message = format!("seat {seat} is taken: choose another, or 0 for any");
+            return Err(refused(ErrorReason::SeatTaken, message).field("seat"));
+        }
+        Some(seat) => seat,
+        None => all.into_iter().find(|seat| !table.seats.contains_key(seat)).ok_or_else(|| {
+            refused(ErrorReason::SeatTaken, "every seat at this table is taken")
+        })?,
+    };
+    let (min, max) = (table.config.min_buy_in, table.config.max_buy_in);
+    if buy_in < min || buy_in > max {
+        let message = format!("sit down with {min} to {max} credits; this is {buy_in}");
+        return Err(refused(ErrorReason::BuyInOutOfRange, message)
+            .with("min", min.to_string())
+            .with("max", max.to_string())
+            .field("buy_in"));
+    }
+    let transfer = debt::request_id("buy-in", &doer.request_id, 0);
+    let taken = event::SeatTaken {
+        seat: u32::from(seat.get()),
+        player_id: player.0.to_vec(),
+        buy_in: buy_in.get(),
+        transfer_id: transfer.to_vec(),
+    };
+    let answer = pb::SitDownResponse { seat: u32::from(seat.get()) };
+    Ok(Verdict { waits_for: Some(transfer), ..Verdict::now(table.id, taken, &answer) })
+}
+
+fn stand_up(table: &Table, play: Option<&Play>, seat: SeatNo) -> Result<Verdict, Refused> {
+    let after_hand = play.is_some_and(|play| play.replay.seats.contains(&seat));
+    let answer = pb::StandUpResponse { after_hand };
+    if table.seats[&seat].leaving {
+        return Ok(Verdict::nothing(&answer));
+    }
+    let leave = event::LeaveAsked { seat: u32::from(seat.get()) };
+    Ok(Verdict::now(table.id, leave, &answer))
+}
+
+fn sit_out(table: &Table, seat: SeatNo, out: bool) -> Verdict {
+    let answer = pb::SitOutResponse {};
+    if table.seats[&seat].sitting_out == out {
+        return Verdict::nothing(&answer);
+    }
+    let changed = event::SitOutChanged {
+        seat: u32::from(seat.get()),
+        sitting_out: out,
+        why: "asked".to_owned(),
+    };
+    Verdict::now(table.id, changed, &answer)
+}
+
+fn act(
+    table: &Table,
+    play: Option<&Play>,
+    (hand_no, turn, mv): (u64, u32, &PbMove),
+    doer: &Doer,
+) -> Result<Verdict, Refused> {
+    own_seat(table, doer)?;
+    let not_now = |message: &str| refused(ErrorReason::NotYourTurn, message.to_owned());
+    let play = play.ok_or_else(|| not_now("no hand is in play"))?;
+    if hand_no != play.hand_no {
+        let message = format!("hand {} is in play, not hand {hand_no}", play.hand_no);
+        return Err(not_now(&message).with("hand_no", play.hand_no.to_string()).field("hand_no"));
+    }
+    let player = doer.player.and_then(|id| play.player(id)).ok_or_else(|| {
+        refused(ErrorReason::NotYourSeat, "you are not dealt into this hand")
+    })?;
+    let to_act = play.to_act().ok_or_else(|| not_now("no decision is due at this moment"))?;
+    if to_act != player {
+        let seat = play.seat(to_act);
+        return Err(not_now(&format!("seat {seat} decides now")).with("seat", seat.to_string()));
+    }
+    if turn != play.turn {
+        let message = format!("turn {} is due, not turn {turn}: look again", play.turn);
+        return Err(not_now(&message).with("turn", play.turn.to_string()).field("turn"));
+    }
+    let hand = &play.replay.hand;
+    let cards = nameable(play, player);
+    let reader =
+        Reader { deck: hand.rules().variant().deck, cards: &cards, seats: &play.replay.seats };
+    let mv = reader.read(mv)?;
+    if mv == rules::Move::Leave {
+        let message = "to leave, stand up from the table";
+        return Err(wire::BadField::new("move.kind", message).into());
+    }
+    let decided = play
+        .decide(&table.config, player, &mv, (By::Player, doer.now))
+        .map_err(|refusal| explain(play, &refusal))?;
+    let answer = pb::ActResponse { sequence: table.sequence + 1 };
+    Ok(Verdict::now(play.hand_id, decided, &answer))
+}
+
+/// The cards that a player may name: what he holds, and what is legal to name.
+fn nameable(play: &Play, player: rules::Player) -> Vec<rules::Card> {
+    play.replay.hand.cards_of(player).to_vec()
+}
+
+/// A refusal of the rules, with what they would allow.
+fn explain(play: &Play, refusal: &Refusal) -> Refused {
+    let hand = &play.replay.hand;
+    let deck = hand.rules().variant().deck;
+    let reason = match refusal {
+        Refusal::Amount { .. } => ErrorReason::AmountOutOfRange,
+        Refusal::HandOver
+        | Refusal::ChanceDue { .. }
+        | Refusal::NotYourTurn { .. }
+        | Refusal::AlreadyLeft { .. } => ErrorReason::NotYourTurn,
+        Refusal::NoSuchPlayer { .. } => ErrorReason::NotYourSeat,
+        Refusal::NotLegal { .. }
+        | Refusal::Choice { .. }
+        | Refusal::DecisionDue { .. }
+        | Refusal::WrongChance { .. }
+        | Refusal::CardCount { .. }
+        | Refusal::CardNotThere { .. }
+        | Refusal::WrongEnd
+        | Refusal::Dice { .. }
+        | Refusal::Pulse
+        | Refusal::Pick { .. }
+        | Refusal::Sample { .. } => ErrorReason::IllegalMove,
+    };
+    let mut error = refused(reason, refusal.to_string());
+    if let Refusal::Amount { min, max, .. } = refusal {
+        error = error.with("min", min.to_string()).with("max", max.to_string()).field("move.amount");
+    }
+    if let Next::Decision(decision) = rules::next(hand) {
+        let legal: Vec<String> = decision
+            .legal
+            .iter()
+            .map(|legal| moves::legal(legal, deck, &play.replay.seats).text)
+            .collect();
+        error = error.with("legal", legal.join(", "));
+    }
+    error
+}

@@ -1,0 +1,147 @@
+//! The dealer and the wallet as a table sees them: what it asks, what may come back.
+
+use std::collections::BTreeMap;
+
+use chassis::channel::PeerChannel;
+use fairness::Handle;
+use proto::dealer::v1::dealer_service_client::DealerServiceClient;
+use proto::dealer::v1::{self as dealer, PerformRequest};
+use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
+use proto::wallet::v1::{self as wallet};
+use rules::{Card, Count, Deck};
+use tonic::{Code, Status};
+use wire::places::handle_to_pb;
+
+/// The services behind a table.
+#[derive(Clone)]
+pub struct Peers {
+    pub dealer: DealerServiceClient<PeerChannel>,
+    pub wallet: SettlementServiceClient<PeerChannel>,
+}
+
+/// One call, with everything in it.
+#[derive(Debug, Clone)]
+pub enum Job {
+    Commit(dealer::CommitRequest),
+    Seal(dealer::SealRequest),
+    Perform(PerformRequest),
+    /// Cards of a pile, one after the other, until the count says it is enough.
+    Until { request: PerformRequest, pile: Vec<Handle>, count: Count, deck: &'static Deck },
+    Reveal(dealer::RevealRequest),
+    BuyIn(wallet::BuyInRequest),
+    CashOut(wallet::CashOutRequest),
+    Settle(wallet::SettleRequest),
+    /// Nothing to ask: the debt is the table's own to pay.
+    Nothing,
+}
+
+/// What came back.
+#[derive(Debug, Clone)]
+pub enum Reply {
+    Committed(dealer::CommitResponse),
+    Sealed(dealer::SealResponse),
+    Performed(dealer::PerformResponse),
+    Revealed(dealer::RevealResponse),
+    /// The transfer's position in the wallet's log.
+    Posted(u64),
+    Nothing,
+}
+
+/// Why nothing came back.
+#[derive(Debug, Clone)]
+pub enum Failure {
+    /// Nobody knows: the same request again, a little later.
+    Again(String),
+    /// The service said no, and will again.
+    Refused(Box<Status>),
+}
+
+impl From<Status> for Failure {
+    fn from(status: Status) -> Failure {
+        let passing = [
+            Code::Unavailable,
+            Code::DeadlineExceeded,
+            Code::ResourceExhausted,
+            Code::Cancelled,
+            Code::Aborted,
+            Code::Unauthenticated,
+            Code::Unknown,
+        ];
+        if passing.contains(&status.code()) {
+            Failure::Again(format!("{:?}: {}", status.code(), status.message()))
+        } else {
+            Failure::Refused(Box::new(status))
+        }
+    }
+}
+
+impl Job {
+    /// Makes the call.
+    pub async fn run(self, mut peers: Peers) -> Result<Reply, Failure> {
+        Ok(match self {
+            Job::Nothing => Reply::Nothing,
+            Job::Commit(request) => {
+                Reply::Committed(peers.dealer.commit(request).await?.into_inner())
+            }
+            Job::Seal(request) => Reply::Sealed(peers.dealer.seal(request).await?.into_inner()),
+            Job::Perform(request) => {
+                Reply::Performed(peers.dealer.perform(request).await?.into_inner())
+            }
+            Job::Until { request, pile, count, deck } => {
+                Reply::Performed(until(&mut peers, request, &pile, (count, deck)).await?)
+            }
+            Job::Reveal(request) => {
+                Reply::Revealed(peers.dealer.reveal(request).await?.into_inner())
+            }
+            Job::BuyIn(request) => {
+                Reply::Posted(peers.wallet.buy_in(request).await?.into_inner().position)
+            }
+            Job::CashOut(request) => {
+                Reply::Posted(peers.wallet.cash_out(request).await?.into_inner().position)
+            }
+            Job::Settle(request) => {
+                Reply::Posted(peers.wallet.settle(request).await?.into_inner().position)
+            }
+        })
+    }
+}
+
+/// Opens cards from the top of a pile one by one: how many there will be is only known from their
+/// faces, and a card more than the rules call for must not be opened. Each has a request id of its
+/// own, made from the first.
+async fn until(
+    peers: &mut Peers,
+    request: PerformRequest,
+    pile: &[Handle],
+    (count, deck): (Count, &'static Deck),
+) -> Result<dealer::PerformResponse, Failure> {
+    let mut cards: Vec<Card> = Vec::new();
+    let mut ids = Vec::new();
+    for place in pile {
+        if !count.more(&cards) {
+            break;
+        }
+        let mut one = request.clone();
+        let number = u64::from(place.op) << 16 | u64::from(place.position);
+        let base: [u8; 16] = one.request_id.as_slice().try_into().unwrap_or_default();
+        one.request_id = crate::debt::request_id("until", &base, number).to_vec();
+        for opening in &mut one.openings {
+            opening.cards = vec![handle_to_pb(*place)];
+        }
+        let answer = peers.dealer.perform(one).await?.into_inner();
+        let id = answer.opened.first().and_then(|opened| opened.card_ids.first()).copied();
+        let card = id.and_then(|id| deck.card(id)).ok_or_else(|| no_card(place))?;
+        ids.push(card.id());
+        cards.push(card);
+    }
+    let opened = vec![dealer::OpenedCards { card_ids: ids }];
+    Ok(dealer::PerformResponse { results: Vec::new(), opened })
+}
+
+fn no_card(place: &Handle) -> Failure {
+    let message = format!("the dealer opened no card at {}:{}", place.op, place.position);
+    Failure::Refused(Box::new(Status::internal(message)))
+}
+
+/// The faces that openings gave, by place.
+pub type Faces = BTreeMap<Handle, Card>;

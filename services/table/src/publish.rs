@@ -1,0 +1,218 @@
+//! Telling viewers: live, and again from a resume token.
+//!
+//! Kept in memory are the events of the hand in play and of the one before; whoever resumes from
+//! further back starts with a snapshot. What a viewer is told again is made again from the events by
+//! the same code, so it is the same to the byte.
+
+use std::collections::VecDeque;
+
+use primitives::{PlayerId, TableId, UnixMicros};
+use proto::event::v1::HandSettled;
+use proto::table::v1 as pb;
+use proto::table::v1::table_update::What;
+use proto::table::v1::watch_table_response::Message;
+use rules::{Event, Hand};
+use tokio::sync::mpsc;
+
+use crate::play::Play;
+use crate::updates::{self, Clock, Step};
+
+/// Messages a viewer may be behind before he is sent away to resume.
+const BACKLOG: usize = 512;
+/// Updates kept at the most; a longer hand than this sends those who resume to a snapshot.
+const KEPT: usize = 20_000;
+
+/// One published event, with what is needed to tell anybody of it.
+pub struct Past {
+    pub sequence: u64,
+    pub at: UnixMicros,
+    pub kind: PastKind,
+}
+
+pub enum PastKind {
+    /// The same for everybody.
+    Plain(What),
+    /// A hand started, and is as it was then.
+    Started(Box<Play>),
+    Step { event: Event, clock: Option<Clock> },
+    Ended(Box<HandSettled>),
+}
+
+struct Watcher {
+    player: Option<PlayerId>,
+    out: mpsc::Sender<pb::WatchTableResponse>,
+}
+
+/// The viewers of a table, and what they may be told again.
+pub struct Publisher {
+    table: TableId,
+    watchers: Vec<Watcher>,
+    history: VecDeque<Past>,
+}
+
+impl Publisher {
+    #[must_use]
+    pub fn new(table: TableId) -> Publisher {
+        Publisher { table, watchers: Vec::new(), history: VecDeque::new() }
+    }
+
+    /// What a viewer missed after `sequence`; nothing where that is too long ago.
+    #[must_use]
+    pub fn since(&self, player: Option<PlayerId>, sequence: u64) -> Option<Vec<pb::WatchTableResponse>> {
+        let first = self.history.front().map_or(u64::MAX, |past| past.sequence);
+        if sequence + 1 < first && self.history.back().is_none_or(|last| last.sequence > sequence) {
+            return None;
+        }
+        let mut play: Option<Play> = None;
+        let mut missed = Vec::new();
+        for past in &self.history {
+            let before = play.as_ref().map(|play| play.replay.hand.clone());
+            advance(&mut play, &past.kind);
+            if past.sequence <= sequence {
+                continue;
+            }
+            if let Some(what) = tell(&past.kind, before.as_ref(), play.as_ref(), player) {
+                missed.push(self.message(past, what));
+            } else if play.is_none() {
+                // The start of this hand is no longer kept.
+                return None;
+            }
+        }
+        Some(missed)
+    }
+
+    /// Adds a viewer, who is told everything from now on.
+    pub fn watch(&mut self, player: Option<PlayerId>) -> mpsc::Receiver<pb::WatchTableResponse> {
+        let (out, receiver) = mpsc::channel(BACKLOG);
+        self.watchers.retain(|watcher| !watcher.out.is_closed());
+        self.watchers.push(Watcher { player, out });
+        receiver
+    }
+
+    /// Tells everybody and remembers. `before` is the hand before the event, `after` the play after
+    /// it, where the event is of a hand.
+    pub fn publish(&mut self, past: Past, before: Option<&Hand>, after: Option<&Play>) {
+        let mut told: Vec<(rules::Viewer, pb::WatchTableResponse)> = Vec::new();
+        let viewer = |player| after.map_or(rules::Viewer::Public, |play| play.viewer(player));
+        let table = self.table;
+        self.watchers.retain(|watcher| {
+            let viewer = viewer(watcher.player);
+            let message = match told.iter().find(|(other, _)| *other == viewer) {
+                Some((_, message)) => message.clone(),
+                None => match tell(&past.kind, before, after, watcher.player) {
+                    Some(what) => {
+                        let message = message(table, &past, what);
+                        told.push((viewer, message.clone()));
+                        message
+                    }
+                    None => return true,
+                },
+            };
+            // Whoever is too far behind loses his stream, and resumes.
+            watcher.out.try_send(message).is_ok()
+        });
+        self.remember(past);
+    }
+
+    /// Tells everybody that nothing follows, and lets them go.
+    pub fn end(&mut self, reason: pb::EndReason, sequence: u64) {
+        for watcher in self.watchers.drain(..) {
+            let ended = Message::Ended(pb::StreamEnded { reason: reason.into() });
+            let message = pb::WatchTableResponse {
+                message: Some(ended),
+                resume_token: token(self.table, sequence),
+            };
+            // A full queue ends without a word, which resuming mends as well.
+            let _ = watcher.out.try_send(message);
+        }
+    }
+
+    /// Keeps an event of the past without telling anybody: for hands taken up again.
+    pub fn remember(&mut self, past: Past) {
+        if let PastKind::Started(_) = past.kind {
+            let started = |past: &Past| matches!(past.kind, PastKind::Started(_));
+            let last = self.history.iter().rposition(started).unwrap_or(0);
+            self.history.drain(..last);
+        }
+        if self.history.len() == KEPT {
+            self.history.clear();
+        }
+        self.history.push_back(past);
+    }
+
+    fn message(&self, past: &Past, what: What) -> pb::WatchTableResponse {
+        message(self.table, past, what)
+    }
+}
+
+fn message(table: TableId, past: &Past, what: What) -> pb::WatchTableResponse {
+    let update = pb::TableUpdate {
+        sequence: past.sequence,
+        at: Some(updates::timestamp(past.at)),
+        what: Some(what),
+    };
+    pb::WatchTableResponse {
+        message: Some(Message::Update(update)),
+        resume_token: token(table, past.sequence),
+    }
+}
+
+/// Moves a hand that is being told again past an event.
+fn advance(play: &mut Option<Play>, kind: &PastKind) {
+    match kind {
+        PastKind::Plain(_) => {}
+        PastKind::Started(started) => *play = Some(started.as_ref().clone()),
+        PastKind::Step { event, .. } => {
+            if let Some(play) = play {
+                rules::evolve(&mut play.replay.hand, event);
+            }
+        }
+        PastKind::Ended(settled) => {
+            if let Some(play) = play {
+                play.settled = Some(settled.as_ref().clone());
+            }
+        }
+    }
+}
+
+/// What one viewer is told; nothing where the hand is not known.
+fn tell(
+    kind: &PastKind,
+    before: Option<&Hand>,
+    after: Option<&Play>,
+    player: Option<PlayerId>,
+) -> Option<What> {
+    match kind {
+        PastKind::Plain(what) => Some(what.clone()),
+        PastKind::Started(play) => Some(What::HandStarted(updates::hand_started(play))),
+        PastKind::Step { event, clock } => {
+            let after = after?;
+            let step = Step {
+                hand_no: after.hand_no,
+                seats: &after.replay.seats,
+                before: before?,
+                event,
+                after: &after.replay.hand,
+                clock: *clock,
+            };
+            Some(What::Action(step.action(after.viewer(player))))
+        }
+        PastKind::Ended(_) => {
+            let play = after?;
+            Some(What::HandEnded(updates::hand_ended(play, play.viewer(player))))
+        }
+    }
+}
+
+/// What a viewer gives back to go on from: the table, and the last update he has seen.
+#[must_use]
+pub fn token(table: TableId, sequence: u64) -> Vec<u8> {
+    [table.bytes().as_slice(), &sequence.to_be_bytes()].concat()
+}
+
+/// Reads a resume token of this table.
+#[must_use]
+pub fn read_token(table: TableId, token: &[u8]) -> Option<u64> {
+    let sequence = token.strip_prefix(table.bytes())?;
+    Some(u64::from_be_bytes(sequence.try_into().ok()?))
+}

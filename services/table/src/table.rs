@@ -1,0 +1,335 @@
+//! A table as its stream says: seats, pots, the hand in play. A pure fold, no clock, no I/O.
+//!
+//! Everything the world owes a table follows from this state and the hand's: see [`crate::debt`].
+
+use std::collections::BTreeMap;
+
+use primitives::{Credits, HandId, PlayerId, SeatNo, TableId, UnixMicros};
+use proto::dealer::v1::Commitment;
+use proto::event::v1 as pb;
+use rules::RuleSet;
+use wire::Recorded;
+
+/// Refusals of the wallet that are remembered, so that a repeated request hears the same again.
+const REMEMBERED_REFUSALS: usize = 64;
+
+/// What a table was opened with.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub name: String,
+    pub rules: RuleSet,
+    /// The rule set's canonical text: its SHA-256 is in the context of every hand.
+    pub rule_set: String,
+    pub seats: u8,
+    pub min_buy_in: Credits,
+    pub max_buy_in: Credits,
+    pub action_seconds: u32,
+    pub bank_seconds: u32,
+    pub pause_ms: u32,
+}
+
+/// A taken seat.
+#[derive(Debug, Clone)]
+pub struct Seat {
+    pub player: PlayerId,
+    pub stack: Credits,
+    pub funding: Funding,
+    pub sitting_out: bool,
+    pub leaving: bool,
+    /// Clocks missed in a row.
+    pub misses: u32,
+}
+
+/// Where a seat's credits are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Funding {
+    /// Asked of the wallet under this transfer.
+    BuyingIn { transfer: [u8; 16], amount: Credits },
+    AtTable,
+    /// On their way back under this transfer.
+    CashingOut { transfer: [u8; 16] },
+}
+
+/// The end of a table, step by step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Closing {
+    Open,
+    /// No hand starts any more.
+    Asked,
+    /// The Sabacc Pot goes back under this transfer.
+    Refunding { transfer: [u8; 16], shares: Vec<(SeatNo, PlayerId, Credits)> },
+    /// The Sabacc Pot is empty: everybody is paid out.
+    Refunded,
+    Closed,
+}
+
+/// A table between two events.
+#[derive(Debug, Clone)]
+pub struct Table {
+    pub id: TableId,
+    pub config: Config,
+    pub seats: BTreeMap<SeatNo, Seat>,
+    pub sabacc_pot: Credits,
+    pub carried_pot: Credits,
+    /// What each player paid into the Sabacc Pot since it was last won.
+    pub paid: BTreeMap<PlayerId, Credits>,
+    /// The hand in play, or the last one; 0: none yet.
+    pub hand_no: u64,
+    /// The hand in play: from its start until its settlement is posted and its seed is opened.
+    pub hand: Option<HandId>,
+    /// The seat that had the button last.
+    pub button: Option<SeatNo>,
+    /// The dealer's commitments to hands that have not started.
+    pub committed: BTreeMap<u64, Commitment>,
+    /// When the last hand was over.
+    pub finished_at: Option<UnixMicros>,
+    pub closing: Closing,
+    /// By transfer: why the wallet refused a buy-in. The latest ones.
+    pub refusals: Vec<([u8; 16], String)>,
+    /// The seats' transfers that were posted, for repeated requests. Of present seats only.
+    pub funded_by: BTreeMap<SeatNo, [u8; 16]>,
+    /// Updates published so far.
+    pub sequence: u64,
+}
+
+/// A table's stream says what cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the table's stream is damaged: {0}")]
+pub struct Damaged(pub String);
+
+impl From<wire::BadField> for Damaged {
+    fn from(bad: wire::BadField) -> Damaged {
+        Damaged(bad.to_string())
+    }
+}
+
+impl Table {
+    /// The table as its first event describes it.
+    pub fn open(id: TableId, created: &pb::TableCreated) -> Result<Table, Damaged> {
+        let rules = RuleSet::from_canonical(&created.rule_set)
+            .map_err(|error| Damaged(error.to_string()))?;
+        let seats = u8::try_from(created.seats).map_err(|_| Damaged("too many seats".to_owned()))?;
+        Ok(Table {
+            id,
+            config: Config {
+                name: created.name.clone(),
+                rules,
+                rule_set: created.rule_set.clone(),
+                seats,
+                min_buy_in: wire::field::credits("min_buy_in", created.min_buy_in)?,
+                max_buy_in: wire::field::credits("max_buy_in", created.max_buy_in)?,
+                action_seconds: created.action_seconds,
+                bank_seconds: created.bank_seconds,
+                pause_ms: created.pause_ms,
+            },
+            seats: BTreeMap::new(),
+            sabacc_pot: Credits::ZERO,
+            carried_pot: Credits::ZERO,
+            paid: BTreeMap::new(),
+            hand_no: 0,
+            hand: None,
+            button: None,
+            committed: BTreeMap::new(),
+            finished_at: None,
+            closing: Closing::Open,
+            refusals: Vec::new(),
+            funded_by: BTreeMap::new(),
+            sequence: 0,
+        })
+    }
+
+    /// The seat of a player, if he has one.
+    #[must_use]
+    pub fn seat_of(&self, player: PlayerId) -> Option<SeatNo> {
+        self.seats.iter().find(|(_, seat)| seat.player == player).map(|(number, _)| *number)
+    }
+
+    /// The seats that the next hand deals in, ascending.
+    pub fn ready(&self) -> impl Iterator<Item = (SeatNo, &Seat)> {
+        let due = self.config.rules.due(self.sabacc_pot).max(Credits::of(1));
+        self.seats.iter().map(|(number, seat)| (*number, seat)).filter(move |(_, seat)| {
+            seat.funding == Funding::AtTable
+                && !seat.sitting_out
+                && !seat.leaving
+                && seat.stack >= due
+        })
+    }
+
+    /// Takes one event of the table's stream or of one of its hands'. Those of a hand count as
+    /// updates and else concern [`crate::play::Play`].
+    pub fn evolve(&mut self, event: &Recorded, at: UnixMicros) -> Result<(), Damaged> {
+        if crate::updates::is_published(event) {
+            self.sequence += 1;
+        }
+        match event {
+            Recorded::SeatTaken(taken) => self.seat_taken(taken)?,
+            Recorded::SeatFunded(pb::SeatFunded { seat }) => self.seat_funded(*seat)?,
+            Recorded::SeatRefused(refused) => self.seat_refused(refused)?,
+            Recorded::LeaveAsked(pb::LeaveAsked { seat }) => self.seat_mut(*seat)?.leaving = true,
+            Recorded::CashOutDue(pb::CashOutDue { seat, amount: _, transfer_id }) => {
+                let transfer = wire::field::exactly("transfer_id", transfer_id)?;
+                self.seat_mut(*seat)?.funding = Funding::CashingOut { transfer };
+            }
+            Recorded::SeatVacated(pb::SeatVacated { seat }) => {
+                let number = seat_no(*seat)?;
+                self.seats.remove(&number);
+                self.funded_by.remove(&number);
+            }
+            Recorded::SitOutChanged(pb::SitOutChanged { seat, sitting_out, why: _ }) => {
+                let seat = self.seat_mut(*seat)?;
+                seat.sitting_out = *sitting_out;
+                seat.misses = 0;
+            }
+            Recorded::HandCommitted(pb::HandCommitted { hand_no, commitment }) => {
+                let missing = || Damaged("a commitment without content".to_owned());
+                let commitment = commitment.clone().ok_or_else(missing)?;
+                self.committed.insert(*hand_no, commitment);
+            }
+            Recorded::HandStarted(pb::HandStarted { hand_no, hand_id }) => {
+                self.hand_no = *hand_no;
+                self.hand = Some(wire::field::id("hand_id", hand_id)?);
+                self.committed.remove(hand_no);
+            }
+            Recorded::HandFinished(finished) => self.hand_finished(finished, at)?,
+            Recorded::HandRevealed(_) => self.hand = None,
+            Recorded::CloseAsked(_) => self.closing = Closing::Asked,
+            Recorded::PotRefundDue(due) => self.refund_due(due)?,
+            Recorded::PotRefunded(_) => self.pot_refunded()?,
+            Recorded::TableClosed(_) => self.closing = Closing::Closed,
+            Recorded::TableCreated(_)
+            | Recorded::HandOpened(_)
+            | Recorded::HandSealed(_)
+            | Recorded::ChanceUsed(_)
+            | Recorded::CardsMoved(_)
+            | Recorded::MoveDecided(_)
+            | Recorded::CardsShown(_)
+            | Recorded::HandSettled(_)
+            | Recorded::SettlementPosted(_)
+            | Recorded::ClockResumed(_)
+            | Recorded::SeedCommitted(_)
+            | Recorded::SeedSealed(_)
+            | Recorded::OperationPerformed(_)
+            | Recorded::CardsOpened(_)
+            | Recorded::SeedOpened(_)
+            | Recorded::AccountOpened(_)
+            | Recorded::TransferPosted(_) => {}
+        }
+        Ok(())
+    }
+
+    fn seat_mut(&mut self, number: u32) -> Result<&mut Seat, Damaged> {
+        let number = seat_no(number)?;
+        self.seats.get_mut(&number).ok_or_else(|| Damaged(format!("seat {number} is free")))
+    }
+
+    fn seat_taken(&mut self, taken: &pb::SeatTaken) -> Result<(), Damaged> {
+        let pb::SeatTaken { seat, player_id, buy_in, transfer_id } = taken;
+        let transfer = wire::field::exactly("transfer_id", transfer_id)?;
+        let amount = wire::field::credits("buy_in", *buy_in)?;
+        let seat = seat_no(*seat)?;
+        let player = wire::field::player_id(player_id)?;
+        self.seats.insert(
+            seat,
+            Seat {
+                player,
+                stack: Credits::ZERO,
+                funding: Funding::BuyingIn { transfer, amount },
+                sitting_out: false,
+                leaving: false,
+                misses: 0,
+            },
+        );
+        Ok(())
+    }
+
+    fn seat_funded(&mut self, number: u32) -> Result<(), Damaged> {
+        let seat = self.seat_mut(number)?;
+        let Funding::BuyingIn { transfer, amount } = seat.funding else {
+            return Err(Damaged(format!("seat {number} was funded twice")));
+        };
+        seat.stack = amount;
+        seat.funding = Funding::AtTable;
+        self.funded_by.insert(seat_no(number)?, transfer);
+        Ok(())
+    }
+
+    fn seat_refused(&mut self, refused: &pb::SeatRefused) -> Result<(), Damaged> {
+        let pb::SeatRefused { seat, reason } = refused;
+        if let Funding::BuyingIn { transfer, .. } = self.seat_mut(*seat)?.funding {
+            if self.refusals.len() == REMEMBERED_REFUSALS {
+                self.refusals.remove(0);
+            }
+            self.refusals.push((transfer, reason.clone()));
+        }
+        self.seats.remove(&seat_no(*seat)?);
+        Ok(())
+    }
+
+    fn hand_finished(&mut self, finished: &pb::HandFinished, at: UnixMicros) -> Result<(), Damaged> {
+        let pb::HandFinished {
+            hand_no: _,
+            hand_id: _,
+            seats,
+            sabacc_pot,
+            carried_pot,
+            sabacc_paid,
+            sabacc_won,
+            misses,
+        } = finished;
+        if *sabacc_won {
+            self.paid.clear();
+        }
+        for (index, pb::RosterSeat { seat, player_id, stack }) in seats.iter().enumerate() {
+            let player = wire::field::player_id(player_id)?;
+            let stack = wire::field::credits("stack", *stack)?;
+            let entry = self.seat_mut(*seat)?;
+            entry.stack = stack;
+            entry.misses = misses.get(index).copied().unwrap_or(0);
+            let paid = sabacc_paid.get(index).copied().unwrap_or(0);
+            let paid = wire::field::credits("sabacc_paid", paid)?;
+            if !paid.is_zero() {
+                let sum = self.paid.entry(player).or_default();
+                *sum = sum.plus(paid).map_err(|error| Damaged(error.to_string()))?;
+            }
+        }
+        self.sabacc_pot = wire::field::credits("sabacc_pot", *sabacc_pot)?;
+        self.carried_pot = wire::field::credits("carried_pot", *carried_pot)?;
+        if let Some(last) = seats.last() {
+            self.button = Some(seat_no(last.seat)?);
+        }
+        self.finished_at = Some(at);
+        Ok(())
+    }
+
+    fn refund_due(&mut self, due: &pb::PotRefundDue) -> Result<(), Damaged> {
+        let pb::PotRefundDue { transfer_id, shares } = due;
+        let mut parsed = Vec::new();
+        for pb::RosterSeat { seat, player_id, stack } in shares {
+            let player = wire::field::player_id(player_id)?;
+            parsed.push((seat_no(*seat)?, player, wire::field::credits("share", *stack)?));
+        }
+        let transfer = wire::field::exactly("transfer_id", transfer_id)?;
+        self.closing = Closing::Refunding { transfer, shares: parsed };
+        Ok(())
+    }
+
+    fn pot_refunded(&mut self) -> Result<(), Damaged> {
+        let Closing::Refunding { shares, .. } =
+            std::mem::replace(&mut self.closing, Closing::Refunded)
+        else {
+            return Err(Damaged("a refund that was not due".to_owned()));
+        };
+        for (number, _, share) in shares {
+            let seat = self.seat_mut(u32::from(number.get()))?;
+            seat.stack = seat.stack.plus(share).map_err(|error| Damaged(error.to_string()))?;
+        }
+        self.sabacc_pot = Credits::ZERO;
+        self.carried_pot = Credits::ZERO;
+        self.paid.clear();
+        Ok(())
+    }
+}
+
+fn seat_no(number: u32) -> Result<SeatNo, Damaged> {
+    SeatNo::try_from(number).map_err(|error| Damaged(error.to_string()))
+}

@@ -1,0 +1,289 @@
+//! What viewers are told: each event of the log as each viewer may see it.
+//!
+//! Updates are numbered over all published events of a table, the same for everybody: what a viewer
+//! may not see is missing from an update, never an update. The rules decide what he may see; this
+//! only spells it.
+
+use std::time::Duration;
+
+use primitives::{SeatNo, UnixMicros};
+use proto::table::v1 as pb;
+use rules::{Event, Hand, Next, Outcome, PlayerView, Status, View, Viewer};
+use wire::Recorded;
+use wire::moves::{self, HIDDEN};
+
+use crate::play::Play;
+use crate::table::{Funding, Seat};
+
+/// Whether viewers hear of an event. The others concern only the services among themselves.
+#[must_use]
+pub fn is_published(event: &Recorded) -> bool {
+    match event {
+        Recorded::SeatTaken(_)
+        | Recorded::SeatFunded(_)
+        | Recorded::SeatRefused(_)
+        | Recorded::LeaveAsked(_)
+        | Recorded::SeatVacated(_)
+        | Recorded::SitOutChanged(_)
+        | Recorded::HandSealed(_)
+        | Recorded::ChanceUsed(_)
+        | Recorded::CardsMoved(_)
+        | Recorded::MoveDecided(_)
+        | Recorded::HandSettled(_)
+        | Recorded::TableClosed(_) => true,
+        Recorded::TableCreated(_)
+        | Recorded::CashOutDue(_)
+        | Recorded::HandCommitted(_)
+        | Recorded::HandOpened(_)
+        | Recorded::HandStarted(_)
+        | Recorded::HandFinished(_)
+        | Recorded::HandRevealed(_)
+        | Recorded::CardsShown(_)
+        | Recorded::SettlementPosted(_)
+        | Recorded::ClockResumed(_)
+        | Recorded::CloseAsked(_)
+        | Recorded::PotRefundDue(_)
+        | Recorded::PotRefunded(_)
+        | Recorded::SeedCommitted(_)
+        | Recorded::SeedSealed(_)
+        | Recorded::OperationPerformed(_)
+        | Recorded::CardsOpened(_)
+        | Recorded::SeedOpened(_)
+        | Recorded::AccountOpened(_)
+        | Recorded::TransferPosted(_) => false,
+    }
+}
+
+/// The clock of a decision that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    pub turn: u32,
+    pub deadline: UnixMicros,
+    pub bank: Duration,
+}
+
+/// One step of a hand: what is needed to tell any viewer of it.
+pub struct Step<'a> {
+    pub hand_no: u64,
+    pub seats: &'a [SeatNo],
+    pub before: &'a Hand,
+    pub event: &'a Event,
+    pub after: &'a Hand,
+    pub clock: Option<Clock>,
+}
+
+impl Step<'_> {
+    /// The step as `viewer` sees it.
+    #[must_use]
+    pub fn action(&self, viewer: Viewer) -> pb::HandAction {
+        let seen = rules::censor(self.before, self.event, viewer);
+        let view = rules::view(self.after, viewer);
+        let deck = self.before.rules().variant().deck;
+        let mut action = pb::HandAction {
+            hand_no: self.hand_no,
+            line: seen.as_ref().map_or_else(String::new, ToString::to_string),
+            standing: Some(standing(&view)),
+            turn: self.clock.map(|clock| turn(self.after, self.seats, viewer, clock)),
+            round: u32::try_from(view.round).unwrap_or(u32::MAX),
+            phase: view.phase.to_owned(),
+            ..pb::HandAction::default()
+        };
+        let mut cards_changed = false;
+        match self.event {
+            Event::Decided { player, mv, by } => {
+                action.seat = moves::seat_of(*player, self.seats);
+                action.by_clock = *by == rules::By::Clock;
+                action.r#move = seen.map(|seen| moves::censored(mv, &seen, deck, self.seats));
+                cards_changed = !moves::cards_of(mv).is_empty() || view.players[player.index()].status == Status::Out;
+            }
+            Event::Chance(outcome) => match outcome {
+                Outcome::Shuffled => cards_changed = true,
+                Outcome::Cards(_) => {
+                    cards_changed = true;
+                    action.seat = self.before.due().map_or(0, |due| recipient(due, self.seats));
+                    action.cards = seen.map_or_else(Vec::new, |seen| codes(&seen, deck));
+                }
+                Outcome::Rolled(faces) => {
+                    action.values = faces.iter().map(|face| u32::from(*face)).collect();
+                }
+                Outcome::Pulse(shift) => action.values = vec![u32::from(*shift)],
+                Outcome::Picked(picked) => action.values = vec![*picked],
+                Outcome::Sampled(_) => {}
+            },
+        }
+        if cards_changed {
+            action.hands = hands(&view, self.after, &[]);
+        }
+        action
+    }
+}
+
+fn recipient(due: &rules::Chance, seats: &[SeatNo]) -> u32 {
+    match due {
+        rules::Chance::Deal(rules::Deal { to: rules::To::Player(player), .. }) => {
+            moves::seat_of(*player, seats)
+        }
+        rules::Chance::Deal(_)
+        | rules::Chance::Shuffle { .. }
+        | rules::Chance::Roll { .. }
+        | rules::Chance::Pulse { .. }
+        | rules::Chance::Pick { .. }
+        | rules::Chance::Sample { .. } => 0,
+    }
+}
+
+fn codes(seen: &rules::SeenEvent, deck: &rules::Deck) -> Vec<String> {
+    let code = |word: &rules::Word| match word {
+        rules::Word::Card(Some(card)) => Some(deck.code(*card).to_owned()),
+        rules::Word::Card(None) => Some(HIDDEN.to_owned()),
+        rules::Word::Amount(_)
+        | rules::Word::Number(_)
+        | rules::Word::Player(_)
+        | rules::Word::Name(_)
+        | rules::Word::Hidden => None,
+    };
+    seen.words.iter().filter_map(code).collect()
+}
+
+/// The pots and stacks.
+#[must_use]
+pub fn standing(view: &View) -> pb::Standing {
+    let seat = |player: &PlayerView| pb::SeatStanding {
+        seat: u32::from(player.seat.get()),
+        stack: player.stack.get(),
+        in_round: player.in_round.get(),
+        in_hand: player.contribution.get(),
+        status: match (player.status, player.leaving) {
+            (Status::Out, _) => "out",
+            (Status::Live | Status::AllIn, true) => "leaving",
+            (Status::Live, false) => "live",
+            (Status::AllIn, false) => "all-in",
+        }
+        .to_owned(),
+    };
+    pb::Standing {
+        hand_pot: view.hand_pot.get(),
+        sabacc_pot: view.sabacc_pot.get(),
+        to_match: view.to_match.get(),
+        seats: view.players.iter().map(seat).collect(),
+    }
+}
+
+/// All hands, as far as the view shows them. `players` may be empty: then ids are left out.
+#[must_use]
+pub fn hands(view: &View, hand: &Hand, players: &[primitives::PlayerId]) -> Vec<pb::HandSeat> {
+    let deck = hand.rules().variant().deck;
+    let code = |card: Option<rules::Card>| {
+        card.map_or_else(|| HIDDEN.to_owned(), |card| deck.code(card).to_owned())
+    };
+    let held = |player: &PlayerView| {
+        let own = player.cards.iter();
+        let own = own.map(|held| pb::HeldCard { code: code(held.card), locked: held.locked });
+        let extra = player.extra.iter();
+        let extra = extra.map(|card| pb::HeldCard { code: code(Some(*card)), locked: false });
+        own.chain(extra).collect()
+    };
+    let seats = view.players.iter().enumerate();
+    let seat = seats.map(|(index, player)| pb::HandSeat {
+        seat: u32::from(player.seat.get()),
+        player_id: players.get(index).map_or_else(Vec::new, |id| id.0.to_vec()),
+        cards: held(player),
+        rank: player.rank.map_or_else(String::new, |rank| rank.to_string()),
+    });
+    seat.collect()
+}
+
+/// The decision that is due; what is legal only for whoever decides.
+fn turn(hand: &Hand, seats: &[SeatNo], viewer: Viewer, clock: Clock) -> pb::Turn {
+    let Next::Decision(decision) = rules::next(hand) else { return pb::Turn::default() };
+    let own = viewer == Viewer::Player(decision.player);
+    let deck = hand.rules().variant().deck;
+    let legal = decision.legal.iter().filter(|_| own);
+    pb::Turn {
+        seat: moves::seat_of(decision.player, seats),
+        turn: clock.turn,
+        deadline: Some(timestamp(clock.deadline)),
+        bank_ms: u32::try_from(clock.bank.as_millis()).unwrap_or(u32::MAX),
+        legal: legal.map(|legal| moves::legal(legal, deck, seats)).collect(),
+        default_move: own.then(|| moves::show(&decision.default, deck, seats)),
+    }
+}
+
+/// A hand in play as `viewer` sees it.
+#[must_use]
+pub fn hand_view(play: &Play, clock: Option<Clock>, viewer: Viewer) -> pb::HandView {
+    let hand = &play.replay.hand;
+    let view = rules::view(hand, viewer);
+    let fact = |(name, value): &(String, String)| pb::Fact { name: name.clone(), value: value.clone() };
+    pb::HandView {
+        hand_no: play.hand_no,
+        hand_id: play.hand_id.0.to_vec(),
+        seats: hands(&view, hand, &play.players),
+        standing: Some(standing(&view)),
+        turn: clock.map(|clock| turn(hand, &play.replay.seats, viewer, clock)),
+        round: u32::try_from(view.round).unwrap_or(u32::MAX),
+        phase: view.phase.to_owned(),
+        facts: view.facts.iter().map(fact).collect(),
+        commitment: commitment(play),
+        settlement: play.settled.as_ref().map_or_else(Vec::new, |settled| settled.lines.clone()),
+        called_by: view.called_by.map_or(0, |player| moves::seat_of(player, &play.replay.seats)),
+    }
+}
+
+/// The update that a hand started.
+#[must_use]
+pub fn hand_started(play: &Play) -> pb::HandStarted {
+    let view = rules::view(&play.replay.hand, Viewer::Public);
+    pb::HandStarted {
+        hand_no: play.hand_no,
+        hand_id: play.hand_id.0.to_vec(),
+        seats: hands(&view, &play.replay.hand, &play.players),
+        commitment: commitment(play),
+        standing: Some(standing(&view)),
+    }
+}
+
+/// The update that a hand ended, as `viewer` sees it.
+#[must_use]
+pub fn hand_ended(play: &Play, viewer: Viewer) -> pb::HandEnded {
+    let hand = &play.replay.hand;
+    let view = rules::view(hand, viewer);
+    let settled = play.settled.as_ref();
+    pb::HandEnded {
+        hand_no: play.hand_no,
+        settlement: settled.map_or_else(Vec::new, |settled| settled.lines.clone()),
+        hands: hands(&view, hand, &play.players),
+        standing: Some(standing(&view)),
+        rake: settled.map_or(0, |settled| settled.rake),
+    }
+}
+
+fn commitment(play: &Play) -> Vec<u8> {
+    play.opened.commitment.as_ref().map_or_else(Vec::new, |made| made.commitment.clone())
+}
+
+/// A seat between hands.
+#[must_use]
+pub fn seat_view(number: SeatNo, seat: &Seat) -> pb::SeatView {
+    let state = match seat.funding {
+        Funding::BuyingIn { .. } => pb::SeatState::BuyingIn,
+        Funding::CashingOut { .. } => pb::SeatState::Leaving,
+        Funding::AtTable if seat.leaving => pb::SeatState::Leaving,
+        Funding::AtTable if seat.sitting_out => pb::SeatState::SittingOut,
+        Funding::AtTable => pb::SeatState::Playing,
+    };
+    pb::SeatView {
+        seat: u32::from(number.get()),
+        player_id: seat.player.0.to_vec(),
+        stack: seat.stack.get(),
+        state: state.into(),
+    }
+}
+
+/// An instant as protobuf writes it.
+#[must_use]
+pub fn timestamp(at: UnixMicros) -> prost_types::Timestamp {
+    let seconds = i64::try_from(at.0 / 1_000_000).unwrap_or(i64::MAX);
+    let nanos = i32::try_from(at.0 % 1_000_000 * 1000).unwrap_or(0);
+    prost_types::Timestamp { seconds, nanos }
+}
