@@ -45,7 +45,7 @@ pub const ROOMS: &[Room] = &[
     ("testkit",        &["primitives", "eventlog", "chassis"],                           Anything),
 
     // Services meet over gRPC, never in the compiler.
-    ("sabacc-dealer",  &["primitives", "merkle", "fairness", "rules",
+    ("sabacc-dealer",  &["primitives", "merkle", "fairness",
                          "proto", "eventlog", "wire", "chassis"],                        Anything),
     ("sabacc-wallet",  &["primitives", "merkle", "ledger",
                          "proto", "eventlog", "wire", "chassis"],                        Anything),
