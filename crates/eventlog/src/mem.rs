@@ -83,6 +83,13 @@ impl MemStore {
         }
     }
 
+    /// Breaks a log: what a disk or an administrator may do.
+    pub fn lose_last_event(&self, log: &str) {
+        if let Some(kept) = self.state().logs.get_mut(log) {
+            kept.events.pop();
+        }
+    }
+
     /// How many appends were attempted.
     #[must_use]
     pub fn appends(&self) -> u64 {

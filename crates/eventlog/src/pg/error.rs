@@ -18,7 +18,9 @@ pub enum ConnectError {
     Url(#[source] sqlx::Error),
     #[error("the database cannot be reached or refuses the role")]
     Unavailable(#[source] sqlx::Error),
-    #[error("schema {service} has no log: run the migrations with an administrator's URL first")]
+    #[error(
+        "schema {service} has no log that this role may use: run the migrations with an administrator's URL, and connect as sabacc_{service}"
+    )]
     NotMigrated { service: String },
 }
 
@@ -27,7 +29,7 @@ pub enum ConnectError {
 pub enum MigrateError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    #[error("the schema or its roles could not be prepared: the URL must be an administrator's")]
+    #[error("the schema or its roles could not be prepared, which takes an administrator's URL")]
     Prepare(#[source] sqlx::Error),
     #[error("the tables of the log could not be brought up to date")]
     Migrate(#[source] sqlx::migrate::MigrateError),

@@ -80,3 +80,35 @@ pub(super) async fn set_session(
     let query = sqlx::query(include_str!("sql/session.sql")).bind(schema);
     in_time(connection.execute(query)).await.map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_session_waits_for_the_disk_and_sees_its_schema_alone() -> anyhow::Result<()> {
+        let url = testkit::postgres().await?.database("session").await?;
+        let mut admin = PgConnection::connect(&url).await?;
+        let careless =
+            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off',
+            current_database()); END $$";
+        sqlx::raw_sql(careless).execute(&mut admin).await?;
+        let links = Links::new(options(&url, "table")?, "table".into());
+        let mut link = links.take().await?;
+        let (path, commit): (String, String) = sqlx::query_as(
+            "SELECT current_setting('search_path'), current_setting('synchronous_commit')",
+        )
+        .fetch_one(&mut link)
+        .await?;
+        assert_eq!((&*path, &*commit), ("\"table\"", "on"));
+        Ok(())
+    }
+
+    #[test]
+    fn a_service_is_a_plain_word() {
+        for bad in ["", "Table", "a b", "a\"b", "t\u{e9}", "table_", &"a".repeat(33)] {
+            assert!(options("postgres://localhost/x", bad).is_err(), "{bad:?}");
+        }
+        assert!(options("postgres://localhost/x", "wallet").is_ok());
+    }
+}

@@ -28,7 +28,7 @@ pub async fn migrate(
     let password = role_password.unwrap_or_default();
     as_service(&mut admin, include_str!("sql/prepare.sql"), (service, password)).await?;
     set_session(&mut admin, service).await.map_err(MigrateError::Prepare)?;
-    migrator().run(&mut admin).await.map_err(MigrateError::Migrate)?;
+    migrator().run_direct(None, &mut admin, false).await.map_err(MigrateError::Migrate)?;
     as_service(&mut admin, include_str!("sql/grant.sql"), (service, "")).await?;
     // Everything is done: how the connection ends is of no interest.
     let _ = admin.close().await;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use eventlog::{
     Entry, Event, Limits, Log, MemStore, NewEvent, Options, PgStore, Pools, Position, Request,
     RequestId, Store, StreamId, UnixMicros, migrate,
@@ -13,7 +12,7 @@ use sha2::{Digest, Sha256};
 use sqlx::{Connection, PgConnection};
 
 pub(crate) const LOG: &str = "table/0";
-const PASSWORD: &str = "for tests only";
+const PASSWORD: &str = "for-tests-only";
 
 pub(crate) struct World {
     pub(crate) store: Arc<dyn Store>,
@@ -36,7 +35,7 @@ impl World {
     pub(crate) async fn postgresql(name: &str) -> anyhow::Result<World> {
         let admin = testkit::postgres().await?.database(name).await?;
         migrate(&admin, "table", Some(PASSWORD)).await?;
-        let url = as_role(&admin, "sabacc_table")?;
+        let url = as_role(&admin, "sabacc_table");
         let store = PgStore::connect(&url, "table", Pools { readers: 4 }).await?;
         Ok(World { store, now: clock(), kind: Kind::PostgreSql { admin } })
     }
@@ -85,11 +84,10 @@ fn clock() -> Arc<AtomicU64> {
     Arc::new(AtomicU64::new(1_700_000_000_000_000))
 }
 
-/// The same database as somebody else.
-pub(crate) fn as_role(url: &str, role: &str) -> anyhow::Result<String> {
-    let (scheme, rest) = url.split_once("://").context("a URL")?;
-    let (_, place) = rest.split_once('@').context("a URL with a user")?;
-    Ok(format!("{scheme}://{role}:{}@{place}", PASSWORD.replace(' ', "%20")))
+/// The same database as somebody else: what an address says last counts.
+pub(crate) fn as_role(url: &str, role: &str) -> String {
+    let joint = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{joint}user={role}&password={PASSWORD}")
 }
 
 pub(crate) fn stream(n: u8) -> StreamId {

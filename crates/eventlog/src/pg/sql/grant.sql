@@ -3,13 +3,14 @@ DO $grant$
 DECLARE
     service text := current_setting('sabacc.service');
     owner text := 'sabacc_' || service;
-    both text := format('%I, sabacc_auditor', owner);
+    roles text := format('%I, sabacc_auditor', owner);
 BEGIN
-    EXECUTE format('GRANT CONNECT ON DATABASE %I TO %s', current_database(), both);
-    EXECUTE format('REVOKE ALL ON SCHEMA %I FROM PUBLIC, %s', service, both);
-    EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM PUBLIC, %s', service, both);
-    EXECUTE format('GRANT USAGE ON SCHEMA %I TO %s', service, both);
-    EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO %s', service, both);
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO %s', current_database(), roles);
+    EXECUTE format('REVOKE ALL ON SCHEMA %I FROM PUBLIC, %s', service, roles);
+    EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM PUBLIC, %s', service, roles);
+    EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA %I FROM PUBLIC, %s', service, roles);
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO %s', service, roles);
+    EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO %s', service, roles);
     EXECUTE format('GRANT INSERT ON %I.events, %I.requests TO %I', service, service, owner);
     EXECUTE format('GRANT INSERT, UPDATE ON %I.owners TO %I', service, owner);
 END

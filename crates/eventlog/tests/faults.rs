@@ -1,0 +1,229 @@
+//! What callers hear and what the log holds when its store fails. Time is paused: waiting costs
+//! nothing and happens in one order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use eventlog::{
+    AppendError, Entry, Event, Fault, Limits, Log, MemStore, NewEvent, OpenError, Options,
+    Position, ReadError, Receipt, Request, RequestId, StreamId, UnixMicros,
+};
+use futures_util::future::join_all;
+use tokio::time::{Instant, timeout};
+
+const LOG: &str = "wallet/0";
+
+fn options() -> Options {
+    let began = Instant::now();
+    Options {
+        name: LOG.into(),
+        owner: "owner".into(),
+        address: "here".into(),
+        lease: Duration::from_secs(5),
+        take_over: false,
+        clock: Arc::new(move || UnixMicros(1_000).plus(began.elapsed())),
+        limits: Limits::default(),
+    }
+}
+
+fn entry(n: u8) -> Entry {
+    let payload = vec![n].into();
+    let event =
+        NewEvent { stream: StreamId([n % 3; 16]), kind: 1, schema: 1, sealed: false, payload };
+    let request = Request { id: RequestId([n; 16]), digest: [n; 32], answer: vec![n].into() };
+    Entry { events: vec![event], request: Some(request), actor: "actor".into(), trace: [0; 16] }
+}
+
+async fn open(store: &Arc<MemStore>) -> anyhow::Result<Log> {
+    Ok(Log::open(store.clone(), options()).await?)
+}
+
+async fn all(log: &Log) -> anyhow::Result<Vec<Event>> {
+    let events = log.read(Position(0), 1000).await?;
+    assert_eq!(log.size(), events.len() as u64);
+    assert_eq!(log.root(), merkle::root(events.iter().map(Event::record)));
+    Ok(events)
+}
+
+fn payloads(events: &[Event]) -> Vec<u8> {
+    events.iter().map(|event| event.payload[0]).collect()
+}
+
+/// One append that meets `fault`, and one after it.
+async fn through(fault: Fault) -> anyhow::Result<(Arc<MemStore>, Log, Receipt)> {
+    let store = MemStore::new();
+    let log = open(&store).await?;
+    log.append(entry(1)).await?;
+    store.inject(fault);
+    let receipt = log.append(entry(2)).await?;
+    log.append(entry(3)).await?;
+    assert_eq!(payloads(&all(&log).await?), [1, 2, 3], "{fault:?}");
+    Ok((store, log, receipt))
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_outcome_is_resolved_whichever_it_was() -> anyhow::Result<()> {
+    for (fault, attempts) in [
+        (Fault::FailBefore, 4),
+        (Fault::Vanish, 4),
+        (Fault::FailAfter, 4),
+        (Fault::LandLate, 4),
+        (Fault::Delay(Duration::from_secs(2)), 3),
+    ] {
+        let (store, log, receipt) = through(fault).await?;
+        assert_eq!(receipt.first, Position(1), "{fault:?}");
+        assert_eq!(store.appends(), attempts, "{fault:?}");
+        assert!(!log.stopped().is_cancelled());
+        log.close().await;
+        let again = open(&store).await?;
+        assert_eq!(payloads(&all(&again).await?), [1, 2, 3]);
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn doubt_outlasts_any_patience() -> anyhow::Result<()> {
+    for fault in [Fault::Vanish, Fault::FailAfter, Fault::LandLate] {
+        let store = MemStore::new();
+        let log = open(&store).await?;
+        store.inject(fault);
+        let appending = tokio::spawn({
+            let log = log.clone();
+            async move { log.append(entry(1)).await }
+        });
+        while store.appends() == 0 {
+            tokio::task::yield_now().await;
+        }
+        store.set_down(true);
+        tokio::time::sleep(options().limits.patience * 10).await;
+        assert!(!appending.is_finished(), "{fault:?}");
+        store.set_down(false);
+        assert_eq!(appending.await??.first, Position(0));
+        assert_eq!(payloads(&all(&log).await?), [1]);
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_is_not_there_gives_entries_back() -> anyhow::Result<()> {
+    let store = MemStore::new();
+    let log = open(&store).await?;
+    log.append(entry(1)).await?;
+    store.set_down(true);
+    let began = Instant::now();
+    for outcome in join_all((2..6).map(|n| log.append(entry(n)))).await {
+        assert!(matches!(outcome, Err(AppendError::Unavailable { .. })), "{outcome:?}");
+    }
+    let waited = began.elapsed();
+    let patience = options().limits.patience;
+    assert!(waited >= patience && waited < patience * 2, "{waited:?}");
+    let recall = log.recall(RequestId([1; 16]), [1; 32]).await;
+    assert!(matches!(recall, Err(ReadError::Unavailable { .. })), "{recall:?}");
+    store.set_down(false);
+    log.append(entry(6)).await?;
+    assert_eq!(payloads(&all(&log).await?), [1, 6]);
+    // What was given back may come again under its own name.
+    log.append(entry(2)).await?;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_log_tells_everyone_who_waits() -> anyhow::Result<()> {
+    let store = MemStore::new();
+    let limits = Limits { batch_events: 2, ..Limits::default() };
+    let log = Log::open(store.clone(), Options { limits, ..options() }).await?;
+    log.append(entry(1)).await?;
+    let mut events = log.subscribe(Position(1));
+    store.inject(Fault::Fence);
+    for outcome in join_all((2..20).map(|n| log.append(entry(n)))).await {
+        assert!(matches!(outcome, Err(AppendError::Lost)), "{outcome:?}");
+    }
+    timeout(Duration::from_secs(1), log.stopped().cancelled()).await?;
+    let told = futures_util::StreamExt::next(&mut events).await;
+    assert!(matches!(told, Some(Err(ReadError::Stopped))), "{told:?}");
+    assert_eq!(payloads(&all(&log).await?), [1]);
+    let outcome = log.append(entry(20)).await;
+    assert!(matches!(outcome, Err(AppendError::Lost)), "{outcome:?}");
+    timeout(Duration::from_secs(1), log.close()).await?;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn doubt_about_a_lost_log_is_told_as_lost() -> anyhow::Result<()> {
+    for (fault, written) in [(Fault::Vanish, vec![]), (Fault::FailAfter, vec![1])] {
+        let store = MemStore::new();
+        let log = open(&store).await?;
+        store.inject(fault);
+        store.inject(Fault::Fence);
+        let outcome = log.append(entry(1)).await;
+        assert!(matches!(outcome, Err(AppendError::Lost)), "{outcome:?}");
+        let next = Log::open(store, Options { take_over: true, ..options() }).await?;
+        assert_eq!(payloads(&all(&next).await?), written, "{fault:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_queue_refuses_and_forgets() -> anyhow::Result<()> {
+    let store = MemStore::new();
+    for limits in [
+        Limits { queue_entries: 3, ..Limits::default() },
+        // Each entry counts for a little more than its payload.
+        Limits { queue_bytes: 3 * 150, batch_bytes: 150, ..Limits::default() },
+    ] {
+        let log = Log::open(store.clone(), Options { limits, ..options() }).await?;
+        let before = log.size();
+        store.inject(Fault::Delay(Duration::from_secs(1)));
+        let outcomes =
+            join_all((0..10).map(|n| log.append(Entry { request: None, ..entry(n) }))).await;
+        let full = outcomes.iter().filter(|it| matches!(it, Err(AppendError::Full))).count();
+        let written = outcomes.iter().filter(|it| it.is_ok()).count() as u64;
+        assert!(written >= 3 && full >= 5, "{outcomes:?}");
+        assert_eq!(written + full as u64, 10, "{outcomes:?}");
+        assert_eq!(log.size(), before + written);
+        log.append(Entry { request: None, ..entry(1) }).await?;
+        log.close().await;
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn callers_share_commits() -> anyhow::Result<()> {
+    let store = MemStore::new();
+    let log = open(&store).await?;
+    store.inject(Fault::Delay(Duration::from_millis(10)));
+    for outcome in join_all((0..200).map(|n| log.append(entry(n)))).await {
+        outcome?;
+    }
+    assert!(store.appends() <= 2, "{} commits", store.appends());
+    assert_eq!(all(&log).await?.len(), 200);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_contradicts_itself_is_not_opened() -> anyhow::Result<()> {
+    let store = MemStore::new();
+    let log = open(&store).await?;
+    log.append(entry(1)).await?;
+    log.append(entry(2)).await?;
+    log.close().await;
+    store.lose_last_event(LOG);
+    store.save_tree(LOG, None);
+    let outcome = open(&store).await.map(drop);
+    let error = outcome.expect_err("an event is missing").downcast::<OpenError>()?;
+    assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_longer_than_the_lease_ends_nothing() -> anyhow::Result<()> {
+    let store = MemStore::new();
+    let log = open(&store).await?;
+    log.append(entry(1)).await?;
+    store.set_down(true);
+    tokio::time::sleep(options().lease * 4).await;
+    store.set_down(false);
+    log.append(entry(2)).await?;
+    assert_eq!(payloads(&all(&log).await?), [1, 2]);
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! What only PostgreSQL can promise or break: rights, triggers, roles, connections that die.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use eventlog::{
+    AppendError, ConnectError, Entry, Event, Limits, Log, MigrateError, NewEvent, OpenError,
+    Options, PgStore, Pools, Position, Reader, Request, RequestId, StreamId, UnixMicros, Version,
+    migrate,
+};
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+
+const PASSWORD: &str = "for-tests-only";
+const SERVICES: [&str; 3] = ["dealer", "table", "wallet"];
+const REFUSED_BY_RIGHT: &str = "42501";
+const REFUSED_BY_TRIGGER: &str = "23001";
+
+/// The same database as somebody else: what an address says last counts.
+fn as_role(url: &str, role: &str) -> String {
+    let joint = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{joint}user={role}&password={PASSWORD}")
+}
+
+async fn database(name: &str) -> anyhow::Result<String> {
+    testkit::postgres().await?.database(name).await
+}
+
+async fn migrated(name: &str) -> anyhow::Result<String> {
+    let admin = database(name).await?;
+    for service in SERVICES {
+        migrate(&admin, service, Some(PASSWORD)).await?;
+    }
+    Ok(admin)
+}
+
+async fn run(url: &str, sql: &str) -> Result<(), sqlx::Error> {
+    let mut connection = PgConnection::connect(url).await?;
+    sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut connection).await?;
+    connection.close().await
+}
+
+/// The code with which the server refuses a statement.
+async fn refusal(url: &str, sql: &str) -> anyhow::Result<String> {
+    let error = run(url, sql).await.err().with_context(|| format!("not refused: {sql}"))?;
+    let code = error.as_database_error().and_then(|error| error.code());
+    Ok(code.with_context(|| format!("{sql}: {error}"))?.into_owned())
+}
+
+fn options(name: &str) -> Options {
+    Options {
+        name: name.into(),
+        owner: "owner".into(),
+        address: "here".into(),
+        lease: Duration::from_secs(30),
+        take_over: false,
+        clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
+        limits: Limits::default(),
+    }
+}
+
+fn entry(n: u16) -> Entry {
+    let mut id = [0; 16];
+    id[..2].copy_from_slice(&n.to_be_bytes());
+    let event = NewEvent {
+        stream: StreamId([(n % 5).to_be_bytes()[1]; 16]),
+        kind: 1,
+        schema: 1,
+        sealed: false,
+        payload: n.to_be_bytes().to_vec().into(),
+    };
+    let request = Request { id: RequestId(id), digest: [1; 32], answer: "answer".into() };
+    Entry { events: vec![event], request: Some(request), actor: "actor".into(), trace: [0; 16] }
+}
+
+async fn written(admin: &str, service: &str) -> anyhow::Result<()> {
+    let url = as_role(admin, &format!("sabacc_{service}"));
+    let store = PgStore::connect(&url, service, Pools::default()).await?;
+    let log = Log::open(store, options(&format!("{service}/0"))).await?;
+    log.append(entry(1)).await?;
+    log.append(entry(2)).await?;
+    log.close().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_service_adds_and_never_changes() -> anyhow::Result<()> {
+    let admin = migrated("rights").await?;
+    written(&admin, "table").await?;
+    let table = as_role(&admin, "sabacc_table");
+    for sql in [
+        "UPDATE \"table\".events SET kind = 2",
+        "DELETE FROM \"table\".events",
+        "TRUNCATE \"table\".events",
+        "UPDATE \"table\".requests SET first = 2",
+        "DELETE FROM \"table\".requests",
+        "TRUNCATE \"table\".requests",
+        "INSERT INTO \"table\".requests_2026 SELECT * FROM \"table\".requests",
+        "DELETE FROM \"table\".requests_other",
+        "DELETE FROM \"table\".owners",
+        "TRUNCATE \"table\".owners",
+        "UPDATE \"table\"._sqlx_migrations SET version = 0",
+        "DROP TABLE \"table\".events",
+        "ALTER TABLE \"table\".events DISABLE TRIGGER append_only",
+        "SELECT \"table\".make_append_only('pg_class')",
+        "CREATE TABLE \"table\".mine ()",
+        "CREATE SCHEMA mine",
+        "SET session_replication_role = replica",
+    ] {
+        assert_eq!(refusal(&table, sql).await?, REFUSED_BY_RIGHT, "{sql}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn not_even_a_superuser_changes_by_mistake() -> anyhow::Result<()> {
+    let admin = migrated("triggers").await?;
+    written(&admin, "table").await?;
+    for table in ["events", "requests", "requests_2026", "requests_2045", "requests_other"] {
+        let column = if table == "events" { "position" } else { "first" };
+        for sql in [
+            format!("UPDATE \"table\".{table} SET {column} = 7"),
+            format!("DELETE FROM \"table\".{table}"),
+            format!("TRUNCATE \"table\".{table}"),
+            format!("SET session_replication_role = replica; DELETE FROM \"table\".{table}"),
+        ] {
+            assert_eq!(refusal(&admin, &sql).await?, REFUSED_BY_TRIGGER, "{sql}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn services_do_not_see_each_other() -> anyhow::Result<()> {
+    let admin = migrated("strangers").await?;
+    for owner in SERVICES {
+        written(&admin, owner).await?;
+    }
+    for (role, others) in
+        SERVICES.map(|role| (role, SERVICES.into_iter().filter(move |other| *other != role)))
+    {
+        let url = as_role(&admin, &format!("sabacc_{role}"));
+        for other in others {
+            for table in ["events", "requests", "owners"] {
+                let sql = format!("SELECT * FROM \"{other}\".{table}");
+                assert_eq!(refusal(&url, &sql).await?, REFUSED_BY_RIGHT, "{role}: {sql}");
+            }
+            let store = PgStore::connect(&url, other, Pools::default()).await.map(drop);
+            ensure!(matches!(store, Err(ConnectError::NotMigrated { .. })), "{role}, {other}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_auditor_reads_everything_and_writes_nothing() -> anyhow::Result<()> {
+    let admin = migrated("auditor").await?;
+    run(&admin, &format!("ALTER ROLE sabacc_auditor PASSWORD '{PASSWORD}'")).await?;
+    let auditor = as_role(&admin, "sabacc_auditor");
+    for service in SERVICES {
+        written(&admin, service).await?;
+        let name = format!("{service}/0");
+        let store = PgStore::connect(&auditor, service, Pools::default()).await?;
+        let reader = Reader::new(store.clone(), &*name);
+        assert_eq!(reader.size().await?, 2);
+        let events = reader.read(Position(0), 10).await?;
+        assert_eq!(events.len(), 2);
+        let stream = events[1].stream;
+        assert_eq!(reader.read_stream(stream, Version(0), 10).await?, events[1..]);
+        let stored = reader.request(entry(2).request.context("a request")?.id).await?;
+        assert_eq!(stored.map(|stored| stored.first), Some(Position(1)));
+        let absent = Reader::new(store.clone(), "nowhere");
+        assert_eq!((absent.size().await?, absent.read(Position(0), 1).await?), (0, vec![]));
+
+        let owner = Log::open(store, options(&name)).await.map(drop);
+        ensure!(matches!(owner, Err(OpenError::Unavailable { .. })), "{owner:?}");
+        for sql in [
+            format!("INSERT INTO \"{service}\".events SELECT * FROM \"{service}\".events"),
+            format!("INSERT INTO \"{service}\".requests SELECT * FROM \"{service}\".requests"),
+            format!("UPDATE \"{service}\".owners SET epoch = 9"),
+        ] {
+            assert_eq!(refusal(&auditor, &sql).await?, REFUSED_BY_RIGHT, "{sql}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn migrations_may_run_twice_and_at_once() -> anyhow::Result<()> {
+    let admin = database("migrations").await?;
+    let runs = SERVICES.into_iter().chain(SERVICES).map(|service| {
+        let admin = admin.clone();
+        tokio::spawn(async move { migrate(&admin, service, Some(PASSWORD)).await })
+    });
+    for run in runs.collect::<Vec<_>>() {
+        run.await??;
+    }
+    written(&admin, "wallet").await?;
+    // A right that somebody gave away is taken back; what is written stays.
+    run(&admin, "GRANT DELETE ON wallet.owners TO sabacc_wallet").await?;
+    migrate(&admin, "wallet", None).await?;
+    let wallet = as_role(&admin, "sabacc_wallet");
+    assert_eq!(refusal(&wallet, "DELETE FROM wallet.owners").await?, REFUSED_BY_RIGHT);
+    let store = PgStore::connect(&wallet, "wallet", Pools::default()).await?;
+    assert_eq!(Reader::new(store, "wallet/0").size().await?, 2);
+    Ok(())
+}
+
+#[tokio::test]
+async fn errors_say_what_to_do() -> anyhow::Result<()> {
+    let admin = database("errors").await?;
+    let store = PgStore::connect(&admin, "table", Pools::default()).await.map(drop);
+    ensure!(matches!(store, Err(ConnectError::NotMigrated { .. })), "{store:?}");
+    for name in ["", "Table", "a\"; DROP SCHEMA public", &"a".repeat(33)] {
+        let store = PgStore::connect(&admin, name, Pools::default()).await.map(drop);
+        ensure!(matches!(store, Err(ConnectError::Service(_))), "{store:?}");
+        let made = migrate(&admin, name, None).await;
+        ensure!(matches!(made, Err(MigrateError::Connect(ConnectError::Service(_)))), "{made:?}");
+    }
+    let store = PgStore::connect("not a url", "table", Pools::default()).await.map(drop);
+    ensure!(matches!(store, Err(ConnectError::Url(_))), "{store:?}");
+    let nobody = as_role(&admin, "nobody_at_all");
+    let store = PgStore::connect(&nobody, "table", Pools::default()).await.map(drop);
+    ensure!(matches!(store, Err(ConnectError::Unavailable(_))), "{store:?}");
+    migrate(&admin, "table", Some(PASSWORD)).await?;
+    let powerless = migrate(&as_role(&admin, "sabacc_table"), "table", None).await;
+    ensure!(powerless.is_err());
+    Ok(())
+}
+
+/// Ends or cancels whatever the service's role is doing, over and over.
+const DISTURB: &str = "SELECT CASE WHEN random() < 0.5 THEN pg_terminate_backend(pid)
+    ELSE pg_cancel_backend(pid) END
+    FROM pg_stat_activity WHERE usename = 'sabacc_table' AND datname = current_database()";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dying_connections_lose_nothing_and_write_nothing_twice() -> anyhow::Result<()> {
+    let admin = migrated("dying").await?;
+    let url = as_role(&admin, "sabacc_table");
+    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    let log = Log::open(store, options("table/0")).await?;
+    let disturbing = tokio::spawn(async move {
+        let mut connection = PgConnection::connect(&admin).await?;
+        loop {
+            sqlx::query(DISTURB).execute(&mut connection).await?;
+            tokio::time::sleep(Duration::from_millis(7)).await;
+        }
+        #[expect(unreachable_code, reason = "names the type of the error")]
+        Ok::<(), sqlx::Error>(())
+    });
+    let mut expected = Vec::new();
+    for round in 0..60_u16 {
+        let callers = (0..10).map(|n| log.append(entry(round * 10 + n)));
+        for (outcome, n) in futures_util::future::join_all(callers).await.into_iter().zip(0..) {
+            expected.push((outcome?.first, round * 10 + n));
+        }
+    }
+    ensure!(!disturbing.is_finished(), "{:?}", disturbing.await);
+    disturbing.abort();
+    expected.sort_unstable();
+    let events = log.read(Position(0), 1000).await?;
+    let found: Vec<(Position, u16)> = events
+        .iter()
+        .map(|event| (event.position, u16::from_be_bytes([event.payload[0], event.payload[1]])))
+        .collect();
+    assert_eq!(found, expected);
+    assert_eq!(log.root(), merkle::root(events.iter().map(Event::record)));
+    let repeat = log.append(entry(599)).await;
+    ensure!(matches!(repeat, Err(AppendError::Duplicate { .. })), "{repeat:?}");
+    Ok(())
+}
