@@ -18,6 +18,7 @@ pub mod books;
 pub mod command;
 pub mod owner;
 pub mod record;
+pub mod shell;
 mod status;
 mod wallet;
 

@@ -5,4 +5,5 @@ mod crash;
 mod house;
 mod load;
 mod once;
+mod shell;
 mod storm;

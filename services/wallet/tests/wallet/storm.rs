@@ -74,7 +74,7 @@ async fn storm(seed: u64) {
         let (wallet, pause) = (house.wallet.clone(), dice.below(200));
         callers.spawn(async move {
             tokio::time::sleep(Duration::from_millis(pause)).await;
-            loop {
+            for _ in 0..20_000 {
                 match wallet.ask(command.clone()).await {
                     Err(Problem::Unavailable | Problem::Overloaded) => {
                         tokio::time::sleep(Duration::from_millis(7)).await;
@@ -82,6 +82,7 @@ async fn storm(seed: u64) {
                     answer @ (Ok(_) | Err(_)) => return (n, answer),
                 }
             }
+            panic!("seed {seed}: the wallet does not come back");
         });
     }
     let answers = callers.join_all().await;

@@ -1,0 +1,36 @@
+//! The wallet as a program of its own.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use chassis::config::{Service, ServiceConfig, Source};
+use chassis::drain::Drain;
+use chassis::{serve, telemetry};
+use clap::Parser;
+use sabacc_wallet::shell;
+
+/// All credits of a card room: accounts, transfers, statements.
+#[derive(Parser)]
+#[command(name = "sabacc-wallet", version)]
+struct Arguments {
+    /// A TOML file; variables named SABACC_… go before it.
+    #[arg(long)]
+    config: Option<PathBuf>,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let source = Source::from_process(arguments.config.as_deref())?;
+    let config = ServiceConfig::parse(Service::Wallet, source)?;
+    let telemetry = telemetry::start("wallet", &config.telemetry)?;
+    let drain = Drain::new(config.drain_grace);
+    drain.on_signals().context("signals cannot be listened to")?;
+    let bound = serve::bind(config.listen).await?;
+    let finished = shell::run(config, bound, drain).await?;
+    if !finished {
+        tracing::warn!("somebody was cut off");
+    }
+    telemetry.flush().await;
+    Ok(())
+}

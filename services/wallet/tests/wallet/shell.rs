@@ -1,0 +1,114 @@
+//! The whole process over PostgreSQL and a port: two lives of one wallet.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chassis::auth::{Claims, Identity, IssuerKey, Role, TokenIssuer};
+use chassis::channel::{self, Carry, PeerChannel};
+use chassis::clock::SystemClock;
+use chassis::config::{Service, ServiceConfig, Source};
+use chassis::drain::Drain;
+use chassis::entropy::SystemEntropy;
+use chassis::serve;
+use proto::common::v1::ErrorReason;
+use proto::wallet::v1 as pb;
+use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
+use proto::wallet::v1::wallet_service_client::WalletServiceClient;
+use sabacc_wallet::shell;
+use tokio::task::JoinHandle;
+use tonic::Request;
+
+use crate::house::{TABLE, id, own, player};
+
+struct Life {
+    channel: PeerChannel,
+    issuer: TokenIssuer,
+    drain: Drain,
+    running: JoinHandle<Result<bool, shell::RunError>>,
+}
+
+impl Life {
+    async fn begin(url: &str) -> Life {
+        let settings = [("SABACC_DATABASE_URL", url), ("SABACC_LISTEN", "127.0.0.1:0")];
+        let environment: BTreeMap<_, _> =
+            settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let source = Source::new("", "", environment).expect("settings are texts");
+        let mut config = ServiceConfig::parse(Service::Wallet, source).expect("they are right");
+        let issuer = TokenIssuer::generate("test", &SystemEntropy);
+        config.auth.issuers = vec![IssuerKey::trusted(issuer.public_key())];
+        let drain = Drain::new(Duration::from_secs(10));
+        let bound = serve::bind(config.listen).await.expect("a free port");
+        let uri = format!("http://{}", bound.address()).parse().expect("an address is a URI");
+        let channel = channel::to(&uri, None, Carry::Nothing).expect("no certificates");
+        let running = tokio::spawn(shell::run(config, bound, drain.clone()));
+        Life { channel, issuer, drain, running }
+    }
+
+    fn call<T>(&self, role: Role, subject: &str, message: T) -> Request<T> {
+        let identity = Identity { role, subject: subject.to_owned() };
+        let times = (&SystemClock::new() as _, &SystemEntropy as _);
+        let claims = Claims::new("test", &identity, Duration::from_secs(60), times);
+        let mut request = Request::new(message);
+        channel::bear(&mut request, &self.issuer.issue(&claims));
+        request
+    }
+
+    async fn end(self) {
+        self.drain.begin();
+        drop(self.channel);
+        let finished = self.running.await.expect("no panic").expect("no fault");
+        assert!(finished, "somebody was cut off");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn credits_outlive_the_process() {
+    let url = testkit::postgres().await.unwrap().database("wallet").await.unwrap();
+    shell::migrate(&url, None).await.unwrap();
+    let me = player(1).to_string();
+
+    let life = Life::begin(&url).await;
+    let mut accounts = WalletServiceClient::new(life.channel.clone());
+    let mut settlement = SettlementServiceClient::new(life.channel.clone());
+    let open = pb::OpenAccountRequest { request_id: id(1).0.to_vec(), player_id: vec![] };
+    accounts.open_account(life.call(Role::Player, &me, open)).await.unwrap();
+    let issue = pb::IssueRequest {
+        request_id: id(2).0.to_vec(),
+        player_id: player(1).0.to_vec(),
+        amount: 500,
+        reason: "welcome".into(),
+    };
+    let greedy = accounts.issue(life.call(Role::Player, &me, issue.clone())).await.unwrap_err();
+    assert_eq!(wire::status::reason_of(&greedy), Some(ErrorReason::RoleNotAllowed));
+    let issued = accounts.issue(life.call(Role::Operator, "ops", issue.clone())).await.unwrap();
+    let issued = issued.into_inner();
+    assert_eq!((issued.balance, issued.position), (500, 1));
+    let buy_in = pb::BuyInRequest {
+        request_id: id(3).0.to_vec(),
+        table_id: TABLE.0.to_vec(),
+        player_id: player(1).0.to_vec(),
+        amount: 200,
+    };
+    let bought = settlement.buy_in(life.call(Role::Service, "table", buy_in.clone())).await;
+    let bought = bought.unwrap().into_inner();
+    drop((accounts, settlement));
+    life.end().await;
+
+    let life = Life::begin(&url).await;
+    let mut accounts = WalletServiceClient::new(life.channel.clone());
+    let mut settlement = SettlementServiceClient::new(life.channel.clone());
+    let again = settlement.buy_in(life.call(Role::Service, "table", buy_in)).await.unwrap();
+    assert_eq!(again.into_inner(), bought);
+    let again = accounts.issue(life.call(Role::Operator, "ops", issue)).await.unwrap();
+    assert_eq!(again.into_inner(), issued, "the first answer, in another life");
+    let ask = pb::GetAccountRequest::default();
+    let found = accounts.get_account(life.call(Role::Player, &me, ask)).await.unwrap();
+    let found = found.into_inner();
+    assert_eq!((found.account, found.balance), (own(1).to_string(), 300));
+    assert_eq!(found.seats.iter().map(|seat| seat.balance).collect::<Vec<_>>(), [200]);
+    let ask = pb::ListEntriesRequest::default();
+    let listed = accounts.list_entries(life.call(Role::Auditor, "a", ask)).await.unwrap_err();
+    assert_eq!(wire::status::reason_of(&listed), Some(ErrorReason::BadField), "whose account?");
+    drop((accounts, settlement));
+    life.end().await;
+}
