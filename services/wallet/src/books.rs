@@ -76,7 +76,7 @@ impl Books {
         Ok(books)
     }
 
-    /// Applies one durable event.
+    /// Applies the next durable event.
     pub fn apply(&mut self, position: Position, recorded_at: UnixMicros, event: &Event) {
         evolve(&mut self.ledger, event);
         match event {
@@ -84,8 +84,9 @@ impl Books {
             Event::Posted(transfer) => {
                 for leg in &transfer.legs {
                     if let Account::Player(player) = leg.account {
-                        let line = line(position, recorded_at, transfer, leg.amount);
-                        self.players.entry(player).or_default().insert(line);
+                        let balance = self.balance(player).unwrap_or_default();
+                        let line = line((position, recorded_at), transfer, leg.amount, balance);
+                        self.players.entry(player).or_default().lines.push(line);
                     }
                 }
             }
@@ -141,17 +142,13 @@ impl Books {
     }
 }
 
-impl Statement {
-    /// Adds a line; its balance is that of the line before it and its own amount.
-    fn insert(&mut self, mut line: Line) {
-        let before = self.lines.last().map_or(Amount::ZERO, |last| last.balance);
-        line.balance =
-            before.plus(line.amount).expect("a balance in the log is within the ledger's bounds");
-        self.lines.push(line);
-    }
-}
-
-fn line(position: Position, recorded_at: UnixMicros, transfer: &Transfer, amount: Amount) -> Line {
+/// A line of the statement of an account that now holds `balance`.
+fn line(
+    (position, recorded_at): (Position, UnixMicros),
+    transfer: &Transfer,
+    amount: Amount,
+    balance: Amount,
+) -> Line {
     Line {
         position,
         recorded_at,
@@ -159,7 +156,7 @@ fn line(position: Position, recorded_at: UnixMicros, transfer: &Transfer, amount
         kind: transfer.kind,
         table: transfer.table(),
         amount,
-        balance: Amount::ZERO,
+        balance,
         reason: transfer.reason.as_str().into(),
     }
 }
