@@ -12,6 +12,7 @@
 //!                   └─────────────────────────────────────────────────────────────────┘
 //! ```
 
+use std::borrow::Borrow;
 use std::fmt;
 
 use primitives::Credits;
@@ -61,7 +62,8 @@ impl Hand {
     ///
     /// # Errors
     /// Where the setup breaks a rule.
-    pub fn try_new(setup: &Setup) -> Result<Hand, SetupError> {
+    pub fn try_new(setup: impl Borrow<Setup>) -> Result<Hand, SetupError> {
+        let setup = setup.borrow();
         let count = setup.check()?;
         let mut core = Core::new(setup, count);
         let game = (setup.rules.variant().open)(&mut core);

@@ -236,7 +236,9 @@ impl RuleSet {
         taken.max(Credits::of(1))
     }
 
-    pub(crate) fn sabacc_ante_due(&self, sabacc_pot: Credits) -> Credits {
+    /// What each player pays into a Sabacc Pot that stands so, as his ante.
+    #[must_use]
+    pub fn sabacc_ante_due(&self, sabacc_pot: Credits) -> Credits {
         match self.sabacc_ante_when {
             SabaccAnte::WhenEmpty if !sabacc_pot.is_zero() => Credits::ZERO,
             SabaccAnte::EveryHand | SabaccAnte::WhenEmpty => self.sabacc_ante,

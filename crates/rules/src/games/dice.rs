@@ -1,4 +1,4 @@
-//! Ryan B.'s adaptation with dice and all its options.
+//! The adaptation for a paper deck and real dice, with all its options.
 
 use crate::deck::S76;
 use crate::games::shifting;

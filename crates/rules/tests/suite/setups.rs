@@ -1,0 +1,103 @@
+//! What a hand may start from.
+
+use primitives::{Credits, SeatNo};
+use rules::{FieldValue, Hand, RuleSet, RuleSetError, SetupError};
+
+use crate::scene::Scene;
+
+/// Given these seats, then the hand starts or not.
+fn seats(numbers: &[u8], starts: bool) {
+    let mut setup = Scene::new("dice", "", &vec![100; numbers.len()]).setup();
+    setup.seats = numbers.iter().map(|&seat| SeatNo::try_new(seat).unwrap()).collect();
+    let result = Hand::try_new(setup).map(|_| ());
+    assert_eq!(result.is_ok(), starts, "{numbers:?}: {result:?}");
+}
+
+#[test]
+fn seats_ascend_with_one_wrap() {
+    seats(&[1, 2], true);
+    seats(&[3, 4, 1], true);
+    seats(&[8, 1, 2, 3, 4, 5, 6, 7], true);
+    seats(&[3, 5, 4], false);
+    seats(&[1, 1], false);
+    seats(&[5, 1, 5], false);
+    seats(&[4, 1, 3, 2], false);
+    seats(&[2, 1, 3], false);
+}
+
+/// Given the scene, then it does not start, for this reason.
+fn refused(scene: &Scene, reason: &str) {
+    let error: SetupError = scene.start().map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains(reason), "{error}");
+}
+
+#[test]
+fn players_stacks_and_pots_are_checked() {
+    refused(&Scene::new("dice", "", &[100]), "for 2 to 8 players, not 1");
+    refused(&Scene::new("dice", "", &[100, 9]), "p2 has 9 and needs 10");
+    refused(&Scene::new("dice", "hand_ante=0,sabacc_ante=0", &[0, 1]), "p1 has 0 and needs 1");
+    refused(&Scene::new("dice", "", &[Credits::MAX.get(), 10]), "exceed 9007199254740991");
+    refused(&Scene::new("dice", "", &[Credits::MAX.get() - 10, 10]).sabacc(1), "exceed");
+    refused(&Scene { carried: 1, ..Scene::new("dice", "", &[100, 100]) }, "no carried pot");
+    assert!(Scene::new("dice", "", &[Credits::MAX.get() - 10, 10]).start().is_ok());
+}
+
+#[test]
+fn the_sabacc_ante_may_be_due_only_when_the_pot_is_empty() {
+    let scene = Scene::new("dice", "sabacc_ante=50,sabacc_ante_when=when_empty", &[60, 60]);
+    let stacks =
+        |scene: &Scene| scene.start().unwrap().stacks().map(Credits::get).collect::<Vec<_>>();
+    assert_eq!(stacks(&scene), [5, 5]);
+    assert_eq!(stacks(&scene.clone().sabacc(1)), [55, 55]);
+    assert_eq!(scene.rules().due(Credits::ZERO), Credits::of(55));
+    assert_eq!(scene.rules().due(Credits::of(1)), Credits::of(5));
+}
+
+/// Given this field, then the rule set is refused for this reason.
+fn field(variant: &str, name: &str, value: FieldValue, reason: &str) {
+    let error: RuleSetError = RuleSet::parse(variant, &[(name.to_owned(), value)]).unwrap_err();
+    assert!(error.to_string().contains(reason), "{error}");
+}
+
+#[test]
+fn fields_are_checked() {
+    let number = FieldValue::Number;
+    let text = |text: &str| FieldValue::Text(text.to_owned());
+    field("poker", "hand_ante", number(1), "no variant `poker`");
+    field("electronic", "shift_number", number(1), "has no rule set field `shift_number`");
+    field("dice", "pulse_ppm", number(1), "has no rule set field `pulse_ppm`");
+    field("dice", "hand_ante", number(1 << 53), "`hand_ante` is too large");
+    field("dice", "hand_ante", text("5"), "`hand_ante` must be a number");
+    field("dice", "field", number(1), "`field` must be true or false");
+    field("dice", "shift", text("pulse"), "`shift` must be one of 2d6, 2d10");
+    field("electronic", "shift", text("2d6"), "`shift` must be one of pulse, none");
+    field("electronic", "pulse_ppm", number(1_000_001), "must be from 0 to 1000000");
+    field("dice", "rake_bps", number(10_001), "must be from 0 to 10000");
+    field("dice", "max_rounds", number(0), "`max_rounds` must be from 1");
+    field("dice", "bomb_out", text("all"), "must be one of match_pot, fixed, none");
+    field("dice", "max_raise", number(4), "must be 0 or at least 5, the least bet");
+    field("dice", "max_round_total", number(4), "must be 0 or at least 5, the least bet");
+    field("dice", "sabacc_ante", number(Credits::MAX.get()), "together with the hand ante");
+}
+
+#[test]
+fn the_shift_number_counts_only_with_one_die() {
+    let rules = |shift: &str, number| {
+        let fields = [
+            ("shift".to_owned(), FieldValue::Text(shift.to_owned())),
+            ("shift_number".to_owned(), FieldValue::Number(number)),
+        ];
+        RuleSet::parse("dice", &fields)
+    };
+    assert!(rules("1d10", 10).is_ok());
+    assert!(rules("1d10", 11).is_err());
+    assert!(rules("1d6", 0).is_err());
+    assert!(rules("2d6", 99).is_ok());
+}
+
+#[test]
+fn a_field_given_twice_is_refused() {
+    let field = ("holdem".to_owned(), FieldValue::Flag(true));
+    let twice = RuleSet::parse("dice", &[field.clone(), field]);
+    assert_eq!(twice, Err(RuleSetError::Twice { field: "holdem" }));
+}

@@ -1,0 +1,115 @@
+//! Who sees what.
+
+use rules::{Card, Outcome, Player, S76, Viewer, censor, line, notation, public_cards, view};
+
+use crate::scene::{Scene, played};
+
+const DEAL: &str = "d deal p1 S10 F10; d deal p2 S9 C10;";
+
+fn player(name: &str) -> Player {
+    Player::parse(name).unwrap()
+}
+
+/// Given the lines, when the next one is seen by p1, p2 and the public, then they read this, and its cards
+/// are public or not.
+fn seen(when: &str, next: &str, p1: &str, p2: &str, public: &str) {
+    let scene = Scene::new("dice", "shift=none", &[100, 100]);
+    let (hand, refused) = played(scene.start().unwrap(), when);
+    assert_eq!(refused, None);
+    let event = notation::read(&hand, next).unwrap();
+    let text = |viewer| censor(&hand, &event, viewer).unwrap().to_string();
+    assert_eq!(text(Viewer::Player(player("p1"))), p1);
+    assert_eq!(text(Viewer::Player(player("p2"))), p2);
+    assert_eq!(text(Viewer::Public), public);
+    assert_eq!(text(Viewer::Auditor), next);
+    assert_eq!(line(&hand, &event), next);
+    assert_eq!(public_cards(&hand, &event), !public.contains("??"));
+}
+
+#[test]
+fn dealt_and_traded_cards_are_the_players_own() {
+    seen("", "d deal p1 S10 F10", "d deal p1 S10 F10", "d deal p1 ?? ??", "d deal p1 ?? ??");
+    seen(DEAL, "p1 trade S10", "p1 trade S10", "p1 trade ??", "p1 trade ??");
+}
+
+#[test]
+fn locked_and_unlocked_cards_are_everybodys() {
+    let lock = "p1 lock S10";
+    seen(DEAL, lock, lock, lock, lock);
+    let unlock = "p1 unlock S10";
+    let when = format!("{DEAL} p1 lock S10; p1 p2 stand; p1 p2 check");
+    seen(&when, unlock, unlock, unlock, unlock);
+}
+
+#[test]
+fn demise_cards_lie_face_up() {
+    let when =
+        "d deal p1 S10 F10; d deal p2 S9 F11; p1 p2 stand; p1 p2 check; p1 p2 stand; p1 p2 check;
+        p1 p2 stand; p1 p2 check; p1 p2 stand; p1 call-hand; p1 p2 check";
+    let tie = "d deal p1 C1";
+    seen(when, tie, tie, tie, tie);
+}
+
+/// The codes that a viewer sees in each hand.
+fn table(when: &str, viewer: Viewer) -> Vec<String> {
+    let scene = Scene::new("dice", "shift=none,pot_building_rounds=0", &[100, 100]);
+    let (hand, refused) = played(scene.start().unwrap(), when);
+    assert_eq!(refused, None);
+    let code = |card: Option<Card>| card.map_or("??", |card| S76.code(card));
+    let hand = view(&hand, viewer);
+    let cards = hand
+        .players
+        .iter()
+        .map(|place| place.cards.iter().map(|card| code(card.card)).collect::<Vec<_>>().join(" "));
+    cards.collect()
+}
+
+#[test]
+fn a_view_shows_ones_own_hand_and_what_lies_face_up() {
+    let when = format!("{DEAL} p1 lock S10; p1 stand");
+    assert_eq!(table(&when, Viewer::Player(player("p1"))), ["S10 F10", "?? ??"]);
+    assert_eq!(table(&when, Viewer::Player(player("p2"))), ["S10 ??", "S9 C10"]);
+    assert_eq!(table(&when, Viewer::Public), ["S10 ??", "?? ??"]);
+    assert_eq!(table(&when, Viewer::Auditor), ["S10 F10", "S9 C10"]);
+}
+
+#[test]
+fn a_reveal_shows_everybody_and_folds_show_nobody() {
+    let revealed = format!("{DEAL} p1 p2 stand; p1 call-hand; p1 p2 check");
+    assert_eq!(table(&revealed, Viewer::Public), ["S10 F10", "S9 C10"]);
+    let folded = format!("{DEAL} p1 lock S10; p1 p2 stand; p1 fold");
+    assert_eq!(table(&folded, Viewer::Public), ["?? ??", "?? ??"]);
+    assert_eq!(table(&folded, Viewer::Player(player("p1"))), ["S10 F10", "?? ??"]);
+}
+
+#[test]
+fn opening_totals_are_announced_where_the_rules_say_so() {
+    let facts = |variant, fields| {
+        let (hand, refused) =
+            played(Scene::new(variant, fields, &[100, 100]).start().unwrap(), DEAL);
+        assert_eq!(refused, None);
+        view(&hand, Viewer::Public).facts
+    };
+    let told = vec![
+        ("declared p1".to_owned(), "20".to_owned()),
+        ("declared p2".to_owned(), "19".to_owned()),
+    ];
+    assert_eq!(facts("dice", ""), told);
+    assert_eq!(facts("electronic", "declare_totals=true"), told);
+    assert!(facts("dice", "declare_totals=false").is_empty());
+    assert!(facts("electronic", "").is_empty());
+}
+
+#[test]
+fn debug_output_names_no_card() {
+    let scene = Scene::new("dice", "", &[100, 100]);
+    let (hand, _) = played(scene.start().unwrap(), DEAL);
+    let trade = notation::read(&hand, "p1 trade S10").unwrap();
+    let other = notation::read(&hand, "p1 trade F10").unwrap();
+    assert_eq!(format!("{trade:?}"), format!("{other:?}"));
+    let cards =
+        |codes: [&str; 2]| Outcome::cards(&codes.map(|code| S76.parse(code).nth(0).unwrap()));
+    assert_eq!(format!("{:?}", cards(["S1", "S2"])), format!("{:?}", cards(["F1", "F2"])));
+    let (twin, _) = played(scene.start().unwrap(), "d deal p1 S1 F1; d deal p2 S2 F2");
+    assert_eq!(format!("{hand:?}"), format!("{twin:?}"));
+}
