@@ -82,7 +82,7 @@ pub fn any_move(decision: &Decision, choose: &mut Choose<'_>) -> Move {
     kind.pick(choose)
 }
 
-/// Plays one event, chosen at random, and applies it; none where the hand is over. `each` sees it before
+/// Plays one event, chosen at random, and applies it; false where the hand is over. `each` sees it before
 /// it is applied.
 ///
 /// # Errors
@@ -91,7 +91,7 @@ pub fn step(
     hand: &mut Hand,
     choose: &mut Choose<'_>,
     each: &mut dyn FnMut(&Hand, &Event),
-) -> Result<Option<()>, Refusal> {
+) -> Result<bool, Refusal> {
     let event = if let Some(outcome) = outcome(hand, choose) {
         chance(hand, outcome)?
     } else {
@@ -100,12 +100,12 @@ pub fn step(
                 let mv = any_move(&decision, choose);
                 decide(hand, decision.player, mv, By::Player)?
             }
-            Next::Chance(_) | Next::Done(_) => return Ok(None),
+            Next::Chance(_) | Next::Done(_) => return Ok(false),
         }
     };
     each(hand, &event);
     evolve(hand, &event);
-    Ok(Some(()))
+    Ok(true)
 }
 
 /// Plays a hand to its end by random legal moves.
@@ -117,7 +117,7 @@ pub fn to_the_end(
     choose: &mut Choose<'_>,
     each: &mut dyn FnMut(&Hand, &Event),
 ) -> Result<(), Refusal> {
-    while step(hand, choose, each)?.is_some() {}
+    while step(hand, choose, each)? {}
     Ok(())
 }
 

@@ -174,6 +174,11 @@ impl Core {
         }
     }
 
+    /// Out of the game: Kessel's only line that moves nothing.
+    pub(crate) fn eliminated(&mut self, player: Player) {
+        self.line(Line::Eliminated { player });
+    }
+
     fn rake_of(&self, amount: Credits) -> Credits {
         let share = amount.portion(u64::from(self.rules.rake_bps), 10_000).unwrap_or(Credits::ZERO);
         if self.rules.rake_cap.is_zero() {
