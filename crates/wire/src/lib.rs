@@ -9,6 +9,7 @@ pub mod moves;
 pub mod places;
 pub mod recorded;
 pub mod replay;
+pub mod ruleset;
 pub mod status;
 
 pub use field::BadField;

@@ -68,7 +68,7 @@ recorded! {
     TableCreated SeatTaken SeatFunded SeatRefused LeaveAsked CashOutDue SeatVacated SitOutChanged
     HandCommitted HandOpened HandSealed ChanceUsed CardsMoved MoveDecided HandSettled
     SettlementPosted HandRevealed ClockResumed HandStarted HandFinished CloseAsked PotRefundDue
-    PotRefunded TableClosed CardsShown
+    PotRefunded TableClosed CardsShown AbsentPaid
     SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened
     AccountOpened TransferPosted
 }

@@ -371,13 +371,20 @@ pub struct PotRefundDue {
     /// 16 bytes.
     #[prost(bytes = "bytes", tag = "1")]
     pub transfer_id: ::prost::bytes::Bytes,
-    /// Who gets how much.
+    /// Who gets how much; seat 0: he has left the table, and is paid out by himself.
     #[prost(message, repeated, tag = "2")]
     pub shares: ::prost::alloc::vec::Vec<RosterSeat>,
 }
 /// Table stream: the wallet has posted the refund.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PotRefunded {}
+/// Table stream: the wallet has paid out the share of a player who had left the table.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AbsentPaid {
+    /// 16 bytes.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub player_id: ::prost::bytes::Bytes,
+}
 /// Table stream: nothing more happens here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TableClosed {}
@@ -437,6 +444,8 @@ pub enum EventType {
     TableClosed = 24,
     /// CardsShown
     CardsShown = 25,
+    /// AbsentPaid
+    AbsentPaid = 26,
     /// SeedCommitted
     SeedCommitted = 100,
     /// SeedSealed
@@ -485,6 +494,7 @@ impl EventType {
             Self::PotRefunded => "EVENT_TYPE_POT_REFUNDED",
             Self::TableClosed => "EVENT_TYPE_TABLE_CLOSED",
             Self::CardsShown => "EVENT_TYPE_CARDS_SHOWN",
+            Self::AbsentPaid => "EVENT_TYPE_ABSENT_PAID",
             Self::SeedCommitted => "EVENT_TYPE_SEED_COMMITTED",
             Self::SeedSealed => "EVENT_TYPE_SEED_SEALED",
             Self::OperationPerformed => "EVENT_TYPE_OPERATION_PERFORMED",
@@ -523,6 +533,7 @@ impl EventType {
             "EVENT_TYPE_POT_REFUNDED" => Some(Self::PotRefunded),
             "EVENT_TYPE_TABLE_CLOSED" => Some(Self::TableClosed),
             "EVENT_TYPE_CARDS_SHOWN" => Some(Self::CardsShown),
+            "EVENT_TYPE_ABSENT_PAID" => Some(Self::AbsentPaid),
             "EVENT_TYPE_SEED_COMMITTED" => Some(Self::SeedCommitted),
             "EVENT_TYPE_SEED_SEALED" => Some(Self::SeedSealed),
             "EVENT_TYPE_OPERATION_PERFORMED" => Some(Self::OperationPerformed),

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use primitives::{HandId, SeatNo, TableId, UnixMicros};
+use primitives::{HandId, PlayerId, SeatNo, TableId, UnixMicros};
 use rules::Next;
 use sha2::{Digest, Sha256};
 
@@ -36,14 +36,24 @@ pub enum Debt {
     Post,
     /// The dealer opens the seed.
     Reveal,
-    /// The Sabacc Pot goes back.
+    /// A player without a hand in play is paid out: he leaves, or the table closes.
+    PayOut { seat: SeatNo },
+    /// The shares of the Sabacc Pot are worked out.
+    Share,
+    /// The wallet moves the shares.
     Refund,
+    /// The wallet pays out the share of somebody who had left.
+    PayAbsent { player: PlayerId },
     /// The table closes.
     Close,
 }
 
 /// All debts, and when the next one becomes due by itself.
-pub fn debts(table: &Table, play: Option<&Play>, now: UnixMicros) -> (Vec<Debt>, Option<UnixMicros>) {
+pub fn debts(
+    table: &Table,
+    play: Option<&Play>,
+    now: UnixMicros,
+) -> (Vec<Debt>, Option<UnixMicros>) {
     let mut debts = Vec::new();
     let mut later = None;
     let closing = table.closing != Closing::Open;
@@ -51,7 +61,15 @@ pub fn debts(table: &Table, play: Option<&Play>, now: UnixMicros) -> (Vec<Debt>,
         match seat.funding {
             Funding::BuyingIn { .. } => debts.push(Debt::Fund { seat: number }),
             Funding::CashingOut { .. } => debts.push(Debt::CashOut { seat: number }),
-            Funding::AtTable => {}
+            Funding::AtTable => {
+                let refunded = table.closing == Closing::Refunded;
+                let free = play.is_none_or(|play| !play.replay.seats.contains(&number));
+                // While the pot is being shared the stack may still grow.
+                let sharing = matches!(table.closing, Closing::Refunding { .. });
+                if free && !sharing && (seat.leaving || refunded) {
+                    debts.push(Debt::PayOut { seat: number });
+                }
+            }
         }
     }
     let next_hand = table.hand_no + 1;
@@ -99,13 +117,19 @@ fn leaver(table: &Table, play: &Play) -> Option<Debt> {
 }
 
 fn closing_debts(table: &Table, debts: &mut Vec<Debt>) {
-    let funding = table.seats.values().any(|seat| seat.funding != Funding::AtTable);
+    let moving = table.seats.values().any(|seat| seat.funding != Funding::AtTable);
     match &table.closing {
         Closing::Open | Closing::Closed => {}
-        Closing::Asked if funding => {}
-        Closing::Asked | Closing::Refunding { .. } => debts.push(Debt::Refund),
-        Closing::Refunded if table.seats.is_empty() => debts.push(Debt::Close),
-        Closing::Refunded => {}
+        // Whoever is just leaving is gone first, so that his share finds him as absent.
+        Closing::Asked if moving || table.seats.values().any(|seat| seat.leaving) => {}
+        Closing::Asked => debts.push(Debt::Share),
+        Closing::Refunding { .. } => debts.push(Debt::Refund),
+        Closing::Refunded => {
+            debts.extend(table.absent.keys().map(|&player| Debt::PayAbsent { player }));
+            if table.seats.is_empty() && table.absent.is_empty() {
+                debts.push(Debt::Close);
+            }
+        }
     }
 }
 

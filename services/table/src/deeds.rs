@@ -2,10 +2,10 @@
 //! refusal that changes nothing. Pure.
 
 use primitives::{PlayerId, SeatNo, StreamId, UnixMicros};
+use prost::Message;
 use proto::common::v1::{ErrorReason, Move as PbMove};
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
-use prost::Message;
 use rules::{By, Next, Refusal};
 use wire::moves::{self, Reader};
 use wire::{Recorded, Refused, refused};
@@ -33,7 +33,11 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    fn now(stream: impl Into<StreamId>, event: impl Into<Recorded>, answer: &impl Message) -> Verdict {
+    fn now(
+        stream: impl Into<StreamId>,
+        event: impl Into<Recorded>,
+        answer: &impl Message,
+    ) -> Verdict {
         Verdict {
             events: vec![(stream.into(), event.into())],
             answer: answer.encode_to_vec(),
@@ -115,9 +119,10 @@ fn sit_down(
             return Err(refused(ErrorReason::SeatTaken, message).field("seat"));
         }
         Some(seat) => seat,
-        None => all.into_iter().find(|seat| !table.seats.contains_key(seat)).ok_or_else(|| {
-            refused(ErrorReason::SeatTaken, "every seat at this table is taken")
-        })?,
+        None => all
+            .into_iter()
+            .find(|seat| !table.seats.contains_key(seat))
+            .ok_or_else(|| refused(ErrorReason::SeatTaken, "every seat at this table is taken"))?,
     };
     let (min, max) = (table.config.min_buy_in, table.config.max_buy_in);
     if buy_in < min || buy_in > max {
@@ -130,9 +135,9 @@ fn sit_down(
     let transfer = debt::request_id("buy-in", &doer.request_id, 0);
     let taken = event::SeatTaken {
         seat: u32::from(seat.get()),
-        player_id: player.0.to_vec(),
+        player_id: player.0.to_vec().into(),
         buy_in: buy_in.get(),
-        transfer_id: transfer.to_vec(),
+        transfer_id: transfer.to_vec().into(),
     };
     let answer = pb::SitDownResponse { seat: u32::from(seat.get()) };
     Ok(Verdict { waits_for: Some(transfer), ..Verdict::now(table.id, taken, &answer) })
@@ -174,9 +179,10 @@ fn act(
         let message = format!("hand {} is in play, not hand {hand_no}", play.hand_no);
         return Err(not_now(&message).with("hand_no", play.hand_no.to_string()).field("hand_no"));
     }
-    let player = doer.player.and_then(|id| play.player(id)).ok_or_else(|| {
-        refused(ErrorReason::NotYourSeat, "you are not dealt into this hand")
-    })?;
+    let player = doer
+        .player
+        .and_then(|id| play.player(id))
+        .ok_or_else(|| refused(ErrorReason::NotYourSeat, "you are not dealt into this hand"))?;
     let to_act = play.to_act().ok_or_else(|| not_now("no decision is due at this moment"))?;
     if to_act != player {
         let seat = play.seat(to_act);
@@ -232,7 +238,8 @@ fn explain(play: &Play, refusal: &Refusal) -> Refused {
     };
     let mut error = refused(reason, refusal.to_string());
     if let Refusal::Amount { min, max, .. } = refusal {
-        error = error.with("min", min.to_string()).with("max", max.to_string()).field("move.amount");
+        error =
+            error.with("min", min.to_string()).with("max", max.to_string()).field("move.amount");
     }
     if let Next::Decision(decision) = rules::next(hand) {
         let legal: Vec<String> = decision

@@ -1,2 +1,32 @@
-//! Knows: nothing yet.
-//! Does not know: anything.
+//! Knows: tables, seats, hands in play and their clocks; what a table owes and is owed.
+//! Does not know: the order of a shuffled pile, what is on an account, who a token's bearer is.
+//!
+//! **A table is a task that owns its state** ([`actor`]): a command in, events out, appended, then
+//! applied, then answered and told to viewers. What the world owes a table is read off its state
+//! ([`debt`]): an operation of chance to perform, a transfer to post, a seed to open. After a crash
+//! the next owner folds the log ([`recovery`]), sees the same debts and repeats them under the same
+//! request ids; the log is the outbox, and there is no list of things to do.
+//!
+//! - [`mod@table`] is a table between hands, [`play`] a hand in play, [`state`] the two together:
+//!   pure folds of the log.
+//! - [`deeds`] judges what people ask for; [`plan`], [`pay`] and [`settle`] turn debts into calls
+//!   and answers into events. All pure. [`peers`] makes the calls.
+//! - [`updates`] and [`publish`] tell viewers what each may see.
+//! - [`house`] has all tables of a log, [`api`] is their gRPC face, [`shell`] a process around them.
+
+pub mod actor;
+pub mod api;
+pub mod debt;
+pub mod deeds;
+pub mod house;
+pub mod pay;
+pub mod peers;
+pub mod plan;
+pub mod play;
+pub mod publish;
+pub mod recovery;
+pub mod settle;
+pub mod shell;
+pub mod state;
+pub mod table;
+pub mod updates;

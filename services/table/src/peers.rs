@@ -26,7 +26,12 @@ pub enum Job {
     Seal(dealer::SealRequest),
     Perform(PerformRequest),
     /// Cards of a pile, one after the other, until the count says it is enough.
-    Until { request: PerformRequest, pile: Vec<Handle>, count: Count, deck: &'static Deck },
+    Until {
+        request: PerformRequest,
+        pile: Vec<Handle>,
+        count: Count,
+        deck: &'static Deck,
+    },
     Reveal(dealer::RevealRequest),
     BuyIn(wallet::BuyInRequest),
     CashOut(wallet::CashOutRequest),

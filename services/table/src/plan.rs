@@ -27,9 +27,17 @@ pub struct Plan {
 #[derive(Debug, Clone)]
 enum Step {
     Operation(dealer::Operation),
-    Deal { deal: Deal, layout: Layout, seat: u32 },
+    Deal {
+        deal: Deal,
+        layout: Layout,
+        seat: u32,
+    },
     /// A deal whose size only its cards tell.
-    Until { deal: Deal, seat: u32, pile: Vec<fairness::Handle> },
+    Until {
+        deal: Deal,
+        seat: u32,
+        pile: Vec<fairness::Handle>,
+    },
 }
 
 /// The answer does not fit the request.
@@ -42,7 +50,7 @@ pub fn plan(play: &Play, due: &[Chance]) -> Result<Plan, Misplaced> {
     let mut replay: HandReplay = play.replay.clone();
     let mut request = dealer::PerformRequest {
         request_id: debt::hand_request("chance", play.hand_id, play.version),
-        table_id: play.opened.table_id.clone(),
+        table_id: play.opened.table_id.to_vec(),
         hand_no: play.hand_no,
         ..dealer::PerformRequest::default()
     };

@@ -34,7 +34,10 @@ pub enum PastKind {
     Plain(What),
     /// A hand started, and is as it was then.
     Started(Box<Play>),
-    Step { event: Event, clock: Option<Clock> },
+    Step {
+        event: Event,
+        clock: Option<Clock>,
+    },
     Ended(Box<HandSettled>),
 }
 
@@ -58,7 +61,11 @@ impl Publisher {
 
     /// What a viewer missed after `sequence`; nothing where that is too long ago.
     #[must_use]
-    pub fn since(&self, player: Option<PlayerId>, sequence: u64) -> Option<Vec<pb::WatchTableResponse>> {
+    pub fn since(
+        &self,
+        player: Option<PlayerId>,
+        sequence: u64,
+    ) -> Option<Vec<pb::WatchTableResponse>> {
         let first = self.history.front().map_or(u64::MAX, |past| past.sequence);
         if sequence + 1 < first && self.history.back().is_none_or(|last| last.sequence > sequence) {
             return None;

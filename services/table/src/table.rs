@@ -44,10 +44,15 @@ pub struct Seat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Funding {
     /// Asked of the wallet under this transfer.
-    BuyingIn { transfer: [u8; 16], amount: Credits },
+    BuyingIn {
+        transfer: [u8; 16],
+        amount: Credits,
+    },
     AtTable,
     /// On their way back under this transfer.
-    CashingOut { transfer: [u8; 16] },
+    CashingOut {
+        transfer: [u8; 16],
+    },
 }
 
 /// The end of a table, step by step.
@@ -57,7 +62,10 @@ pub enum Closing {
     /// No hand starts any more.
     Asked,
     /// The Sabacc Pot goes back under this transfer.
-    Refunding { transfer: [u8; 16], shares: Vec<(SeatNo, PlayerId, Credits)> },
+    Refunding {
+        transfer: [u8; 16],
+        shares: Vec<(Option<SeatNo>, PlayerId, Credits)>,
+    },
     /// The Sabacc Pot is empty: everybody is paid out.
     Refunded,
     Closed,
@@ -88,6 +96,10 @@ pub struct Table {
     pub refusals: Vec<([u8; 16], String)>,
     /// The seats' transfers that were posted, for repeated requests. Of present seats only.
     pub funded_by: BTreeMap<SeatNo, [u8; 16]>,
+    /// Who played the last hand.
+    pub last_roster: Vec<PlayerId>,
+    /// Shares of the Sabacc Pot of players who had left, on their way to them.
+    pub absent: BTreeMap<PlayerId, Credits>,
     /// Updates published so far.
     pub sequence: u64,
 }
@@ -108,7 +120,8 @@ impl Table {
     pub fn open(id: TableId, created: &pb::TableCreated) -> Result<Table, Damaged> {
         let rules = RuleSet::from_canonical(&created.rule_set)
             .map_err(|error| Damaged(error.to_string()))?;
-        let seats = u8::try_from(created.seats).map_err(|_| Damaged("too many seats".to_owned()))?;
+        let seats =
+            u8::try_from(created.seats).map_err(|_| Damaged("too many seats".to_owned()))?;
         Ok(Table {
             id,
             config: Config {
@@ -134,6 +147,8 @@ impl Table {
             closing: Closing::Open,
             refusals: Vec::new(),
             funded_by: BTreeMap::new(),
+            last_roster: Vec::new(),
+            absent: BTreeMap::new(),
             sequence: 0,
         })
     }
@@ -142,6 +157,16 @@ impl Table {
     #[must_use]
     pub fn seat_of(&self, player: PlayerId) -> Option<SeatNo> {
         self.seats.iter().find(|(_, seat)| seat.player == player).map(|(number, _)| *number)
+    }
+
+    /// The clocks that a hand's players have missed in a row, p1 first.
+    #[must_use]
+    pub fn misses(&self, opened: &pb::HandOpened) -> Vec<u32> {
+        let misses = |seat: &pb::RosterSeat| {
+            let number = SeatNo::try_from(seat.seat).ok()?;
+            self.seats.get(&number).map(|seat| seat.misses)
+        };
+        opened.roster.iter().map(|seat| misses(seat).unwrap_or_default()).collect()
     }
 
     /// The seats that the next hand deals in, ascending.
@@ -195,6 +220,9 @@ impl Table {
             Recorded::CloseAsked(_) => self.closing = Closing::Asked,
             Recorded::PotRefundDue(due) => self.refund_due(due)?,
             Recorded::PotRefunded(_) => self.pot_refunded()?,
+            Recorded::AbsentPaid(pb::AbsentPaid { player_id }) => {
+                self.absent.remove(&wire::field::player_id(player_id)?);
+            }
             Recorded::TableClosed(_) => self.closing = Closing::Closed,
             Recorded::TableCreated(_)
             | Recorded::HandOpened(_)
@@ -265,7 +293,11 @@ impl Table {
         Ok(())
     }
 
-    fn hand_finished(&mut self, finished: &pb::HandFinished, at: UnixMicros) -> Result<(), Damaged> {
+    fn hand_finished(
+        &mut self,
+        finished: &pb::HandFinished,
+        at: UnixMicros,
+    ) -> Result<(), Damaged> {
         let pb::HandFinished {
             hand_no: _,
             hand_id: _,
@@ -279,8 +311,10 @@ impl Table {
         if *sabacc_won {
             self.paid.clear();
         }
+        self.last_roster.clear();
         for (index, pb::RosterSeat { seat, player_id, stack }) in seats.iter().enumerate() {
             let player = wire::field::player_id(player_id)?;
+            self.last_roster.push(player);
             let stack = wire::field::credits("stack", *stack)?;
             let entry = self.seat_mut(*seat)?;
             entry.stack = stack;
@@ -306,7 +340,8 @@ impl Table {
         let mut parsed = Vec::new();
         for pb::RosterSeat { seat, player_id, stack } in shares {
             let player = wire::field::player_id(player_id)?;
-            parsed.push((seat_no(*seat)?, player, wire::field::credits("share", *stack)?));
+            let seat = if *seat == 0 { None } else { Some(seat_no(*seat)?) };
+            parsed.push((seat, player, wire::field::credits("share", *stack)?));
         }
         let transfer = wire::field::exactly("transfer_id", transfer_id)?;
         self.closing = Closing::Refunding { transfer, shares: parsed };
@@ -319,7 +354,11 @@ impl Table {
         else {
             return Err(Damaged("a refund that was not due".to_owned()));
         };
-        for (number, _, share) in shares {
+        for (number, player, share) in shares {
+            let Some(number) = number else {
+                self.absent.insert(player, share);
+                continue;
+            };
             let seat = self.seat_mut(u32::from(number.get()))?;
             seat.stack = seat.stack.plus(share).map_err(|error| Damaged(error.to_string()))?;
         }

@@ -44,6 +44,7 @@ pub fn is_published(event: &Recorded) -> bool {
         | Recorded::CloseAsked(_)
         | Recorded::PotRefundDue(_)
         | Recorded::PotRefunded(_)
+        | Recorded::AbsentPaid(_)
         | Recorded::SeedCommitted(_)
         | Recorded::SeedSealed(_)
         | Recorded::OperationPerformed(_)
@@ -94,7 +95,8 @@ impl Step<'_> {
                 action.seat = moves::seat_of(*player, self.seats);
                 action.by_clock = *by == rules::By::Clock;
                 action.r#move = seen.map(|seen| moves::censored(mv, &seen, deck, self.seats));
-                cards_changed = !moves::cards_of(mv).is_empty() || view.players[player.index()].status == Status::Out;
+                cards_changed = !moves::cards_of(mv).is_empty()
+                    || view.players[player.index()].status == Status::Out;
             }
             Event::Chance(outcome) => match outcome {
                 Outcome::Shuffled => cards_changed = true,
@@ -214,7 +216,8 @@ fn turn(hand: &Hand, seats: &[SeatNo], viewer: Viewer, clock: Clock) -> pb::Turn
 pub fn hand_view(play: &Play, clock: Option<Clock>, viewer: Viewer) -> pb::HandView {
     let hand = &play.replay.hand;
     let view = rules::view(hand, viewer);
-    let fact = |(name, value): &(String, String)| pb::Fact { name: name.clone(), value: value.clone() };
+    let fact =
+        |(name, value): &(String, String)| pb::Fact { name: name.clone(), value: value.clone() };
     pb::HandView {
         hand_no: play.hand_no,
         hand_id: play.hand_id.0.to_vec(),

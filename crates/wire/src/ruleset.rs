@@ -1,0 +1,31 @@
+//! Rule sets as requests name them.
+
+use proto::common::v1::rule_set_field::Value;
+use proto::common::v1::{ErrorReason, RuleSetField, WordList};
+use rules::{FieldValue, RuleSet};
+
+use crate::status::{Refused, refused};
+
+/// A rule set from the fields that differ from the variant's defaults.
+pub fn read(variant: &str, fields: &[RuleSetField]) -> Result<RuleSet, Refused> {
+    let mut named = Vec::with_capacity(fields.len());
+    for (at, RuleSetField { name, value }) in fields.iter().enumerate() {
+        let value = match value {
+            Some(Value::Number(number)) => FieldValue::Number(*number),
+            Some(Value::Text(text)) => FieldValue::Text(text.clone()),
+            Some(Value::Flag(flag)) => FieldValue::Flag(*flag),
+            Some(Value::List(WordList { words })) => FieldValue::List(words.clone()),
+            None => {
+                let message = format!("the field `{name}` has no value");
+                return Err(refused(ErrorReason::RuleSetInvalid, message)
+                    .field(&format!("config.rule_set[{at}].value")));
+            }
+        };
+        named.push((name.clone(), value));
+    }
+    RuleSet::parse(variant, &named).map_err(|error| {
+        let field =
+            if rules::variant(variant).is_none() { "config.variant" } else { "config.rule_set" };
+        refused(ErrorReason::RuleSetInvalid, error.to_string()).field(field)
+    })
+}

@@ -1,0 +1,525 @@
+//! One table's task: the only owner of its state.
+//!
+//! A command or a paid debt becomes events; the events are appended; only then does the state move,
+//! the caller hear, the viewers see. What the log did not take has not happened. While a debt is
+//! being paid elsewhere the table goes on listening.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chassis::clock::Clock as _;
+use chassis::clock::SystemClock;
+use eventlog::{AppendError, Entry, Log, Recall, Request};
+use primitives::{PlayerId, RequestId, UnixMicros};
+use proto::common::v1::ErrorReason;
+use proto::table::v1 as pb;
+use rules::{By, Next};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tracing::Instrument as _;
+use wire::{Recorded, Refused, refused, status};
+
+use crate::debt::{self, Debt};
+use crate::deeds::{self, Deed, Doer};
+use crate::pay::{self, Broken, Paid};
+use crate::peers::{Faces, Failure, Peers, Reply};
+use crate::plan::Plan;
+use crate::publish::{self, Past, PastKind, Publisher};
+use crate::state::State;
+
+/// The longest pause before a debt that could not be paid is tried again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// What a table is asked.
+pub enum Command {
+    View { viewer: Option<PlayerId>, reply: oneshot::Sender<pb::TableView> },
+    Summary { reply: oneshot::Sender<pb::TableSummary> },
+    Watch { viewer: Option<PlayerId>, resume: Option<u64>, reply: oneshot::Sender<Watched> },
+    Do(Box<Order>),
+}
+
+/// What was sent to a viewer first, and the rest as it comes.
+pub type Watched =
+    Result<(Vec<pb::WatchTableResponse>, mpsc::Receiver<pb::WatchTableResponse>), Refused>;
+
+/// A deed, by whom, under which request.
+pub struct Order {
+    pub deed: Deed,
+    pub player: Option<PlayerId>,
+    pub request: RequestId,
+    /// SHA-256 of the request's content.
+    pub digest: [u8; 32],
+    pub actor: Arc<str>,
+    pub trace: [u8; 16],
+    pub span: tracing::Span,
+    /// The encoded answer.
+    pub reply: oneshot::Sender<Result<Vec<u8>, Refused>>,
+}
+
+/// What all tables share.
+#[derive(Clone)]
+pub struct Surroundings {
+    pub log: Log,
+    pub peers: Peers,
+    pub clock: Arc<SystemClock>,
+}
+
+/// What a table's task is made of.
+pub struct Actor {
+    state: State,
+    log: Log,
+    peers: Peers,
+    clock: Arc<SystemClock>,
+    publisher: Publisher,
+    paying: JoinSet<(Debt, Option<Plan>, Result<Reply, Failure>)>,
+    busy: BTreeSet<Debt>,
+    /// When a debt that failed is tried again, and how often it has.
+    later: BTreeMap<Debt, (UnixMicros, u32)>,
+    /// Those who wait for their buy-in, by transfer, with the answer they will get.
+    waiting: Vec<([u8; 16], Vec<u8>, oneshot::Sender<Result<Vec<u8>, Refused>>)>,
+    /// Since when the log takes nothing.
+    outage: Option<UnixMicros>,
+    /// The table contradicts itself or a service contradicts it: nothing moves any more.
+    broken: Option<String>,
+}
+
+/// Why a table's task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Nobody asks any more: the house is closing.
+    Dropped,
+    /// The log is no longer ours: memory is worth nothing.
+    Lost,
+}
+
+impl Actor {
+    /// A table as it stands; `past` is what its viewers may be told again.
+    #[must_use]
+    pub fn new(state: State, past: Vec<Past>, surroundings: Surroundings) -> Actor {
+        let mut publisher = Publisher::new(state.table.id);
+        for past in past {
+            publisher.remember(past);
+        }
+        let Surroundings { log, peers, clock } = surroundings;
+        Actor {
+            state,
+            log,
+            peers,
+            clock,
+            publisher,
+            paying: JoinSet::new(),
+            busy: BTreeSet::new(),
+            later: BTreeMap::new(),
+            waiting: Vec::new(),
+            outage: None,
+            broken: None,
+        }
+    }
+
+    /// Runs the table until nobody asks any more or the log is lost.
+    pub async fn run(mut self, mut commands: mpsc::Receiver<Command>) -> Ended {
+        if self.resume_clock().await == Err(Ended::Lost) {
+            return Ended::Lost;
+        }
+        loop {
+            let wake = match self.pay_debts().await {
+                Ok(wake) => wake,
+                Err(ended) => return ended,
+            };
+            let clock = Arc::clone(&self.clock);
+            let sleep = async move {
+                match wake {
+                    Some(at) => clock.sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let stopped = self.log.stopped();
+            let step = tokio::select! {
+                command = commands.recv() => match command {
+                    Some(command) => self.command(command).await,
+                    None => Err(Ended::Dropped),
+                },
+                Some(paid) = self.paying.join_next() => match paid {
+                    Ok((debt, plan, reply)) => self.paid(debt, plan, reply).await,
+                    Err(error) => {
+                        self.break_down(&format!("paying a debt failed: {error}"));
+                        Ok(())
+                    }
+                },
+                () = sleep => self.tick().await,
+                () = stopped.cancelled() => Err(Ended::Lost),
+            };
+            if let Err(ended) = step {
+                let reason = pb::EndReason::ServerStopping;
+                self.publisher.end(reason, self.state.table.sequence);
+                return ended;
+            }
+        }
+    }
+
+    async fn command(&mut self, command: Command) -> Result<(), Ended> {
+        match command {
+            Command::View { viewer, reply } => {
+                let _ = reply.send(self.state.view(viewer));
+            }
+            Command::Summary { reply } => {
+                let _ = reply.send(self.state.summary());
+            }
+            Command::Watch { viewer, resume, reply } => {
+                let _ = reply.send(self.watch(viewer, resume));
+            }
+            Command::Do(order) => {
+                let span = order.span.clone();
+                return self.order(*order).instrument(span).await;
+            }
+        }
+        Ok(())
+    }
+
+    fn watch(&mut self, viewer: Option<PlayerId>, resume: Option<u64>) -> Watched {
+        let sequence = self.state.table.sequence;
+        let token = publish::token(self.state.table.id, sequence);
+        if resume.is_some_and(|resume| resume > sequence) {
+            let problem = "this token is ahead of the table: it is not one of ours";
+            return Err(wire::BadField::new("resume_token", problem).into());
+        }
+        let message = |message| pb::WatchTableResponse {
+            message: Some(message),
+            resume_token: token.clone(),
+        };
+        let missed = resume.and_then(|resume| self.publisher.since(viewer, resume));
+        let mut first = missed.unwrap_or_else(|| {
+            let view = self.state.view(viewer);
+            vec![message(pb::watch_table_response::Message::Snapshot(view))]
+        });
+        first.push(message(pb::watch_table_response::Message::CaughtUp(pb::CaughtUp {})));
+        if self.state.is_closed() {
+            let reason = pb::EndReason::TableClosed.into();
+            let ended = pb::StreamEnded { reason };
+            first.push(message(pb::watch_table_response::Message::Ended(ended)));
+            return Ok((first, mpsc::channel(1).1));
+        }
+        Ok((first, self.publisher.watch(viewer)))
+    }
+
+    /// A deed: asked before, refused, or done and durable.
+    async fn order(&mut self, order: Order) -> Result<(), Ended> {
+        match self.log.recall(order.request, order.digest).await {
+            Ok(Recall::Fresh) => {}
+            Ok(Recall::Same { answer, first: _ }) => {
+                self.answer_again(order, answer.to_vec());
+                return Ok(());
+            }
+            Ok(Recall::Different) => {
+                let _ = order.reply.send(Err(status::request_id_reused()));
+                return Ok(());
+            }
+            Err(_) => {
+                let _ = order.reply.send(Err(status::unavailable("the log cannot be read")));
+                return Ok(());
+            }
+        }
+        if let Some(broken) = &self.broken {
+            let message =
+                format!("this table is stopped until an operator has looked at it: {broken}");
+            let _ = order.reply.send(Err(refused(ErrorReason::Corrupt, message)));
+            return Ok(());
+        }
+        let doer =
+            Doer { player: order.player, request_id: order.request.0, now: self.clock.now() };
+        let (table, play) = (&self.state.table, self.state.play.as_ref());
+        let verdict = match deeds::judge(table, play, &order.deed, &doer) {
+            Ok(verdict) => verdict,
+            Err(refusal) => {
+                let _ = order.reply.send(Err(refusal));
+                return Ok(());
+            }
+        };
+        if verdict.events.is_empty() {
+            let _ = order.reply.send(Ok(verdict.answer));
+            return Ok(());
+        }
+        let request = Request {
+            id: order.request,
+            digest: order.digest,
+            answer: verdict.answer.clone().into(),
+        };
+        let paid = Paid { events: verdict.events, faces: Faces::new() };
+        let by = Author { actor: order.actor, trace: order.trace, request: Some(request) };
+        match self.append(paid, by).await? {
+            Ok(()) => match verdict.waits_for {
+                Some(transfer) => self.waiting.push((transfer, verdict.answer, order.reply)),
+                None => {
+                    let _ = order.reply.send(Ok(verdict.answer));
+                }
+            },
+            Err(refusal) => {
+                let _ = order.reply.send(Err(refusal));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same request again: the same answer, once what it waits for has happened.
+    fn answer_again(&mut self, order: Order, answer: Vec<u8>) {
+        let Deed::SitDown { .. } = order.deed else {
+            let _ = order.reply.send(Ok(answer));
+            return;
+        };
+        let transfer = debt::request_id("buy-in", &order.request.0, 0);
+        if self.state.is_buying_in(transfer) {
+            self.waiting.push((transfer, answer, order.reply));
+            return;
+        }
+        let refusal = self.state.refusal(transfer);
+        let _ = order.reply.send(refusal.map_or(Ok(answer), Err));
+    }
+
+    /// Starts what can be started; says when to look again.
+    async fn pay_debts(&mut self) -> Result<Option<UnixMicros>, Ended> {
+        loop {
+            if self.broken.is_some() {
+                return Ok(None);
+            }
+            let now = self.clock.now();
+            let (debts, later) = debt::debts(&self.state.table, self.state.play.as_ref(), now);
+            self.later.retain(|debt, _| debts.contains(debt));
+            let mut wake = earliest(later, self.deadline());
+            let mut local = None;
+            for debt in debts {
+                if self.busy.contains(&debt) {
+                    continue;
+                }
+                if let Some((at, _)) = self.later.get(&debt).filter(|(at, _)| *at > now) {
+                    wake = earliest(wake, Some(*at));
+                    continue;
+                }
+                let made = pay::prepare(&self.state.table, self.state.play.as_ref(), debt);
+                let payment = match made {
+                    Ok(payment) => payment,
+                    Err(broken) => {
+                        self.break_down(&broken.0);
+                        return Ok(None);
+                    }
+                };
+                if matches!(payment.job, crate::peers::Job::Nothing) {
+                    local = Some(debt);
+                    break;
+                }
+                self.busy.insert(debt);
+                let peers = self.peers.clone();
+                let span = tracing::info_span!("debt", ?debt, table = %self.state.table.id);
+                let job = payment.job.run(peers).instrument(span);
+                let plan = payment.plan;
+                self.paying.spawn(async move { (debt, plan, job.await) });
+            }
+            match local {
+                // What needs nobody else is done at once, and may change what is owed.
+                Some(debt) => self.paid(debt, None, Ok(Reply::Nothing)).await?,
+                None => return Ok(wake),
+            }
+        }
+    }
+
+    /// A debt came back.
+    async fn paid(
+        &mut self,
+        debt: Debt,
+        plan: Option<Plan>,
+        reply: Result<Reply, Failure>,
+    ) -> Result<(), Ended> {
+        self.busy.remove(&debt);
+        let now = self.clock.now();
+        let (table, play) = (&self.state.table, self.state.play.as_ref());
+        let paid = match reply {
+            Ok(reply) => pay::conclude(table, play, (debt, plan.as_ref(), now), reply),
+            Err(Failure::Refused(refusal)) => match pay::refused(table, debt, &refusal) {
+                Some(paid) => Ok(paid),
+                None => Err(Broken(format!("{debt:?} was refused: {}", refusal.message()))),
+            },
+            Err(Failure::Again(why)) => {
+                self.try_later(debt, &why);
+                return Ok(());
+            }
+        };
+        // Checked on a copy first: what the rules would not take must not get into the log.
+        let checked = paid.and_then(|paid| self.state.check(&paid, now).map(|()| paid));
+        match checked {
+            Ok(paid) => {
+                if self.append(paid, Author::service()).await?.is_err() {
+                    self.try_later(debt, "the log takes nothing");
+                } else {
+                    self.later.remove(&debt);
+                    self.answer_waiting();
+                }
+            }
+            Err(broken) => self.break_down(&broken.0),
+        }
+        Ok(())
+    }
+
+    fn try_later(&mut self, debt: Debt, why: &str) {
+        let tries = self.later.get(&debt).map_or(0, |(_, tries)| *tries);
+        let pause = Duration::from_millis(100 << tries.min(6)).min(LONGEST_PAUSE);
+        tracing::warn!(?debt, table = %self.state.table.id, why, ?pause, "a debt is paid later");
+        self.later.insert(debt, (self.clock.now().plus(pause), tries + 1));
+    }
+
+    /// The buy-ins that have come or been refused.
+    fn answer_waiting(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        for (transfer, answer, reply) in waiting {
+            if self.state.is_buying_in(transfer) {
+                self.waiting.push((transfer, answer, reply));
+            } else {
+                let refusal = self.state.refusal(transfer);
+                let _ = reply.send(refusal.map_or(Ok(answer), Err));
+            }
+        }
+    }
+
+    /// Appends, then moves the state and tells. The inner error: nothing has happened.
+    async fn append(&mut self, paid: Paid, by: Author) -> Result<Result<(), Refused>, Ended> {
+        let Paid { events, faces } = paid;
+        let entry = Entry {
+            events: events.iter().map(|(stream, event)| event.on(*stream)).collect(),
+            request: by.request,
+            actor: by.actor,
+            trace: by.trace,
+        };
+        let receipt = match self.log.append(entry).await {
+            Ok(receipt) => receipt,
+            Err(AppendError::Lost) => return Err(Ended::Lost),
+            Err(AppendError::Duplicate { .. }) => return Ok(Err(status::request_id_reused())),
+            Err(AppendError::Full) => {
+                let message = "too much is being written: try again in a moment";
+                return Ok(Err(refused(ErrorReason::Overloaded, message)));
+            }
+            Err(AppendError::Unavailable { .. }) => {
+                self.outage.get_or_insert(self.clock.now());
+                return Ok(Err(status::unavailable("the database cannot be reached")));
+            }
+            Err(error @ (AppendError::TooLarge { .. } | AppendError::Empty)) => {
+                self.break_down(&error.to_string());
+                return Ok(Err(refused(ErrorReason::Corrupt, error.to_string())));
+            }
+        };
+        for (_, event) in &events {
+            self.apply(event, &faces, receipt.recorded_at);
+        }
+        Ok(Ok(()))
+    }
+
+    /// Moves the state by a durable event, and tells the viewers.
+    fn apply(&mut self, event: &Recorded, faces: &Faces, at: UnixMicros) {
+        let before = self.state.play.as_ref().map(|play| play.replay.hand.clone());
+        match self.state.apply(event, faces, at) {
+            Ok(Some(kind)) => {
+                let past = Past { sequence: self.state.table.sequence, at, kind };
+                let closed =
+                    matches!(past.kind, PastKind::Plain(pb::table_update::What::Closed(_)));
+                self.publisher.publish(past, before.as_ref(), self.state.play.as_ref());
+                if closed {
+                    let sequence = self.state.table.sequence;
+                    self.publisher.end(pb::EndReason::TableClosed, sequence);
+                }
+            }
+            Ok(None) => {}
+            Err(broken) => self.break_down(&broken.0),
+        }
+    }
+
+    fn deadline(&self) -> Option<UnixMicros> {
+        let play = self.state.play.as_ref()?;
+        let (deadline, _) = play.deadline(&self.state.table.config)?;
+        Some(deadline)
+    }
+
+    /// The clock of a decision has run out, or it is time to try something again.
+    async fn tick(&mut self) -> Result<(), Ended> {
+        let now = self.clock.now();
+        let Some(play) = &self.state.play else { return Ok(()) };
+        let due = play.deadline(&self.state.table.config);
+        let Some((deadline, _)) = due.filter(|(deadline, _)| *deadline <= now) else {
+            return Ok(());
+        };
+        if let Some(since) = self.outage {
+            // Nobody could decide while nothing could be written: the clock gets back what it lost.
+            let left = deadline.since(since).max(Duration::from_secs(1));
+            return self.move_clock(now.plus(left)).await;
+        }
+        let Next::Decision(decision) = rules::next(&play.replay.hand) else { return Ok(()) };
+        let config = &self.state.table.config;
+        let decided = play.decide(config, decision.player, &decision.default, (By::Clock, now));
+        match decided {
+            Ok(decided) => {
+                let paid = Paid {
+                    events: vec![(play.hand_id.into(), decided.into())],
+                    faces: Faces::new(),
+                };
+                let _ = self.append(paid, Author::clock()).await?;
+            }
+            Err(refusal) => self.break_down(&format!("the clock's move was refused: {refusal}")),
+        }
+        Ok(())
+    }
+
+    /// After a restart: the clock of the decision that is due goes on with what was left of it.
+    async fn resume_clock(&mut self) -> Result<(), Ended> {
+        let Some(alive) = self.log.last_alive() else { return Ok(()) };
+        let Some(play) = &self.state.play else { return Ok(()) };
+        let Some((deadline, _)) = play.deadline(&self.state.table.config) else { return Ok(()) };
+        let last = alive.max(play.due_at);
+        let left = deadline.since(last).max(Duration::from_secs(1));
+        self.move_clock(self.clock.now().plus(left)).await
+    }
+
+    async fn move_clock(&mut self, deadline: UnixMicros) -> Result<(), Ended> {
+        let Some(play) = &self.state.play else { return Ok(()) };
+        let resumed =
+            proto::event::v1::ClockResumed { turn: play.turn, deadline_micros: deadline.0 };
+        let paid =
+            Paid { events: vec![(play.hand_id.into(), resumed.into())], faces: Faces::new() };
+        if self.append(paid, Author::service()).await?.is_ok() {
+            self.outage = None;
+        } else {
+            // Not at once again: the log has just waited as long as it would.
+            self.clock.sleep(Duration::from_millis(200)).await;
+        }
+        Ok(())
+    }
+
+    fn break_down(&mut self, why: &str) {
+        tracing::error!(table = %self.state.table.id, why, "the table is stopped");
+        self.broken = Some(why.to_owned());
+    }
+}
+
+/// Who appends.
+struct Author {
+    actor: Arc<str>,
+    trace: [u8; 16],
+    request: Option<Request>,
+}
+
+impl Author {
+    fn service() -> Author {
+        Author {
+            actor: "service:table".into(),
+            trace: chassis::telemetry::trace_id(),
+            request: None,
+        }
+    }
+
+    fn clock() -> Author {
+        Author { actor: "clock".into(), ..Author::service() }
+    }
+}
+
+fn earliest(one: Option<UnixMicros>, other: Option<UnixMicros>) -> Option<UnixMicros> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}

@@ -1,0 +1,234 @@
+//! All tables of one log: who finds which, who opens a new one, and what becomes of them when the
+//! log is lost.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chassis::ids::IdMaker;
+use eventlog::{AppendError, Entry, Log, Recall, Request, StreamId};
+use primitives::{Credits, RequestId, TableId};
+use prost::Message;
+use proto::common::v1::ErrorReason;
+use proto::event::v1::TableCreated;
+use proto::table::v1 as pb;
+use rules::RuleSet;
+use tokio::sync::{mpsc, watch};
+use wire::{Recorded, Refused, field, refused, ruleset, status};
+
+use crate::actor::{Actor, Command, Ended, Surroundings};
+use crate::publish::Past;
+use crate::recovery::{FoldError, fold};
+use crate::state::State;
+use crate::table::Table;
+
+/// Commands that wait at one table; more are refused.
+const QUEUE: usize = 256;
+
+/// The tables of a log that is ours.
+pub struct House {
+    shared: Surroundings,
+    ids: IdMaker,
+    tables: Mutex<Tables>,
+    /// Set once a table has found that the log is lost.
+    lost: watch::Sender<bool>,
+    /// One table is opened at a time, so that a repeated request finds the first one's answer.
+    opening: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct Tables {
+    in_order: Vec<TableId>,
+    by_id: BTreeMap<TableId, mpsc::Sender<Command>>,
+}
+
+/// Who asks for a new table.
+pub struct Opening {
+    pub request: RequestId,
+    pub digest: [u8; 32],
+    pub actor: Arc<str>,
+    pub trace: [u8; 16],
+}
+
+impl House {
+    /// Takes up every table of the log.
+    pub async fn open(shared: Surroundings, ids: IdMaker) -> Result<Arc<House>, FoldError> {
+        let found = fold(&shared.log).await?;
+        let house = Arc::new(House {
+            shared,
+            ids,
+            tables: Mutex::default(),
+            lost: watch::Sender::new(false),
+            opening: tokio::sync::Mutex::default(),
+        });
+        for found in found {
+            let (id, closed) =
+                (found.table.id, found.table.closing == crate::table::Closing::Closed);
+            let commands = house.register(id, !closed);
+            let (this, peers) = (Arc::clone(&house), house.shared.peers.clone());
+            tokio::spawn(async move {
+                match found.take_up(&peers).await {
+                    Ok((state, past)) => this.run(state, past, commands).await,
+                    Err(broken) => {
+                        tracing::error!(table = %id, why = broken.0, "a table cannot be taken up");
+                    }
+                }
+            });
+        }
+        Ok(house)
+    }
+
+    /// Ends when the log is lost, or was closed.
+    pub async fn lost(&self) {
+        let stopped = self.shared.log.stopped();
+        let mut lost = self.lost.subscribe();
+        tokio::select! {
+            () = stopped.cancelled() => {}
+            _ = lost.wait_for(|lost| *lost) => {}
+        }
+    }
+
+    /// The log of this house.
+    #[must_use]
+    pub fn log(&self) -> Log {
+        self.shared.log.clone()
+    }
+
+    fn register(&self, id: TableId, listed: bool) -> mpsc::Receiver<Command> {
+        let (sender, commands) = mpsc::channel(QUEUE);
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if listed {
+            tables.in_order.push(id);
+        }
+        tables.by_id.insert(id, sender);
+        commands
+    }
+
+    async fn run(&self, state: State, past: Vec<Past>, commands: mpsc::Receiver<Command>) {
+        let id = state.table.id;
+        let actor = Actor::new(state, past, self.shared.clone());
+        match actor.run(commands).await {
+            Ended::Dropped => {}
+            Ended::Lost => {
+                tracing::warn!(table = %id, "the table's log is lost");
+                self.lost.send_replace(true);
+            }
+        }
+    }
+
+    /// The way to a table.
+    pub fn table(&self, id: TableId) -> Result<mpsc::Sender<Command>, Refused> {
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        tables.by_id.get(&id).cloned().ok_or_else(|| {
+            let message = format!("there is no table {id}: ListTables lists them");
+            refused(ErrorReason::TableUnknown, message).field("table_id")
+        })
+    }
+
+    /// The tables after the first `skip`, in the order they were opened.
+    #[must_use]
+    pub fn list(&self, skip: usize, take: usize) -> Vec<(TableId, mpsc::Sender<Command>)> {
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let ids = tables.in_order.iter().skip(skip).take(take);
+        ids.filter_map(|id| tables.by_id.get(id).map(|sender| (*id, sender.clone()))).collect()
+    }
+
+    /// Opens a table.
+    pub async fn create(
+        self: &Arc<Self>,
+        config: &pb::TableConfig,
+        by: Opening,
+    ) -> Result<pb::CreateTableResponse, Refused> {
+        let _one_at_a_time = self.opening.lock().await;
+        match self.shared.log.recall(by.request, by.digest).await {
+            Ok(Recall::Fresh) => {}
+            Ok(Recall::Same { answer, first: _ }) => {
+                return pb::CreateTableResponse::decode(answer)
+                    .map_err(|_| refused(ErrorReason::Corrupt, "the stored answer is damaged"));
+            }
+            Ok(Recall::Different) => return Err(status::request_id_reused()),
+            Err(_) => return Err(status::unavailable("the log cannot be read")),
+        }
+        let created: TableCreated = read_config(config)?;
+        let id = self.ids.table_id();
+        let answer = pb::CreateTableResponse { table_id: id.0.to_vec() };
+        let request =
+            Request { id: by.request, digest: by.digest, answer: answer.encode_to_vec().into() };
+        let event = Recorded::from(created.clone());
+        let entry = Entry {
+            events: vec![event.on(StreamId::from(id))],
+            request: Some(request),
+            actor: by.actor,
+            trace: by.trace,
+        };
+        let appended = self.shared.log.append(entry).await;
+        appended.map_err(|error| match error {
+            AppendError::Duplicate { .. } => status::request_id_reused(),
+            AppendError::Full
+            | AppendError::Unavailable { .. }
+            | AppendError::Lost
+            | AppendError::TooLarge { .. }
+            | AppendError::Empty => status::unavailable("the log takes nothing at the moment"),
+        })?;
+        let table = Table::open(id, &created)
+            .map_err(|damaged| refused(ErrorReason::Corrupt, damaged.to_string()))?;
+        let commands = self.register(id, true);
+        let this = Arc::clone(self);
+        tokio::spawn(async move { this.run(State::new(table), Vec::new(), commands).await });
+        Ok(answer)
+    }
+}
+
+/// A table's configuration with everything filled in, or what is wrong with it.
+fn read_config(config: &pb::TableConfig) -> Result<TableCreated, Refused> {
+    let pb::TableConfig {
+        name,
+        variant,
+        rule_set,
+        min_buy_in,
+        max_buy_in,
+        action_seconds,
+        bank_seconds,
+        pause_ms,
+        seats,
+    } = config;
+    let name = field::text("config.name", name, 1, 60)?;
+    let rules: RuleSet = ruleset::read(variant, rule_set)?;
+    let most = u32::from(*rules.variant().seats.end());
+    let range = |name: &str, value: u32, default: u32, min: u32, max: u32| {
+        let value = if value == 0 { default } else { value };
+        let problem = || wire::BadField::new(format!("config.{name}"), format!("{min} to {max}"));
+        if (min..=max).contains(&value) { Ok(value) } else { Err(problem()) }
+    };
+    let seats = range("seats", *seats, most, u32::from(*rules.variant().seats.start()), most)?;
+    let due = rules.due(Credits::ZERO);
+    let too_large = |error: primitives::CreditsOutOfRange| {
+        wire::BadField::new("config.rule_set", format!("the antes are too large: {error}"))
+    };
+    let min = match field::credits("config.min_buy_in", *min_buy_in)? {
+        Credits::ZERO => due.times(20).map_err(too_large)?,
+        given => given,
+    };
+    let max = match field::credits("config.max_buy_in", *max_buy_in)? {
+        Credits::ZERO => min.times(10).map_err(too_large)?,
+        given => given,
+    };
+    if min < due {
+        let problem = format!("one hand needs {due} credits; this is {min}");
+        return Err(wire::BadField::new("config.min_buy_in", problem).into());
+    }
+    if max < min {
+        let problem = format!("at least min_buy_in, {min}; this is {max}");
+        return Err(wire::BadField::new("config.max_buy_in", problem).into());
+    }
+    let bank = bank_seconds.unwrap_or(30);
+    Ok(TableCreated {
+        name,
+        rule_set: rules.canonical(),
+        seats,
+        min_buy_in: min.get(),
+        max_buy_in: max.get(),
+        action_seconds: range("action_seconds", *action_seconds, 20, 1, 3600)?,
+        bank_seconds: range("bank_seconds", bank, bank, 0, 3600)?,
+        pause_ms: range("pause_ms", *pause_ms, 0, 0, 60_000)?,
+    })
+}

@@ -1,0 +1,35 @@
+//! The table service as a program of its own.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use chassis::config::{Service, ServiceConfig, Source};
+use chassis::drain::Drain;
+use chassis::{serve, telemetry};
+use clap::Parser;
+
+/// The tables of a card room: seats, hands in play, clocks.
+#[derive(Parser)]
+#[command(name = "sabacc-table", version)]
+struct Arguments {
+    /// A TOML file; variables named SABACC_… go before it.
+    #[arg(long)]
+    config: Option<PathBuf>,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let source = Source::from_process(arguments.config.as_deref())?;
+    let config = ServiceConfig::parse(Service::Table, source)?;
+    let telemetry = telemetry::start("table", &config.telemetry)?;
+    let drain = Drain::new(config.drain_grace);
+    drain.on_signals().context("signals cannot be listened to")?;
+    let bound = serve::bind(config.listen).await?;
+    let finished = sabacc_table::shell::run(config, (bound, drain), false).await?;
+    if !finished {
+        tracing::warn!("somebody was cut off");
+    }
+    telemetry.flush().await;
+    Ok(())
+}

@@ -1,0 +1,224 @@
+//! The end of a hand: showing, settling, and what the wallet is asked to post. And the end of a
+//! table: who gets what of the Sabacc Pot.
+
+use std::collections::BTreeMap;
+
+use primitives::{Credits, PlayerId};
+use proto::common::v1::SettlementLine;
+use proto::dealer::v1 as dealer;
+use proto::event::v1 as pb;
+use proto::wallet::v1 as wallet;
+use rules::{Line, Pot, Settlement};
+use wire::places::handle_to_pb;
+
+use crate::debt;
+use crate::pay::{Broken, Paid};
+use crate::peers::{Faces, Job};
+use crate::play::Play;
+use crate::table::{Closing, Table};
+
+fn settlement(play: &Play) -> Result<&Settlement, Broken> {
+    play.replay.hand.settlement().ok_or_else(|| Broken("the hand is not over".to_owned()))
+}
+
+/// Asks the dealer to open the hands that are shown, to everybody, so that it is on his record.
+pub fn show(play: &Play) -> Result<Job, Broken> {
+    let mut openings = Vec::new();
+    for player in settlement(play)?.shown.iter() {
+        let mut cards = Vec::new();
+        for card in play.replay.hand.cards_of(player) {
+            cards.push(handle_to_pb(play.replay.places.of(*card)?));
+        }
+        let reason = dealer::OpeningReason::Show.into();
+        openings.push(dealer::Opening { cards, audience_seat: 0, reason });
+    }
+    if openings.is_empty() {
+        return Ok(Job::Nothing);
+    }
+    Ok(Job::Perform(dealer::PerformRequest {
+        request_id: debt::hand_request("show", play.hand_id, play.version),
+        table_id: play.opened.table_id.to_vec(),
+        hand_no: play.hand_no,
+        operations: Vec::new(),
+        openings,
+    }))
+}
+
+/// The events that end a hand: what was shown, what it came to, and the table after it.
+pub fn settled(table: &Table, play: &Play) -> Result<Paid, Broken> {
+    let end = settlement(play)?;
+    let mut events = Vec::new();
+    for player in end.shown.iter() {
+        let cards = play.replay.hand.cards_of(player).iter();
+        let cards =
+            cards.map(|card| play.replay.card_ref(*card, true)).collect::<Result<_, _>>()?;
+        let seat = u32::from(play.seat(player).get());
+        events.push((play.hand_id.into(), pb::CardsShown { seat, cards }.into()));
+    }
+    let (sabacc_paid, sabacc_won) = sabacc_paid(play, end)?;
+    let finishing: Vec<u64> = end.finishing_stacks.iter().map(|stack| stack.get()).collect();
+    let settled = pb::HandSettled {
+        lines: end.lines.iter().map(|line| SettlementLine { text: line.to_string() }).collect(),
+        finishing_stacks: finishing.clone(),
+        finishing_sabacc_pot: end.finishing_sabacc_pot.get(),
+        finishing_carried_pot: end.finishing_carried_pot.get(),
+        rake: end.rake.get(),
+        sabacc_paid: sabacc_paid.clone(),
+        sabacc_won,
+    };
+    events.push((play.hand_id.into(), settled.into()));
+    let roster = play.opened.roster.iter().zip(finishing);
+    let finished = pb::HandFinished {
+        hand_no: play.hand_no,
+        hand_id: play.hand_id.0.to_vec().into(),
+        seats: roster.map(|(seat, stack)| pb::RosterSeat { stack, ..seat.clone() }).collect(),
+        sabacc_pot: end.finishing_sabacc_pot.get(),
+        carried_pot: end.finishing_carried_pot.get(),
+        sabacc_paid,
+        sabacc_won,
+        misses: play.misses.clone(),
+    };
+    events.push((table.id.into(), finished.into()));
+    for (index, misses) in play.misses.iter().enumerate() {
+        let seat = play.replay.seats[index];
+        let sitting_out = table.seats.get(&seat).is_none_or(|seat| seat.sitting_out);
+        if *misses >= 3 && !sitting_out {
+            let changed = pb::SitOutChanged {
+                seat: u32::from(seat.get()),
+                sitting_out: true,
+                why: "missed".to_owned(),
+            };
+            events.push((table.id.into(), changed.into()));
+        }
+    }
+    Ok(Paid { events, faces: Faces::new() })
+}
+
+/// What each player has in the Sabacc Pot out of this hand, and whether the pot was won: then it
+/// holds only what came after.
+fn sabacc_paid(play: &Play, end: &Settlement) -> Result<(Vec<u64>, bool), Broken> {
+    let count = play.players.len();
+    let mut paid = vec![Credits::ZERO; count];
+    let rules = play.replay.hand.rules();
+    let before = Credits::try_new(play.opened.sabacc_pot)?;
+    let mut won = false;
+    if rules.variant().has_sabacc_pot {
+        paid.fill(rules.sabacc_ante_due(before));
+    }
+    for line in &end.lines {
+        match line {
+            Line::PaysSabacc { player, amount, short: _ } => {
+                paid[player.index()] = paid[player.index()].plus(*amount)?;
+            }
+            Line::Wins { pot: Pot::Sabacc, .. } => won = true,
+            Line::Returned { .. }
+            | Line::Eliminated { .. }
+            | Line::Wins { .. }
+            | Line::Moves { .. }
+            | Line::Carries { .. }
+            | Line::Rake { .. } => {}
+        }
+    }
+    if won {
+        paid.fill(Credits::ZERO);
+    }
+    Ok((paid.into_iter().map(Credits::get).collect(), won))
+}
+
+/// A hand's one transfer: every seat's net, the pots and the rake.
+pub fn transfer(table: &Table, play: &Play) -> Result<wallet::SettleRequest, Broken> {
+    let settled =
+        play.settled.as_ref().ok_or_else(|| Broken("the hand is not settled".to_owned()))?;
+    let mut legs = Vec::new();
+    for (seat, finish) in play.opened.roster.iter().zip(&settled.finishing_stacks) {
+        let player = wire::field::player_id(&seat.player_id)?;
+        legs.push((format!("seat/{}/{player}", table.id), seat.stack, *finish));
+    }
+    let pot = |name: &str| format!("pot/{}/{name}", table.id);
+    legs.push((pot("sabacc"), play.opened.sabacc_pot, settled.finishing_sabacc_pot));
+    legs.push((pot("carried"), play.opened.carried_pot, settled.finishing_carried_pot));
+    legs.push(("house/rake".to_owned(), 0, settled.rake));
+    Ok(wallet::SettleRequest {
+        request_id: play.hand_id.0.to_vec(),
+        table_id: table.id.0.to_vec(),
+        kind: wallet::TransferKind::Settlement.into(),
+        legs: nets(legs)?,
+    })
+}
+
+/// Legs of what changed: account, before, after.
+fn nets(changes: Vec<(String, u64, u64)>) -> Result<Vec<wallet::Leg>, Broken> {
+    let mut legs = Vec::new();
+    for (account, before, after) in changes {
+        let signed = |amount: u64| i64::try_from(amount).map_err(|error| Broken(error.to_string()));
+        let amount = signed(after)? - signed(before)?;
+        if amount != 0 {
+            legs.push(wallet::Leg { account, amount });
+        }
+    }
+    Ok(legs)
+}
+
+/// Who gets what of the pots of a table that closes: in proportion to what each paid in since the
+/// Sabacc Pot was last won, what is left over to whoever paid most. A carried pot goes the same way.
+pub fn share(table: &Table) -> Result<Paid, Broken> {
+    let pot = table.sabacc_pot.plus(table.carried_pot)?;
+    let paid = contributors(table);
+    let total = Credits::sum(paid.values().copied())?;
+    let mut shares: BTreeMap<PlayerId, Credits> = BTreeMap::new();
+    let mut rest = pot;
+    for (player, part) in &paid {
+        let share = pot.portion(part.get(), total.get())?;
+        rest = rest.minus(share)?;
+        shares.insert(*player, share);
+    }
+    // The first of equals: `max_by_key` would take the last.
+    let largest = paid.iter().rev().max_by_key(|(_, part)| **part).map(|(player, _)| *player);
+    if let Some(share) = largest.and_then(|player| shares.get_mut(&player)) {
+        *share = share.plus(rest)?;
+    }
+    let shares = shares.into_iter().filter(|(_, share)| !share.is_zero());
+    let shares = shares.map(|(player, share)| pb::RosterSeat {
+        seat: table.seat_of(player).map_or(0, |seat| u32::from(seat.get())),
+        player_id: player.0.to_vec().into(),
+        stack: share.get(),
+    });
+    let transfer = debt::table_request("refund", table.id, table.hand_no);
+    let due = pb::PotRefundDue { transfer_id: transfer.to_vec().into(), shares: shares.collect() };
+    let mut events = vec![(table.id.into(), due.into())];
+    if pot.is_zero() {
+        // There is nothing for the wallet to move.
+        events.push((table.id.into(), pb::PotRefunded {}.into()));
+    }
+    Ok(Paid { events, faces: Faces::new() })
+}
+
+/// What counts as paid in. Where a pot was filled without anybody's paying into the Sabacc Pot (a
+/// carried pot, a moved layer), all who played the last hand count alike.
+fn contributors(table: &Table) -> BTreeMap<PlayerId, Credits> {
+    let pot = !table.sabacc_pot.is_zero() || !table.carried_pot.is_zero();
+    if table.paid.values().all(|paid| paid.is_zero()) && pot {
+        return table.last_roster.iter().map(|player| (*player, Credits::of(1))).collect();
+    }
+    table.paid.clone()
+}
+
+/// The transfer of the shares.
+pub fn refund(table: &Table) -> Result<wallet::SettleRequest, Broken> {
+    let Closing::Refunding { transfer, shares } = &table.closing else {
+        return Err(Broken("no refund is due".to_owned()));
+    };
+    let mut changes = vec![
+        (format!("pot/{}/sabacc", table.id), table.sabacc_pot.get(), 0),
+        (format!("pot/{}/carried", table.id), table.carried_pot.get(), 0),
+    ];
+    for (_, player, share) in shares {
+        changes.push((format!("seat/{}/{player}", table.id), 0, share.get()));
+    }
+    Ok(wallet::SettleRequest {
+        request_id: transfer.to_vec(),
+        table_id: table.id.0.to_vec(),
+        kind: wallet::TransferKind::PotRefund.into(),
+        legs: nets(changes)?,
+    })
+}

@@ -1,0 +1,194 @@
+//! The table service as a process has it: settings in, a port served, everything put down in order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chassis::auth::{Access, ServiceToken, Verifier};
+use chassis::channel::{self, Carry, ChannelError};
+use chassis::clock::{Clock, SystemClock};
+use chassis::config::ServiceConfig;
+use chassis::drain::Drain;
+use chassis::entropy::SystemEntropy;
+use chassis::ids::IdMaker;
+use chassis::serve::{Bound, Grpc, Health, Server};
+use eventlog::{ConnectError, Limits, Log, MigrateError, OpenError, Options, PgStore, Pools};
+use proto::dealer::v1::dealer_service_client::DealerServiceClient;
+use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::actor::Surroundings;
+use crate::api::Api;
+use crate::house::House;
+use crate::peers::Peers;
+use crate::recovery::FoldError;
+
+/// The service's name: its schema, and a part of its role's name.
+const SERVICE: &str = "table";
+const LOG: &str = "table/0";
+/// How long a silent owner keeps its log.
+const LEASE: Duration = Duration::from_secs(5);
+/// Between two tries to take the log again.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Why the tables could not start, or cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error("the table service needs a database: set SABACC_DATABASE_URL or DATABASE_URL")]
+    NoDatabase,
+    #[error("the table service needs the address of the {0} service: set {1}")]
+    NoPeer(&'static str, &'static str),
+    #[error("the table service needs a key to sign its own tokens with: set SABACC_SIGNING_KEY")]
+    NoSigningKey,
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Fold(#[from] FoldError),
+    #[error("this program's own descriptors are damaged: {0}")]
+    Descriptors(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("the certificates cannot be used: {0}")]
+    Tls(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Brings the log's schema up to date. Safe to repeat.
+pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(), MigrateError> {
+    eventlog::migrate(admin_url, SERVICE, role_password).await
+}
+
+/// Runs tables until the drain. Whether everybody was finished with. `take_over` takes the log at
+/// once, for whoever knows that its last owner is dead.
+pub async fn run(
+    config: ServiceConfig,
+    (bound, drain): (Bound, Drain),
+    take_over: bool,
+) -> Result<bool, RunError> {
+    let clock = Arc::new(SystemClock::new());
+    let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
+    let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
+    let peers = peers(&config, &clock)?;
+    let (sender, house) = watch::channel(None);
+    let stopping = CancellationToken::new();
+    let mut options = options(bound.address().to_string(), Arc::clone(&clock));
+    options.take_over = take_over;
+    let keeper = keep(store, options, (peers, Arc::clone(&clock)), (sender, stopping.clone()));
+    let mut keeper = std::pin::pin!(keeper);
+    let mut served = std::pin::pin!(serve(house, &config, clock, (bound, drain.clone())));
+    let finished = tokio::select! {
+        finished = &mut served => finished?,
+        kept = &mut keeper => {
+            drain.begin();
+            served.await?;
+            return kept.map(|()| false);
+        }
+    };
+    stopping.cancel();
+    keeper.await?;
+    Ok(finished)
+}
+
+/// Holds the log and its tables; takes them again when they were lost.
+async fn keep(
+    store: Arc<PgStore>,
+    options: Options,
+    (peers, clock): (Peers, Arc<SystemClock>),
+    (sender, stopping): (watch::Sender<Option<Arc<House>>>, CancellationToken),
+) -> Result<(), RunError> {
+    let mut first = true;
+    loop {
+        let opened = open(&store, &options, (&peers, &clock)).await;
+        let house = match opened {
+            Ok(house) => house,
+            // At start trouble is the operator's to see; later it passes, or is seen in the log.
+            Err(error) if first => return Err(error),
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "the tables wait");
+                tokio::select! {
+                    () = tokio::time::sleep(PAUSE) => continue,
+                    () = stopping.cancelled() => return Ok(()),
+                }
+            }
+        };
+        first = false;
+        sender.send_replace(Some(Arc::clone(&house)));
+        let lost = tokio::select! {
+            () = house.lost() => true,
+            () = stopping.cancelled() => false,
+        };
+        sender.send_replace(None);
+        if !lost {
+            let log = house.log();
+            drop(house);
+            log.close().await;
+            return Ok(());
+        }
+        tracing::warn!("the table log is lost; reading it again");
+    }
+}
+
+async fn open(
+    store: &Arc<PgStore>,
+    options: &Options,
+    (peers, clock): (&Peers, &Arc<SystemClock>),
+) -> Result<Arc<House>, RunError> {
+    let log = Log::open(Arc::<PgStore>::clone(store), options.clone()).await?;
+    let shared = Surroundings { log, peers: peers.clone(), clock: Arc::clone(clock) };
+    Ok(House::open(shared, IdMaker::system()).await?)
+}
+
+fn peers(config: &ServiceConfig, clock: &Arc<SystemClock>) -> Result<Peers, RunError> {
+    let peers = &config.peers;
+    let dealer = peers.dealer.as_ref().ok_or(RunError::NoPeer("dealer", "SABACC_DEALER_URL"))?;
+    let wallet = peers.wallet.as_ref().ok_or(RunError::NoPeer("wallet", "SABACC_WALLET_URL"))?;
+    let issuer = config.auth.signing.clone().ok_or(RunError::NoSigningKey)?;
+    let clock: Arc<dyn Clock> = Arc::<SystemClock>::clone(clock);
+    let token = ServiceToken::new(issuer, SERVICE, clock, Arc::new(SystemEntropy));
+    let to = |uri| channel::to(uri, peers.tls.as_ref(), Carry::Own(token.clone()));
+    Ok(Peers {
+        dealer: DealerServiceClient::new(to(dealer)?),
+        wallet: SettlementServiceClient::new(to(wallet)?),
+    })
+}
+
+fn options(address: String, clock: Arc<SystemClock>) -> Options {
+    Options {
+        name: LOG.into(),
+        owner: format!("{SERVICE} {}", std::process::id()).into(),
+        address: address.into(),
+        lease: LEASE,
+        take_over: false,
+        clock: Arc::new(move || clock.now()),
+        limits: Limits::default(),
+    }
+}
+
+async fn serve(
+    house: watch::Receiver<Option<Arc<House>>>,
+    config: &ServiceConfig,
+    clock: Arc<SystemClock>,
+    (bound, drain): (Bound, Drain),
+) -> Result<bool, RunError> {
+    let verifier = Verifier::new(config.auth.issuers.clone(), clock);
+    let access = Access::from_descriptors(proto::DESCRIPTORS)
+        .map_err(|error| RunError::Descriptors(Box::new(error)))?;
+    let health = Health::new();
+    let service = Api::service(house, drain.stopping().clone())
+        .max_decoding_message_size(config.limits.message_bytes);
+    let app = Grpc::new(health.clone())
+        .add(service)
+        .await
+        .reflect(proto::DESCRIPTORS)
+        .map_err(|error| RunError::Descriptors(Box::new(error)))?
+        .guarded(verifier, Arc::new(access), &config.limits);
+    let mut server = Server::new(config.limits.clone(), health, drain);
+    server.tls = config
+        .tls
+        .as_ref()
+        .map(|tls| tls.acceptor(false))
+        .transpose()
+        .map_err(|error| RunError::Tls(Box::new(error)))?;
+    Ok(server.run(bound, app).await)
+}
