@@ -1,0 +1,116 @@
+//! The gRPC face: parse, call, answer.
+
+use std::sync::Arc;
+
+use chassis::auth::Identity;
+use prost::Message;
+use proto::dealer::v1::dealer_service_server::{DealerService, DealerServiceServer};
+use proto::dealer::v1::{
+    CommitRequest, CommitResponse, ListKeysRequest, ListKeysResponse, PerformRequest,
+    PerformResponse, RevealRequest, RevealResponse, SealRequest, SealResponse,
+};
+use sha2::{Digest, Sha256};
+use tonic::{Request, Response, Status};
+use wire::field::{exactly, request_id};
+
+use crate::dealer::{Call, Dealer};
+use crate::words;
+
+/// Answers calls for a dealer.
+pub struct Api(Dealer);
+
+/// The service to put on a server.
+#[must_use]
+pub fn service(dealer: Dealer) -> DealerServiceServer<Api> {
+    DealerServiceServer::new(Api(dealer))
+}
+
+#[tonic::async_trait]
+impl DealerService for Api {
+    async fn commit(
+        &self,
+        request: Request<CommitRequest>,
+    ) -> Result<Response<CommitResponse>, Status> {
+        let caller = Caller::of("Commit", &request);
+        let CommitRequest { request_id, table_id, hand_no, rule_set_hash } = request.into_inner();
+        let call = caller.call(&request_id)?;
+        let hand = words::hand_name(&table_id, hand_no)?;
+        let rule_set_hash = exactly("rule_set_hash", &rule_set_hash)?;
+        let committed = self.0.commit(call, hand, rule_set_hash).await?;
+        let commitment = Some(words::commitment_to_pb(&committed));
+        Ok(Response::new(CommitResponse { commitment }))
+    }
+
+    async fn seal(&self, request: Request<SealRequest>) -> Result<Response<SealResponse>, Status> {
+        let caller = Caller::of("Seal", &request);
+        let SealRequest { request_id, table_id, hand_no, beacon, rows } = request.into_inner();
+        let call = caller.call(&request_id)?;
+        let hand = words::hand_name(&table_id, hand_no)?;
+        let sealing = words::sealing(&beacon, rows)?;
+        let transcript = self.0.seal(call, hand, sealing).await?;
+        Ok(Response::new(SealResponse { transcript: transcript.0.to_vec() }))
+    }
+
+    async fn perform(
+        &self,
+        request: Request<PerformRequest>,
+    ) -> Result<Response<PerformResponse>, Status> {
+        let caller = Caller::of("Perform", &request);
+        let PerformRequest { request_id, table_id, hand_no, operations, openings } =
+            request.into_inner();
+        let call = caller.call(&request_id)?;
+        let hand = words::hand_name(&table_id, hand_no)?;
+        let asked = words::perform(operations, openings)?;
+        let performed = self.0.perform(call, hand, asked).await?;
+        Ok(Response::new(words::performed_to_pb(performed)))
+    }
+
+    async fn reveal(
+        &self,
+        request: Request<RevealRequest>,
+    ) -> Result<Response<RevealResponse>, Status> {
+        let caller = Caller::of("Reveal", &request);
+        let RevealRequest { request_id, table_id, hand_no } = request.into_inner();
+        let call = caller.call(&request_id)?;
+        let hand = words::hand_name(&table_id, hand_no)?;
+        let seed = self.0.reveal(call, hand).await?;
+        Ok(Response::new(RevealResponse { seed: seed.expose().to_vec() }))
+    }
+
+    async fn list_keys(
+        &self,
+        request: Request<ListKeysRequest>,
+    ) -> Result<Response<ListKeysResponse>, Status> {
+        let ListKeysRequest {} = request.into_inner();
+        let public_keys = self.0.public_keys().iter().map(|key| key.to_vec()).collect();
+        Ok(Response::new(ListKeysResponse { public_keys }))
+    }
+}
+
+/// What a call says about itself beside its fields.
+struct Caller {
+    digest: [u8; 32],
+    actor: Arc<str>,
+    trace: [u8; 16],
+}
+
+impl Caller {
+    fn of<M: Message>(method: &str, request: &Request<M>) -> Caller {
+        let digest = Sha256::new()
+            .chain_update(method)
+            .chain_update([0])
+            .chain_update(request.get_ref().encode_to_vec())
+            .finalize()
+            .into();
+        let actor = match request.extensions().get::<Identity>() {
+            Some(identity) => Arc::from(identity.actor()),
+            None => Arc::from("unknown"),
+        };
+        Caller { digest, actor, trace: chassis::telemetry::trace_id() }
+    }
+
+    fn call(self, id: &[u8]) -> Result<Call, Status> {
+        let Caller { digest, actor, trace } = self;
+        Ok(Call { id: request_id(id)?, digest, actor, trace })
+    }
+}

@@ -1,0 +1,105 @@
+//! Hands in memory: at most so many, each behind a lock of its own.
+//!
+//! A hand has one place, or two callers could write to its stream without knowing of each other. So
+//! a place goes away only while nobody holds it; what was in it comes back from the log. An empty
+//! place is filled by whoever needs it first.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use primitives::HandId;
+
+use crate::hand::Hand;
+
+/// A hand's place. Empty: the log knows better than memory.
+pub(crate) type Place = Arc<tokio::sync::Mutex<Option<Hand>>>;
+
+/// See the module.
+pub(crate) struct Cache {
+    /// Places beyond this many are given up once nobody holds them.
+    limit: usize,
+    places: Mutex<Places>,
+}
+
+#[derive(Default)]
+struct Places {
+    by_hand: BTreeMap<HandId, (u64, Place)>,
+    /// By when they were last asked for.
+    by_use: BTreeMap<u64, HandId>,
+    uses: u64,
+}
+
+impl Cache {
+    pub(crate) fn new(limit: usize) -> Cache {
+        Cache { limit, places: Mutex::default() }
+    }
+
+    /// The one place of a hand.
+    pub(crate) fn place(&self, hand: HandId) -> Place {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = places.touch(hand);
+        places.shrink(self.limit);
+        place
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).by_hand.len()
+    }
+}
+
+impl Places {
+    fn touch(&mut self, hand: HandId) -> Place {
+        self.uses += 1;
+        let (used, place) = self.by_hand.entry(hand).or_default();
+        self.by_use.remove(used);
+        *used = self.uses;
+        self.by_use.insert(self.uses, hand);
+        Arc::clone(place)
+    }
+
+    /// Gives up the places longest unused, as far as nobody holds them.
+    fn shrink(&mut self, limit: usize) {
+        let surplus = self.by_hand.len().saturating_sub(limit);
+        let unheld = |(_, hand): &(&u64, &HandId)| {
+            self.by_hand.get(hand).is_some_and(|(_, place)| Arc::strong_count(place) == 1)
+        };
+        let gone: Vec<(u64, HandId)> =
+            self.by_use.iter().filter(unheld).take(surplus).map(|(u, h)| (*u, *h)).collect();
+        for (used, hand) in gone {
+            self.by_use.remove(&used);
+            self.by_hand.remove(&hand);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hand(byte: u8) -> HandId {
+        HandId([byte; 16])
+    }
+
+    #[test]
+    fn a_hand_has_one_place_for_as_long_as_somebody_holds_it() {
+        let cache = Cache::new(2);
+        let held = cache.place(hand(1));
+        for other in 2..50 {
+            drop(cache.place(hand(other)));
+        }
+        assert!(Arc::ptr_eq(&held, &cache.place(hand(1))));
+        assert_eq!(cache.len(), 2);
+    }
+
+    #[test]
+    fn the_longest_unused_goes_first() {
+        let cache = Cache::new(2);
+        let first = Arc::as_ptr(&cache.place(hand(1)));
+        let second = Arc::downgrade(&cache.place(hand(2)));
+        assert_eq!(Arc::as_ptr(&cache.place(hand(1))), first);
+        drop(cache.place(hand(3)));
+        assert_eq!(second.strong_count(), 0);
+        assert_eq!(Arc::as_ptr(&cache.place(hand(1))), first);
+    }
+}

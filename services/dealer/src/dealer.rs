@@ -1,0 +1,283 @@
+//! The dealer as its callers know it, and the task that keeps its log.
+//!
+//! Each call runs as a task of its own: a caller who gives up does not stop halfway what may already
+//! be on its way to the log. Calls are refused while the log is not owned here.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use chassis::entropy::Entropy;
+use ed25519_dalek::SigningKey;
+use eventlog::{Log, OpenError, ReadError};
+use fairness::{Seed, Transcript};
+use primitives::RequestId;
+use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
+
+use crate::desk::Desk;
+use crate::hand::{Committed, Contradiction, HandName, Perform, Performed, Refusal, Sealing};
+use crate::record;
+use crate::repo::{RepoError, Seeds};
+use crate::vault::{DoesNotOpen, Vault};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Whose command it is, and under what name.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub id: RequestId,
+    /// SHA-256 of the command's content.
+    pub digest: [u8; 32],
+    pub actor: Arc<str>,
+    pub trace: [u8; 16],
+}
+
+/// What a dealer is made of beside its log.
+pub struct Parts {
+    pub seeds: Seeds,
+    pub vault: Vault,
+    pub entropy: Arc<dyn Entropy>,
+    /// Signs commitments.
+    pub key: SigningKey,
+    /// The origin of the log, which contexts are bound to.
+    pub origin: Arc<str>,
+    /// Hands that are kept in memory; others come back from the log when they are asked for.
+    pub hands: usize,
+}
+
+/// What stays when the log is lost.
+pub(crate) struct House {
+    pub(crate) seeds: Seeds,
+    pub(crate) vault: Vault,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) key: SigningKey,
+    pub(crate) key_id: [u8; 8],
+    pub(crate) origin: Arc<str>,
+    pub(crate) hands: usize,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Problem {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error("there is no commitment for this hand: call Commit first")]
+    UnknownHand,
+    #[error("this request_id was used before, for something else")]
+    Reused,
+    #[error("too much is waiting to be written: repeat the call in a moment")]
+    Overloaded,
+    #[error("the log is out of reach: repeat the call in a moment")]
+    Unavailable,
+    #[error("a stored record contradicts another: tell the operator the trace id")]
+    Corrupt,
+}
+
+/// Deals. Clones are handles of the same.
+#[derive(Clone)]
+pub struct Dealer {
+    house: Arc<House>,
+    /// None while the log is not ours.
+    desk: Arc<RwLock<Option<Arc<Desk>>>>,
+}
+
+impl Dealer {
+    /// A dealer without a log: it answers once it is given one.
+    #[must_use]
+    pub fn new(parts: Parts) -> Dealer {
+        let Parts { seeds, vault, entropy, key, origin, hands } = parts;
+        let key_id = key_id(&key.verifying_key().to_bytes());
+        let house = House { seeds, vault, entropy, key, key_id, origin, hands };
+        Dealer { house: Arc::new(house), desk: Arc::default() }
+    }
+
+    /// Deals on this log from now on, with nothing in memory; on none for as long as there is none.
+    fn sit(&self, log: Option<Log>) {
+        let desk = log.map(|log| Arc::new(Desk::new(Arc::clone(&self.house), log)));
+        *self.desk.write().unwrap_or_else(PoisonError::into_inner) = desk;
+    }
+
+    /// Makes a hand's seed and commits to it, once.
+    pub async fn commit(
+        &self,
+        call: Call,
+        name: HandName,
+        rule_set_hash: [u8; 32],
+    ) -> Result<Committed, Problem> {
+        let desk = self.desk()?;
+        run(async move { desk.commit(&call, name, rule_set_hash).await }).await
+    }
+
+    /// Binds the seats' entropy.
+    pub async fn seal(
+        &self,
+        call: Call,
+        name: HandName,
+        sealing: Sealing,
+    ) -> Result<Transcript, Problem> {
+        let desk = self.desk()?;
+        run(async move { desk.seal(&call, name, sealing).await }).await
+    }
+
+    /// Performs operations and opens cards: all of it or nothing.
+    pub async fn perform(
+        &self,
+        call: Call,
+        name: HandName,
+        asked: Perform,
+    ) -> Result<Performed, Problem> {
+        let desk = self.desk()?;
+        run(async move { desk.perform(&call, name, &asked).await }).await
+    }
+
+    /// Opens the seed.
+    pub async fn reveal(&self, call: Call, name: HandName) -> Result<Seed, Problem> {
+        let desk = self.desk()?;
+        run(async move { desk.reveal(&call, name).await }).await
+    }
+
+    /// The public keys that commitments are signed with, newest last.
+    #[must_use]
+    pub fn public_keys(&self) -> Vec<[u8; 32]> {
+        vec![self.house.key.verifying_key().to_bytes()]
+    }
+
+    fn desk(&self) -> Result<Arc<Desk>, Problem> {
+        let desk = self.desk.read().unwrap_or_else(PoisonError::into_inner);
+        desk.clone().ok_or(Problem::Unavailable)
+    }
+}
+
+/// The first 8 bytes of SHA-256 of a public key.
+#[must_use]
+pub fn key_id(public: &[u8; 32]) -> [u8; 8] {
+    let digest: [u8; 32] = Sha256::digest(public).into();
+    let [a, b, c, d, e, f, g, h, ..] = digest;
+    [a, b, c, d, e, f, g, h]
+}
+
+/// Runs work to its end even where its caller gives up.
+async fn run<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Problem>> + Send + 'static,
+) -> Result<T, Problem> {
+    match tokio::spawn(work).await {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime is going down.
+            Err(_) => Err(Problem::Unavailable),
+        },
+    }
+}
+
+/// Puts a dealer on its log at once, and keeps it there until `stopping` fires; then gives the log
+/// up. A log that is lost is opened again as soon as it can be owned.
+///
+/// # Errors
+/// Where the log turns out to be corrupt.
+pub fn keep<O, F>(
+    dealer: Dealer,
+    log: Log,
+    open: O,
+    stopping: CancellationToken,
+) -> impl Future<Output = Result<(), OpenError>> + use<O, F>
+where
+    O: Fn() -> F,
+    F: Future<Output = Result<Log, OpenError>>,
+{
+    dealer.sit(Some(log.clone()));
+    go_on(dealer, log, open, stopping)
+}
+
+async fn go_on<F>(
+    dealer: Dealer,
+    mut log: Log,
+    open: impl Fn() -> F,
+    stopping: CancellationToken,
+) -> Result<(), OpenError>
+where
+    F: Future<Output = Result<Log, OpenError>>,
+{
+    loop {
+        tokio::select! {
+            () = stopping.cancelled() => {
+                dealer.sit(None);
+                log.close().await;
+                return Ok(());
+            }
+            () = log.stopped().cancelled_owned() => dealer.sit(None),
+        }
+        tracing::warn!("the dealer's log is lost: opening it again");
+        log = tokio::select! {
+            () = stopping.cancelled() => return Ok(()),
+            opened = reopen(&open) => opened?,
+        };
+        dealer.sit(Some(log.clone()));
+    }
+}
+
+/// Tries until the log is ours again; only a corrupt log ends it.
+async fn reopen<F>(open: &impl Fn() -> F) -> Result<Log, OpenError>
+where
+    F: Future<Output = Result<Log, OpenError>>,
+{
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match open().await {
+            Ok(log) => return Ok(log),
+            Err(error @ OpenError::Corrupt { .. }) => return Err(error),
+            Err(
+                error @ (OpenError::Held { .. }
+                | OpenError::Lost { .. }
+                | OpenError::Unavailable { .. }),
+            ) => tracing::warn!(%error, ?pause, "the dealer's log cannot be opened yet"),
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+impl From<ReadError> for Problem {
+    fn from(error: ReadError) -> Problem {
+        match error {
+            ReadError::Unavailable { .. } | ReadError::Stopped => Problem::Unavailable,
+            ReadError::Corrupt(what) => corrupt(&what),
+        }
+    }
+}
+
+impl From<RepoError> for Problem {
+    fn from(error: RepoError) -> Problem {
+        match error {
+            RepoError::Unavailable(source) => {
+                tracing::warn!(error = %source, "the dealer's database is unavailable");
+                Problem::Unavailable
+            }
+            RepoError::Corrupt(_) => corrupt(&error),
+        }
+    }
+}
+
+impl From<record::Corrupt> for Problem {
+    fn from(error: record::Corrupt) -> Problem {
+        corrupt(&error)
+    }
+}
+
+impl From<Contradiction> for Problem {
+    fn from(error: Contradiction) -> Problem {
+        corrupt(&error)
+    }
+}
+
+impl From<DoesNotOpen> for Problem {
+    fn from(error: DoesNotOpen) -> Problem {
+        corrupt(&error)
+    }
+}
+
+fn corrupt(error: &dyn std::fmt::Display) -> Problem {
+    tracing::error!(%error, "a stored record contradicts another");
+    Problem::Corrupt
+}

@@ -1,0 +1,243 @@
+//! One owner's time at the log: hands in memory, written before anybody hears of a step.
+//!
+//! One call at a time works on a hand. The hand is taken out of its place for the work and put back
+//! when the log has taken the events; on every other way out the place stays empty and the hand
+//! comes back from its stream. So memory never runs ahead of the log. When the log is lost the desk
+//! is left with everything on it.
+//!
+//! A request the log has answered before gets the same answer: not stored, since no hidden card is
+//! ever written down, but dealt again, which gives the same.
+
+use std::sync::Arc;
+
+use chassis::entropy;
+use eventlog::{AppendError, Entry, Log, Recall, Request, StreamId, Version};
+use fairness::{Commitment, Context, Seed, SeedCommitted, Transcript};
+use zeroize::Zeroizing;
+
+use crate::cache::{Cache, Place};
+use crate::dealer::{Call, House, Problem};
+use crate::hand::{
+    Committed, Contradiction, Event, Hand, HandName, Perform, Performed, Refusal, Sealing,
+};
+use crate::record;
+use crate::repo::Kept;
+
+/// Events read from the log at once.
+const PAGE: usize = 1000;
+
+/// See the module.
+pub(crate) struct Desk {
+    house: Arc<House>,
+    log: Log,
+    cache: Cache,
+}
+
+/// What became of an entry.
+enum Appended {
+    New,
+    /// The request was answered before, by the same command.
+    Before,
+}
+
+impl Desk {
+    pub(crate) fn new(house: Arc<House>, log: Log) -> Desk {
+        let cache = Cache::new(house.hands);
+        Desk { house, log, cache }
+    }
+
+    pub(crate) async fn commit(
+        &self,
+        call: &Call,
+        name: HandName,
+        rule_set_hash: [u8; 32],
+    ) -> Result<Committed, Problem> {
+        let place = self.place(name);
+        let mut place = place.lock().await;
+        let hand = match self.take(&mut place, name).await {
+            Ok(hand) => hand,
+            Err(Problem::UnknownHand) => {
+                let hand = self.new_hand(name, rule_set_hash).await?;
+                let event = Event::Committed(hand.committed().clone());
+                match self.append(call, name, vec![event]).await? {
+                    Appended::New => hand,
+                    Appended::Before => self.load(name).await?,
+                }
+            }
+            Err(problem) => return Err(problem),
+        };
+        let committed = hand.committed().clone();
+        *place = Some(hand);
+        if committed.rule_set_hash == rule_set_hash {
+            Ok(committed)
+        } else {
+            Err(Refusal::OtherRules.into())
+        }
+    }
+
+    pub(crate) async fn seal(
+        &self,
+        call: &Call,
+        name: HandName,
+        sealing: Sealing,
+    ) -> Result<Transcript, Problem> {
+        let place = self.place(name);
+        let mut place = place.lock().await;
+        let mut hand = self.take(&mut place, name).await?;
+        let (transcript, events) = hand.seal(sealing)?;
+        if let Appended::New = self.append(call, name, events).await? {
+            *place = Some(hand);
+        }
+        Ok(transcript)
+    }
+
+    pub(crate) async fn perform(
+        &self,
+        call: &Call,
+        name: HandName,
+        asked: &Perform,
+    ) -> Result<Performed, Problem> {
+        let place = self.place(name);
+        let mut place = place.lock().await;
+        let mut hand = self.take(&mut place, name).await?;
+        let (performed, events) = match hand.perform(asked, &call.actor) {
+            Ok(done) => done,
+            // Cards that were dealt then may have moved since, or the hand ended.
+            Err(refusal) => match self.recall(call).await? {
+                Recall::Fresh => return Err(refusal.into()),
+                Recall::Different => return Err(Problem::Reused),
+                Recall::Same { .. } => return Ok(self.load(name).await?.repeat(asked)?),
+            },
+        };
+        match self.append(call, name, events).await? {
+            Appended::New => {
+                *place = Some(hand);
+                Ok(performed)
+            }
+            Appended::Before => Ok(self.load(name).await?.repeat(asked)?),
+        }
+    }
+
+    pub(crate) async fn reveal(&self, call: &Call, name: HandName) -> Result<Seed, Problem> {
+        let place = self.place(name);
+        let mut place = place.lock().await;
+        let mut hand = self.take(&mut place, name).await?;
+        let (seed, events) = hand.reveal();
+        if let Appended::New = self.append(call, name, events).await? {
+            *place = Some(hand);
+        }
+        Ok(seed)
+    }
+
+    fn place(&self, name: HandName) -> Place {
+        self.cache.place(name.id())
+    }
+
+    /// Empties the hand's place; where it was empty the hand comes from the log.
+    async fn take(&self, place: &mut Option<Hand>, name: HandName) -> Result<Hand, Problem> {
+        match place.take() {
+            Some(hand) => Ok(hand),
+            None => self.load(name).await,
+        }
+    }
+
+    /// A fresh hand whose seed is kept: the one made now, or one made before a crash.
+    async fn new_hand(&self, hand: HandName, rule_set_hash: [u8; 32]) -> Result<Hand, Problem> {
+        let House { seeds, vault, entropy, key, key_id, origin, hands: _ } = &*self.house;
+        let context = Context::new(origin, hand.table, hand.number, &rule_set_hash);
+        let mut bytes = Zeroizing::new([0; 64]);
+        entropy.fill(&mut bytes[..]);
+        let seed = Seed::new(bytes);
+        let commitment = Commitment::new(&context, &seed);
+        let sealed = vault.seal(&seed, (&context, &commitment), entropy::bytes(&**entropy));
+        let new = Kept { hand: hand.id(), context, commitment, seed: sealed };
+        let kept = seeds.keep(new).await?;
+        if kept.context != context {
+            return Err(Refusal::OtherRules.into());
+        }
+        let seed = vault.open(&kept.seed, (&kept.context, &kept.commitment))?;
+        let signed = SeedCommitted {
+            table: hand.table,
+            hand_no: hand.number,
+            ruleset_hash: &rule_set_hash,
+            commitment: &kept.commitment,
+            key_id,
+        };
+        let committed = Committed {
+            hand,
+            rule_set_hash,
+            commitment: kept.commitment,
+            key_id: *key_id,
+            signature: signed.sign(key),
+            origin: Arc::clone(origin),
+        };
+        Ok(Hand::try_new(committed, seed)?)
+    }
+
+    /// The hand as its stream tells it.
+    async fn load(&self, name: HandName) -> Result<Hand, Problem> {
+        let mut hand: Option<Hand> = None;
+        let mut from = Version(1);
+        loop {
+            let page = self.log.read_stream(StreamId::from(name.id()), from, PAGE).await?;
+            for stored in &page {
+                let event = record::parse(stored)?;
+                match (&mut hand, event) {
+                    (None, Event::Committed(committed)) if committed.hand == name => {
+                        hand = Some(self.kept_hand(committed).await?);
+                    }
+                    (None, _) => return Err(Contradiction::Order.into()),
+                    (Some(hand), event) => hand.replay(event)?,
+                }
+                from = Version(stored.version.0 + 1);
+            }
+            if page.len() < PAGE {
+                return hand.ok_or(Problem::UnknownHand);
+            }
+        }
+    }
+
+    /// A committed hand with its seed out of storage.
+    async fn kept_hand(&self, committed: Committed) -> Result<Hand, Problem> {
+        let kept = self.house.seeds.get(committed.hand.id()).await?.ok_or(Contradiction::Seed)?;
+        let seed = self.house.vault.open(&kept.seed, (&kept.context, &kept.commitment))?;
+        Ok(Hand::try_new(committed, seed)?)
+    }
+
+    async fn append(
+        &self,
+        call: &Call,
+        name: HandName,
+        events: Vec<Event>,
+    ) -> Result<Appended, Problem> {
+        if events.is_empty() {
+            return Ok(Appended::New);
+        }
+        let hand = name.id();
+        // No answer is stored with the request: it may be cards.
+        let request = Request { id: call.id, digest: call.digest, answer: bytes::Bytes::new() };
+        let entry = Entry {
+            events: events.iter().map(|event| record::new_event(hand, event)).collect(),
+            request: Some(request),
+            actor: Arc::clone(&call.actor),
+            trace: call.trace,
+        };
+        match self.log.append(entry).await {
+            Ok(_) => Ok(Appended::New),
+            Err(AppendError::Duplicate { stored }) => match stored.recall(call.digest) {
+                Recall::Same { .. } => Ok(Appended::Before),
+                Recall::Different | Recall::Fresh => Err(Problem::Reused),
+            },
+            Err(AppendError::Full) => Err(Problem::Overloaded),
+            Err(AppendError::Unavailable { .. } | AppendError::Lost) => Err(Problem::Unavailable),
+            Err(error @ (AppendError::TooLarge { .. } | AppendError::Empty)) => {
+                tracing::error!(%hand, %error, "the API's limits let through what the log's do not");
+                Err(Problem::Corrupt)
+            }
+        }
+    }
+
+    async fn recall(&self, call: &Call) -> Result<Recall, Problem> {
+        Ok(self.log.recall(call.id, call.digest).await?)
+    }
+}

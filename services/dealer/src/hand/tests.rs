@@ -1,0 +1,207 @@
+use fairness::{ClientCommitment, Entropy, ShuffleInput, Status};
+use primitives::PlayerId;
+use zeroize::Zeroizing;
+
+use super::*;
+
+const NAME: HandName = HandName { table: TableId([7; 16]), number: 3 };
+
+fn seed(byte: u8) -> Seed {
+    Seed::new(Zeroizing::new([byte; 64]))
+}
+
+fn committed() -> Committed {
+    let mut committed = Committed {
+        hand: NAME,
+        rule_set_hash: [1; 32],
+        commitment: Commitment([0; 32]),
+        key_id: [2; 8],
+        signature: [3; 64],
+        origin: "test/dealer".into(),
+    };
+    committed.commitment = Commitment::new(&committed.context(), &seed(4));
+    committed
+}
+
+fn sealing(entropy: u8) -> Sealing {
+    let (player, entropy) = (PlayerId([5; 16]), Entropy([entropy; 32]));
+    let (context, dealer) = (committed().context(), committed().commitment);
+    let commitment = ClientCommitment::new(&context, &dealer, 1, player, &entropy);
+    let row = Row { seat: 1, player, status: Status::Revealed, commitment, entropy };
+    Sealing { beacon: None, rows: vec![row] }
+}
+
+fn shuffle(index: u32) -> Indexed {
+    let input = ShuffleInput::Fresh { first: 0, count: 76 };
+    Indexed { index, ask: Ask::Shuffle { pile: 0, input } }
+}
+
+fn roll(index: u32, sides: u8) -> Indexed {
+    Indexed { index, ask: Ask::Roll { sides: vec![sides; 2] } }
+}
+
+fn deal(reason: Reason, cards: &[(u32, u16)]) -> Opening {
+    let cards = cards.iter().map(|(op, position)| Handle { op: *op, position: *position });
+    Opening { cards: cards.collect(), audience: 1, reason }
+}
+
+fn caller() -> Arc<str> {
+    "service:table".into()
+}
+
+/// A step of a hand's life.
+#[derive(Clone)]
+enum Step {
+    Seal(u8),
+    Perform(Vec<Indexed>, Vec<Opening>),
+    Reveal,
+}
+
+use Step::{Perform as Ops, Reveal, Seal};
+
+fn take(hand: &mut Hand, step: &Step) -> Result<Vec<Event>, Refusal> {
+    match step {
+        Seal(entropy) => hand.seal(sealing(*entropy)).map(|(_, events)| events),
+        Ops(operations, openings) => {
+            let asked = Perform { operations: operations.clone(), openings: openings.clone() };
+            hand.perform(&asked, &caller()).map(|(_, events)| events)
+        }
+        Reveal => Ok(hand.reveal().1),
+    }
+}
+
+/// After `given`, `when` makes as many events as `then` says or is refused like that.
+#[track_caller]
+fn check(given: &[Step], when: &Step, then: Result<usize, Refusal>) {
+    let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
+    for step in given {
+        take(&mut hand, step).unwrap();
+    }
+    assert_eq!(take(&mut hand, when).map(|events| events.len()), then);
+}
+
+#[test]
+fn a_hand_is_sealed_once() {
+    check(&[], &Seal(1), Ok(1));
+    check(&[Seal(1)], &Seal(1), Ok(0));
+    check(&[Seal(1)], &Seal(2), Err(Refusal::SealedOtherwise));
+    check(&[Reveal], &Seal(1), Err(Refusal::Revealed));
+    check(&[Seal(1), Reveal], &Seal(1), Ok(0));
+}
+
+#[test]
+fn chance_comes_after_the_seal_and_before_the_reveal() {
+    check(&[], &Ops(vec![roll(0, 6)], vec![]), Err(Refusal::NotSealed));
+    check(&[Seal(1)], &Ops(vec![roll(0, 6)], vec![]), Ok(1));
+    check(&[Seal(1), Reveal], &Ops(vec![roll(0, 6)], vec![]), Err(Refusal::Revealed));
+    let done = Ops(vec![roll(0, 6)], vec![]);
+    check(&[Seal(1), done.clone(), Reveal], &done, Ok(0));
+}
+
+#[test]
+fn operations_done_before_make_no_event_and_openings_always_do() {
+    let given = [Seal(1), Ops(vec![shuffle(0)], vec![])];
+    let when = Ops(vec![shuffle(0), roll(1, 6)], vec![deal(Reason::Deal, &[(0, 0), (0, 1)])]);
+    check(&given, &when, Ok(2));
+    let other = Ops(vec![roll(0, 6)], vec![]);
+    check(&given, &other, Err(ShoeError::Different { index: 0 }.into()));
+    let gap = Ops(vec![roll(2, 6)], vec![]);
+    check(&given, &gap, Err(ShoeError::Gap { index: 2, next: 1 }.into()));
+}
+
+#[test]
+fn only_recovery_opens_what_moved_or_what_is_over() {
+    let handles = (0..76).map(|position| Handle { op: 0, position }).collect();
+    let input = ShuffleInput::Cards(handles);
+    let again = Indexed { index: 1, ask: Ask::Shuffle { pile: 0, input } };
+    let given = [Seal(1), Ops(vec![shuffle(0), again], vec![])];
+    let stale = Handle { op: 0, position: 9 };
+    for reason in [Reason::Deal, Reason::Rule, Reason::Show] {
+        let when = Ops(vec![], vec![deal(reason, &[(0, 9)])]);
+        check(&given, &when, Err(ShoeError::Stale(stale).into()));
+        let over = Ops(vec![], vec![deal(reason, &[(1, 9)])]);
+        check(&[&given[..], &[Reveal]].concat(), &over, Err(Refusal::Revealed));
+    }
+    let recovery = Ops(vec![], vec![deal(Reason::Recovery, &[(0, 9)])]);
+    check(&given, &recovery, Ok(1));
+    check(&[&given[..], &[Reveal]].concat(), &recovery, Ok(1));
+}
+
+#[test]
+fn a_hand_is_revealed_once() {
+    check(&[], &Reveal, Ok(1));
+    check(&[Reveal], &Reveal, Ok(0));
+}
+
+#[test]
+fn a_seed_that_was_not_committed_to_is_no_hand() {
+    assert!(matches!(Hand::try_new(committed(), seed(5)), Err(Contradiction::Seed)));
+}
+
+/// A hand's life, and what it wrote.
+fn life() -> (Hand, Vec<Event>) {
+    let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
+    let steps = [
+        Seal(1),
+        Ops(vec![shuffle(0), roll(1, 6)], vec![deal(Reason::Deal, &[(0, 0)])]),
+        Ops(vec![roll(2, 20)], vec![]),
+        Reveal,
+    ];
+    let events = steps.iter().flat_map(|step| take(&mut hand, step).unwrap()).collect();
+    (hand, events)
+}
+
+#[test]
+fn a_replayed_hand_gives_the_same_answers() {
+    let (mut lived, events) = life();
+    let mut replayed = Hand::try_new(committed(), seed(4)).unwrap();
+    for event in events {
+        replayed.replay(event).unwrap();
+    }
+    let asked = Perform {
+        operations: vec![shuffle(0), roll(1, 6), roll(2, 20)],
+        openings: vec![deal(Reason::Deal, &[(0, 0), (0, 75)])],
+    };
+    assert_eq!(replayed.repeat(&asked), lived.repeat(&asked));
+    assert_eq!(replayed.reveal(), (seed(4), vec![]));
+}
+
+#[test]
+fn a_repeat_performs_nothing_new() {
+    let (mut hand, _) = life();
+    let asked = Perform { operations: vec![roll(3, 6)], openings: vec![] };
+    assert_eq!(hand.repeat(&asked), Err(ShoeError::Gap { index: 3, next: 3 }.into()));
+}
+
+#[test]
+fn every_forged_event_is_found() {
+    let forge = |at: usize, forged: Event| {
+        let (_, mut events) = life();
+        events[at] = forged;
+        let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
+        events.into_iter().try_for_each(|event| hand.replay(event))
+    };
+    let transcript = Transcript([0; 32]);
+    let sealed = forge(0, Event::Sealed { transcript, sealing: sealing(1) });
+    assert_eq!(sealed, Err(Contradiction::Transcript));
+    let (_, events) = life();
+    let Event::Performed { operation, mut done } = events[2].clone() else { panic!("a roll") };
+    done.values[0] = 7;
+    let rolled = forge(2, Event::Performed { operation, done });
+    assert_eq!(rolled, Err(Contradiction::Result(1)));
+    assert_eq!(forge(5, Event::Revealed(seed(9))), Err(Contradiction::Seed));
+    assert_eq!(forge(0, Event::Committed(committed())), Err(Contradiction::Order));
+    let missing = forge(0, events[3].clone());
+    assert_eq!(missing, Err(Contradiction::Refused(Refusal::NotSealed)));
+}
+
+#[test]
+fn cards_and_seeds_do_not_print() {
+    let (mut hand, events) = life();
+    let asked =
+        Perform { operations: vec![], openings: vec![deal(Reason::Deal, &[(0, 0), (0, 1)])] };
+    let shown = format!("{:?}", hand.repeat(&asked).unwrap());
+    assert_eq!(shown, "Performed { results: [], opened: [2] cards }");
+    assert!(format!("{:?}", events.last().unwrap()).contains("Seed(..)"));
+    assert!(format!("{hand:?}").contains("seed: Seed(..)"));
+}

@@ -1,0 +1,82 @@
+use eventlog::{Position, StreamId, UnixMicros, Version};
+use fairness::{Ask, Handle};
+use primitives::TableId;
+
+use super::*;
+use crate::hand::{HandName, Indexed, Opening, Reason, Sealing};
+
+fn stored(new: NewEvent) -> eventlog::Event {
+    let NewEvent { stream, kind, schema, sealed, payload } = new;
+    eventlog::Event {
+        position: Position(9),
+        recorded_at: UnixMicros(0),
+        stream,
+        version: Version(1),
+        kind,
+        schema,
+        sealed,
+        payload,
+        request_id: None,
+        actor: "test".into(),
+        trace: [0; 16],
+        previous: [0; 32],
+    }
+}
+
+fn hand() -> HandName {
+    HandName { table: TableId([1; 16]), number: 2 }
+}
+
+fn events() -> Vec<Event> {
+    let row = fairness::Row {
+        seat: 1,
+        player: primitives::PlayerId([1; 16]),
+        status: fairness::Status::Withheld,
+        commitment: fairness::ClientCommitment([2; 32]),
+        entropy: fairness::Entropy([0; 32]),
+    };
+    let committed = Committed {
+        hand: hand(),
+        rule_set_hash: [3; 32],
+        commitment: Commitment([4; 32]),
+        key_id: [5; 8],
+        signature: [6; 64],
+        origin: "test/dealer".into(),
+    };
+    let operation = Indexed { index: 7, ask: Ask::Roll { sides: vec![6, 6] } };
+    let cards = vec![Handle { op: 0, position: 3 }];
+    vec![
+        Event::Committed(committed),
+        Event::Sealed {
+            transcript: Transcript([7; 32]),
+            sealing: Sealing { beacon: None, rows: vec![row] },
+        },
+        Event::Performed { operation, done: Done { index: 7, values: vec![5, 3] } },
+        Event::Opened {
+            opening: Opening { cards, audience: 4, reason: Reason::Show },
+            caller: "service:table".into(),
+        },
+        Event::Revealed(Seed::new(Zeroizing::new([8; 64]))),
+    ]
+}
+
+#[test]
+fn every_event_comes_back_as_it_was_written() {
+    for event in events() {
+        let new = new_event(hand().id(), &event);
+        assert_eq!(new.stream, StreamId::from(hand().id()));
+        assert_eq!(parse(&stored(new)), Ok(event));
+    }
+}
+
+#[test]
+fn what_no_dealer_writes_is_corrupt() {
+    let foreign = Recorded::from(pb::LeaveAsked::default()).on(hand().id());
+    let error = parse(&stored(foreign)).unwrap_err();
+    assert_eq!((error.position, &error.what[..]), (9, "no dealer writes LeaveAsked"));
+    for event in events() {
+        let mut cut = new_event(hand().id(), &event);
+        cut.payload = cut.payload.slice(..cut.payload.len() / 2);
+        assert!(parse(&stored(cut)).is_err(), "{event:?}");
+    }
+}

@@ -1,0 +1,221 @@
+//! The dealer as a process has it: settings in, a port served, everything put down in order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chassis::auth::{Access, Verifier};
+use chassis::clock::{Clock, SystemClock};
+use chassis::config::{ConfigError, Service, ServiceConfig, Settings, Source};
+use chassis::drain::Drain;
+use chassis::entropy::SystemEntropy;
+use chassis::serve::{Bound, Grpc, Health, Server};
+use ed25519_dalek::SigningKey;
+use ed25519_dalek::pkcs8::DecodePrivateKey;
+use eventlog::{ConnectError, Limits, Log, MigrateError, OpenError, Options, PgStore, Pools};
+use sqlx::postgres::PgPoolOptions;
+use tokio_util::sync::CancellationToken;
+use zeroize::Zeroizing;
+
+use crate::dealer::{Dealer, Parts, keep};
+use crate::repo::{self, Seeds};
+use crate::vault::Vault;
+
+/// The service's name: its schema, and a part of its role's name.
+const SERVICE: &str = "dealer";
+const LOG: &str = "dealer/0";
+/// How long a silent dealer keeps its log.
+const LEASE: Duration = Duration::from_secs(5);
+/// Connections for seeds, beside those of the log.
+const SEED_CONNECTIONS: u32 = 4;
+/// Hands that are kept in memory unless told otherwise: about ten kilobytes each.
+const HANDS: u64 = 10_000;
+
+/// Everything a dealer is told.
+pub struct Config {
+    pub service: ServiceConfig,
+    /// The origin of the log in its checkpoints; hands are bound to it for ever.
+    pub origin: Arc<str>,
+    /// Signs commitments. Not the key that tokens are signed with.
+    pub commitment_key: SigningKey,
+    /// Seeds at rest are sealed under it.
+    pub seed_key: Zeroizing<[u8; 32]>,
+    /// Hands that are kept in memory.
+    pub hands: usize,
+}
+
+/// Why a dealer could not start, or cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error("the dealer needs a database: set SABACC_DATABASE_URL or DATABASE_URL")]
+    NoDatabase,
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error("the database URL cannot be used")]
+    Url(#[source] sqlx::Error),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("this program's own descriptors are damaged: {0}")]
+    Descriptors(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("the certificates cannot be used: {0}")]
+    Tls(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// The dealer's schemas could not be brought up to date.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    #[error(transparent)]
+    Log(#[from] MigrateError),
+    #[error("the table of the seeds could not be made: the URL must be an administrator's")]
+    Seeds(#[source] sqlx::Error),
+}
+
+impl Config {
+    /// Everything from a file and the environment.
+    ///
+    /// # Errors
+    /// All that is wrong, at once.
+    pub fn parse(source: Source) -> Result<Config, ConfigError> {
+        let mut settings = Settings::new(source);
+        let service = ServiceConfig::read(Service::Dealer, &mut settings);
+        let origin = settings.get("origin", "a name such as sabacc.example/dealer", |text| {
+            let fits = !text.is_empty() && !text.contains(char::is_whitespace);
+            (fits && !text.contains('+')).then(|| Arc::from(text))
+        });
+        let commitment_key = from_file(&mut settings, "commitment_key", |text| {
+            SigningKey::from_pkcs8_pem(text).map_err(|_| "not an Ed25519 private key in PEM")
+        });
+        let seed_key = from_file(&mut settings, "seed_key", |text| {
+            unhex(text.trim()).ok_or("not 64 hexadecimal digits")
+        });
+        let hands = settings.number("hands", 1..=10_000_000, HANDS);
+        if origin.is_none() {
+            settings
+                .refuse("origin", "name the dealer's log, such as sabacc.example/dealer".into());
+        }
+        let hands = usize::try_from(hands).unwrap_or(usize::MAX);
+        let parts = origin.zip(commitment_key).zip(seed_key);
+        settings.finish()?;
+        let ((origin, commitment_key), seed_key) =
+            parts.expect("each part that is missing was refused above");
+        Ok(Config { service, origin, commitment_key, seed_key, hands })
+    }
+}
+
+/// A secret out of the file that a setting names; what is wrong is noted.
+fn from_file<T>(
+    settings: &mut Settings,
+    key: &str,
+    parse: impl Fn(&str) -> Result<T, &'static str>,
+) -> Option<T> {
+    let Some(path) = settings.path(key) else {
+        settings.refuse(key, "name a file that nobody but the dealer can read".to_owned());
+        return None;
+    };
+    let read = std::fs::read_to_string(&path).map(Zeroizing::new);
+    let parsed = match &read {
+        Ok(text) => parse(text).map_err(str::to_owned),
+        Err(error) => Err(format!("the file cannot be read: {error}")),
+    };
+    parsed.map_err(|advice| settings.refuse(key, advice)).ok()
+}
+
+fn unhex(text: &str) -> Option<Zeroizing<[u8; 32]>> {
+    let mut key = Zeroizing::new([0; 32]);
+    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    for (at, byte) in key.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(key)
+}
+
+/// Brings the dealer's schemas up to date: the log's, then the seeds'. Safe to repeat.
+pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(), PrepareError> {
+    eventlog::migrate(admin_url, SERVICE, role_password).await?;
+    repo::migrate(admin_url).await.map_err(PrepareError::Seeds)
+}
+
+/// Deals until the drain. Whether everybody was finished with.
+pub async fn run(config: Config, bound: Bound, drain: Drain) -> Result<bool, RunError> {
+    let Config { service, origin, commitment_key, seed_key, hands } = config;
+    let url = service.database_url.as_ref().ok_or(RunError::NoDatabase)?;
+    let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
+    let seeds = PgPoolOptions::new()
+        .max_connections(SEED_CONNECTIONS)
+        .connect_lazy(url.expose())
+        .map_err(RunError::Url)?;
+    let dealer = Dealer::new(Parts {
+        seeds: Seeds::postgres(seeds),
+        vault: Vault::new(&seed_key),
+        entropy: Arc::new(SystemEntropy),
+        key: commitment_key,
+        origin,
+        hands,
+    });
+    let clock = Arc::new(SystemClock::new());
+    let options = options(bound.address().to_string(), Arc::clone(&clock));
+    let open = move || Log::open(store.clone(), options.clone());
+    let log = open().await?;
+    let stopping = CancellationToken::new();
+    let keeper = tokio::spawn(keep(dealer.clone(), log, open, stopping.clone()));
+    let served = serve(dealer, &service, clock, (bound, drain.clone()));
+    let mut keeper = std::pin::pin!(keeper);
+    let mut served = std::pin::pin!(served);
+    let finished = tokio::select! {
+        finished = &mut served => finished?,
+        kept = &mut keeper => {
+            // Only a corrupt log ends the keeper before it is told to stop.
+            drain.begin();
+            served.await?;
+            kept.expect("the keeper does not panic")?;
+            return Ok(false);
+        }
+    };
+    stopping.cancel();
+    keeper.await.expect("the keeper does not panic")?;
+    Ok(finished)
+}
+
+fn options(address: String, clock: Arc<SystemClock>) -> Options {
+    Options {
+        name: LOG.into(),
+        owner: format!("{SERVICE} {}", std::process::id()).into(),
+        address: address.into(),
+        lease: LEASE,
+        take_over: false,
+        clock: Arc::new(move || clock.now()),
+        limits: Limits::default(),
+    }
+}
+
+async fn serve(
+    dealer: Dealer,
+    config: &ServiceConfig,
+    clock: Arc<SystemClock>,
+    (bound, drain): (Bound, Drain),
+) -> Result<bool, RunError> {
+    let verifier = Verifier::new(config.auth.issuers.clone(), clock);
+    let access = Access::from_descriptors(proto::DESCRIPTORS)
+        .map_err(|error| RunError::Descriptors(Box::new(error)))?;
+    let health = Health::new();
+    let service =
+        crate::api::service(dealer).max_decoding_message_size(config.limits.message_bytes);
+    let app = Grpc::new(health.clone())
+        .add(service)
+        .await
+        .reflect(proto::DESCRIPTORS)
+        .map_err(|error| RunError::Descriptors(Box::new(error)))?
+        .guarded(verifier, Arc::new(access), &config.limits);
+    let mut server = Server::new(config.limits.clone(), health, drain);
+    server.tls = config
+        .tls
+        .as_ref()
+        .map(|tls| tls.acceptor(false))
+        .transpose()
+        .map_err(|error| RunError::Tls(Box::new(error)))?;
+    Ok(server.run(bound, app).await)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::*;
+
+const PEM: &str = "-----BEGIN PRIVATE KEY-----\n\
+                   MC4CAQAwBQYDK2VwBCIEICIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIi\n\
+                   -----END PRIVATE KEY-----\n";
+
+fn parse(content: &str) -> Result<Config, String> {
+    let source = Source::new("dealer.toml", content, BTreeMap::new()).unwrap();
+    Config::parse(source).map_err(|error| error.to_string())
+}
+
+fn file(folder: &Path, name: &str, content: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, content).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn keys_come_from_files_and_nothing_of_them_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let pem = file(folder.path(), "commitments.pem", PEM);
+    let seeds = file(folder.path(), "seeds.hex", &format!("{}\n", "0f".repeat(32)));
+    let good = format!(
+        "origin = 'room.example/dealer'\ncommitment_key = '{pem}'\nseed_key = '{seeds}'\nhands = 5"
+    );
+    let config = parse(&good).unwrap();
+    assert_eq!(config.commitment_key.to_bytes(), [0x22; 32]);
+    assert_eq!(*config.seed_key, [0x0f; 32]);
+    assert_eq!((&*config.origin, config.hands), ("room.example/dealer", 5));
+
+    let short = file(folder.path(), "short.hex", &"0f".repeat(31));
+    let bad = format!("origin = 'a b'\ncommitment_key = '{seeds}'\nseed_key = '{short}'");
+    let error = parse(&bad).err().unwrap();
+    for part in ["origin", "not an Ed25519 private key", "not 64 hexadecimal digits"] {
+        assert!(error.contains(part), "{part} in {error}");
+    }
+    assert!(!error.contains("0f0f"), "{error}");
+}
+
+#[test]
+fn what_is_missing_is_told_all_at_once() {
+    let error = parse("").err().unwrap();
+    for key in ["origin", "commitment_key", "seed_key"] {
+        assert!(error.contains(key), "{key} in {error}");
+    }
+}

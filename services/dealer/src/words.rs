@@ -1,0 +1,276 @@
+//! The dealer's messages and its own words, each as the other. Every field is destructured, so that
+//! a new one is a compile error here.
+
+use fairness::{Ask, Beacon, ClientCommitment, Entropy, Handle, Row, ShuffleInput, Status};
+use proto::dealer::v1 as pb;
+use wire::BadField;
+use wire::field::{exactly, player_id, seat, table_id};
+
+use crate::hand::{
+    Committed, Done, HandName, Indexed, Opening, Perform, Performed, Reason, Sealing,
+};
+
+/// Most operations, openings, dice, and cards of one opening, in one call.
+const MAX_OPERATIONS: usize = 64;
+const MAX_OPENINGS: usize = 64;
+const MAX_DICE: usize = 16;
+const MAX_CARDS: usize = 255;
+
+pub(crate) fn hand_name(table: &[u8], number: u64) -> Result<HandName, BadField> {
+    let table = table_id(table)?;
+    if number == 0 {
+        return Err(BadField::new("hand_no", "hands count from 1"));
+    }
+    Ok(HandName { table, number })
+}
+
+pub(crate) fn sealing(beacon: &[u8], rows: Vec<pb::EntropyRow>) -> Result<Sealing, BadField> {
+    if rows.is_empty() {
+        return Err(BadField::new("rows", "at least one: a hand has players"));
+    }
+    let rows = each("rows", rows, row)?;
+    Ok(Sealing { beacon: parse_beacon(beacon)?, rows })
+}
+
+fn parse_beacon(bytes: &[u8]) -> Result<Option<Beacon>, BadField> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let [kind, rest @ ..] = exactly::<41>("beacon", bytes)?;
+    let (round, value) = rest.split_first_chunk::<8>().expect("40 bytes");
+    let value = value.try_into().expect("32 bytes are left");
+    Ok(Some(Beacon { kind, round: u64::from_be_bytes(*round), value }))
+}
+
+pub(crate) fn beacon_to_pb(beacon: Option<Beacon>) -> Vec<u8> {
+    let Some(Beacon { kind, round, value }) = beacon else { return Vec::new() };
+    [&[kind], &round.to_be_bytes()[..], &value].concat()
+}
+
+fn row(row: pb::EntropyRow) -> Result<Row, BadField> {
+    let state = row.status();
+    let pb::EntropyRow { seat: number, player_id: player, status: _, commitment, entropy } = row;
+    let (seat, player) = (seat("seat", number)?.get(), player_id(&player)?);
+    let none = |field: &str, bytes: &[u8]| {
+        let bad = || BadField::new(field, "must be empty at this status");
+        if bytes.is_empty() { Ok([0; 32]) } else { Err(bad()) }
+    };
+    let (status, commitment, entropy) = match state {
+        pb::EntropyStatus::Revealed => {
+            let entropy = exactly("entropy", &entropy)?;
+            (Status::Revealed, exactly("commitment", &commitment)?, entropy)
+        }
+        pb::EntropyStatus::Withheld => {
+            let entropy = none("entropy", &entropy)?;
+            (Status::Withheld, exactly("commitment", &commitment)?, entropy)
+        }
+        pb::EntropyStatus::Absent => {
+            let commitment = none("commitment", &commitment)?;
+            (Status::Absent, commitment, none("entropy", &entropy)?)
+        }
+        pb::EntropyStatus::Unspecified => {
+            return Err(BadField::new("status", "say what came of the seat's entropy"));
+        }
+    };
+    let (commitment, entropy) = (ClientCommitment(commitment), Entropy(entropy));
+    Ok(Row { seat, player, status, commitment, entropy })
+}
+
+pub(crate) fn row_to_pb(row: &Row) -> pb::EntropyRow {
+    let Row { seat, player, status, commitment, entropy } = row;
+    let (commitment, entropy) = (commitment.0.to_vec(), entropy.0.to_vec());
+    let (status, commitment, entropy) = match status {
+        Status::Revealed => (pb::EntropyStatus::Revealed, commitment, entropy),
+        Status::Withheld => (pb::EntropyStatus::Withheld, commitment, Vec::new()),
+        Status::Absent => (pb::EntropyStatus::Absent, Vec::new(), Vec::new()),
+    };
+    let player_id = player.0.to_vec();
+    pb::EntropyRow { seat: u32::from(*seat), player_id, status: status.into(), commitment, entropy }
+}
+
+pub(crate) fn perform(
+    operations: Vec<pb::Operation>,
+    openings: Vec<pb::Opening>,
+) -> Result<Perform, BadField> {
+    if operations.is_empty() && openings.is_empty() {
+        return Err(BadField::new(
+            "operations",
+            "nothing is asked for: name operations or openings",
+        ));
+    }
+    at_most("operations", operations.len(), MAX_OPERATIONS)?;
+    at_most("openings", openings.len(), MAX_OPENINGS)?;
+    let operations = each("operations", operations, operation)?;
+    Ok(Perform { operations, openings: each("openings", openings, opening)? })
+}
+
+pub(crate) fn operation(operation: pb::Operation) -> Result<Indexed, BadField> {
+    use pb::operation::Kind;
+    let pb::Operation { index, kind } = operation;
+    let ask = match kind {
+        None => return Err(BadField::new("kind", "say what is asked for: shuffle, roll, ...")),
+        Some(Kind::Shuffle(shuffle)) => shuffle_of(shuffle).map_err(under("shuffle."))?,
+        Some(Kind::Roll(pb::Roll { sides })) => {
+            at_most("roll.sides", sides.len(), MAX_DICE)?;
+            Ask::Roll { sides: each("roll.sides", sides, |sides| narrow("", sides))? }
+        }
+        Some(Kind::Pulse(pb::Pulse { ppm })) => Ask::Pulse { ppm },
+        Some(Kind::Pick(pb::Pick { n })) => Ask::Pick { n },
+        Some(Kind::Sample(pb::Sample { n, k })) => {
+            Ask::Sample { n: narrow::<u8>("sample.n", n)?.into(), k }
+        }
+    };
+    Ok(Indexed { index, ask })
+}
+
+fn shuffle_of(shuffle: pb::Shuffle) -> Result<Ask, BadField> {
+    let pb::Shuffle { pile, fresh, first_fresh, cards } = shuffle;
+    let pile = narrow("pile", pile)?;
+    let input = if cards.is_empty() {
+        ShuffleInput::Fresh {
+            first: narrow("first_fresh", first_fresh)?,
+            count: narrow("fresh", fresh)?,
+        }
+    } else if fresh == 0 && first_fresh == 0 {
+        at_most("cards", cards.len(), MAX_CARDS)?;
+        ShuffleInput::Cards(each("cards", cards, handle)?)
+    } else {
+        return Err(BadField::new("fresh", "either fresh cards or cards of this hand, not both"));
+    };
+    Ok(Ask::Shuffle { pile, input })
+}
+
+pub(crate) fn operation_to_pb(operation: &Indexed) -> pb::Operation {
+    use pb::operation::Kind;
+    let Indexed { index, ask } = operation;
+    let kind = match ask {
+        Ask::Shuffle { pile, input } => {
+            let (fresh, first_fresh, cards) = match input {
+                ShuffleInput::Fresh { first, count } => {
+                    (u32::from(*count), u32::from(*first), Vec::new())
+                }
+                ShuffleInput::Cards(cards) => (0, 0, cards.iter().map(handle_to_pb).collect()),
+            };
+            Kind::Shuffle(pb::Shuffle { pile: u32::from(*pile), fresh, first_fresh, cards })
+        }
+        Ask::Roll { sides } => {
+            Kind::Roll(pb::Roll { sides: sides.iter().copied().map(u32::from).collect() })
+        }
+        Ask::Pulse { ppm } => Kind::Pulse(pb::Pulse { ppm: *ppm }),
+        Ask::Pick { n } => Kind::Pick(pb::Pick { n: *n }),
+        Ask::Sample { n, k } => Kind::Sample(pb::Sample { n: *n, k: *k }),
+    };
+    pb::Operation { index: *index, kind: Some(kind) }
+}
+
+pub(crate) fn opening(opening: pb::Opening) -> Result<Opening, BadField> {
+    let reason = match opening.reason() {
+        pb::OpeningReason::Deal => Reason::Deal,
+        pb::OpeningReason::Rule => Reason::Rule,
+        pb::OpeningReason::Show => Reason::Show,
+        pb::OpeningReason::Recovery => Reason::Recovery,
+        pb::OpeningReason::Unspecified => {
+            return Err(BadField::new("reason", "say why the rules open these cards"));
+        }
+    };
+    let pb::Opening { cards, audience_seat, reason: _ } = opening;
+    if cards.is_empty() {
+        return Err(BadField::new("cards", "name at least one card"));
+    }
+    at_most("cards", cards.len(), MAX_CARDS)?;
+    let audience = match audience_seat {
+        0 => 0,
+        number => seat("audience_seat", number)?.get(),
+    };
+    Ok(Opening { cards: each("cards", cards, handle)?, audience, reason })
+}
+
+pub(crate) fn opening_to_pb(opening: &Opening) -> pb::Opening {
+    let Opening { cards, audience, reason } = opening;
+    let reason = match reason {
+        Reason::Deal => pb::OpeningReason::Deal,
+        Reason::Rule => pb::OpeningReason::Rule,
+        Reason::Show => pb::OpeningReason::Show,
+        Reason::Recovery => pb::OpeningReason::Recovery,
+    };
+    let cards = cards.iter().map(handle_to_pb).collect();
+    pb::Opening { cards, audience_seat: u32::from(*audience), reason: reason.into() }
+}
+
+fn handle(handle: pb::Handle) -> Result<Handle, BadField> {
+    let pb::Handle { op, position } = handle;
+    Ok(Handle { op, position: narrow("position", position)? })
+}
+
+fn handle_to_pb(handle: &Handle) -> pb::Handle {
+    let Handle { op, position } = handle;
+    pb::Handle { op: *op, position: u32::from(*position) }
+}
+
+pub(crate) fn result_to_pb(done: &Done) -> pb::OperationResult {
+    let Done { index, values } = done;
+    pb::OperationResult { index: *index, values: values.clone() }
+}
+
+pub(crate) fn performed_to_pb(performed: Performed) -> pb::PerformResponse {
+    let Performed { results, opened } = performed;
+    let opened = opened.into_iter().map(|card_ids| pb::OpenedCards { card_ids }).collect();
+    pb::PerformResponse { results: results.iter().map(result_to_pb).collect(), opened }
+}
+
+pub(crate) fn commitment_to_pb(committed: &Committed) -> pb::Commitment {
+    let Committed { hand: _, rule_set_hash: _, commitment, key_id, signature, origin } = committed;
+    pb::Commitment {
+        commitment: commitment.0.to_vec(),
+        key_id: key_id.to_vec(),
+        signature: signature.to_vec(),
+        origin: origin.to_string(),
+    }
+}
+
+/// Parses each of a list; an error's field begins with the list's name and the place in it.
+fn each<T, U>(
+    list: &str,
+    all: Vec<T>,
+    parse: impl Fn(T) -> Result<U, BadField>,
+) -> Result<Vec<U>, BadField> {
+    let parse = |(at, one)| {
+        parse(one).map_err(|bad| {
+            let dot = if bad.field.is_empty() { "" } else { "." };
+            under(&format!("{list}[{at}]{dot}"))(bad)
+        })
+    };
+    all.into_iter().enumerate().map(parse).collect()
+}
+
+fn under(path: &str) -> impl Fn(BadField) -> BadField {
+    move |bad| BadField { field: format!("{path}{}", bad.field), problem: bad.problem }
+}
+
+fn narrow<T: TryFrom<u32> + Bounded>(field: &str, number: u32) -> Result<T, BadField> {
+    T::try_from(number)
+        .map_err(|_| BadField::new(field, format!("at most {}; this is {number}", T::MOST)))
+}
+
+trait Bounded {
+    const MOST: u32;
+}
+
+impl Bounded for u8 {
+    const MOST: u32 = u8::MAX as u32;
+}
+
+impl Bounded for u16 {
+    const MOST: u32 = u16::MAX as u32;
+}
+
+fn at_most(field: &str, count: usize, limit: usize) -> Result<(), BadField> {
+    if count <= limit {
+        Ok(())
+    } else {
+        Err(BadField::new(field, format!("at most {limit}; these are {count}")))
+    }
+}
+
+#[cfg(test)]
+mod tests;

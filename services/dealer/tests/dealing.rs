@@ -1,0 +1,367 @@
+//! The dealer on a log in memory that fails on demand: crashes, repeats, races. An answer that was
+//! given is given again, whatever happens, and each step stands in the log once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chassis::entropy::SeededEntropy;
+use ed25519_dalek::SigningKey;
+use eventlog::{
+    Event, Fault, Limits, Log, MemStore, Options, Reader, Store, StreamId, UnixMicros, Version,
+};
+use fairness::{
+    Ask, ClientCommitment, Commitment, Entropy, Handle, Row, SeedCommitted, ShuffleInput, Status,
+};
+use primitives::{PlayerId, RequestId, TableId};
+use sabacc_dealer::dealer::Call;
+use sabacc_dealer::hand::{
+    Committed, HandName, Indexed, Opening, Perform, Performed, Reason, Refusal, Sealing,
+};
+use sabacc_dealer::repo::Seeds;
+use sabacc_dealer::vault::Vault;
+use sabacc_dealer::{Dealer, Parts, Problem, keep};
+use tokio_util::sync::CancellationToken;
+use zeroize::Zeroizing;
+
+const NAME: HandName = HandName { table: TableId([1; 16]), number: 1 };
+const LOG: &str = "dealer/0";
+const RULES: [u8; 32] = [2; 32];
+
+/// What survives a crash, and a dealer on it.
+struct World {
+    store: Arc<MemStore>,
+    seeds: Seeds,
+    entropy: u64,
+    dealer: Dealer,
+    stopping: CancellationToken,
+}
+
+impl World {
+    async fn new(entropy: u64) -> World {
+        World::on(MemStore::new(), Seeds::memory(), entropy).await
+    }
+
+    async fn on(store: Arc<MemStore>, seeds: Seeds, entropy: u64) -> World {
+        let dealer = Dealer::new(Parts {
+            seeds: seeds.clone(),
+            vault: Vault::new(&Zeroizing::new([3; 32])),
+            entropy: Arc::new(SeededEntropy::new(entropy)),
+            key: SigningKey::from_bytes(&[4; 32]),
+            origin: "test/dealer".into(),
+            hands: 2,
+        });
+        let stopping = CancellationToken::new();
+        let opened = Arc::clone(&store);
+        let open = move || open(Arc::clone(&opened));
+        let log = open().await.expect("the log is free");
+        tokio::spawn(keep(dealer.clone(), log, open, stopping.clone()));
+        World { store, seeds, entropy, dealer, stopping }
+    }
+
+    /// Memory is gone; the next dealer draws other entropy.
+    async fn crash(self) -> World {
+        World::on(Arc::clone(&self.store), self.seeds.clone(), self.entropy + 100).await
+    }
+
+    async fn commit(&self, id: u8, name: HandName) -> Result<Committed, Problem> {
+        self.dealer.commit(call(id, id), name, RULES).await
+    }
+
+    async fn perform(&self, id: u8, asked: &Perform) -> Result<Performed, Problem> {
+        self.dealer.perform(call(id, id), NAME, asked.clone()).await
+    }
+
+    /// A hand that is committed and sealed.
+    async fn sealed(&self) -> Committed {
+        let committed = self.commit(1, NAME).await.expect("the log works");
+        let sealed = self.dealer.seal(call(2, 2), NAME, sealing(&committed)).await;
+        sealed.expect("the hand is committed");
+        committed
+    }
+
+    fn reader(&self) -> Reader {
+        Reader::new(Arc::clone(&self.store) as Arc<dyn Store>, LOG)
+    }
+
+    async fn stream(&self, name: HandName) -> Vec<Event> {
+        let reader = self.reader();
+        let events = reader.read_stream(StreamId::from(name.id()), Version(1), 1000).await;
+        events.expect("the store works")
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stopping.cancel();
+    }
+}
+
+async fn open(store: Arc<MemStore>) -> Result<Log, eventlog::OpenError> {
+    let options = Options {
+        name: LOG.into(),
+        owner: "test".into(),
+        address: "nowhere".into(),
+        lease: Duration::from_secs(5),
+        take_over: true,
+        clock: Arc::new(|| UnixMicros(1)),
+        limits: Limits { patience: Duration::from_millis(100), ..Limits::default() },
+    };
+    Log::open(store, options).await
+}
+
+fn call(id: u8, content: u8) -> Call {
+    Call {
+        id: RequestId([id; 16]),
+        digest: [content; 32],
+        actor: "service:table".into(),
+        trace: [0; 16],
+    }
+}
+
+fn sealing(committed: &Committed) -> Sealing {
+    let (player, entropy) = (PlayerId([5; 16]), Entropy([6; 32]));
+    let context = committed.context();
+    let commitment = ClientCommitment::new(&context, &committed.commitment, 1, player, &entropy);
+    let row = Row { seat: 1, player, status: Status::Revealed, commitment, entropy };
+    Sealing { beacon: None, rows: vec![row] }
+}
+
+fn fresh(index: u32) -> Indexed {
+    let input = ShuffleInput::Fresh { first: 0, count: 76 };
+    Indexed { index, ask: Ask::Shuffle { pile: 0, input } }
+}
+
+fn shift(index: u32, positions: impl IntoIterator<Item = u16>) -> Indexed {
+    let cards = positions.into_iter().map(|position| Handle { op: index - 1, position }).collect();
+    Indexed { index, ask: Ask::Shuffle { pile: 0, input: ShuffleInput::Cards(cards) } }
+}
+
+fn roll(index: u32) -> Indexed {
+    Indexed { index, ask: Ask::Roll { sides: vec![6, 6] } }
+}
+
+fn deal(op: u32, positions: &[u16]) -> Opening {
+    let cards = positions.iter().map(|position| Handle { op, position: *position }).collect();
+    Opening { cards, audience: 1, reason: Reason::Deal }
+}
+
+fn ask(operations: Vec<Indexed>, openings: Vec<Opening>) -> Perform {
+    Perform { operations, openings }
+}
+
+/// Deals, shifts, rolls.
+fn script() -> [Perform; 3] {
+    [
+        ask(vec![fresh(0)], vec![deal(0, &[0, 1, 2])]),
+        ask(vec![shift(1, 0..76)], vec![deal(1, &[0, 1, 2]), deal(1, &[75])]),
+        ask(vec![roll(2)], vec![]),
+    ]
+}
+
+#[tokio::test]
+async fn a_hand_survives_a_crash_after_every_step() {
+    let mut world = World::new(1).await;
+    let committed = world.sealed().await;
+    let mut answers = Vec::new();
+    for (id, asked) in (10..).zip(&script()) {
+        answers.push(world.perform(id, asked).await.unwrap());
+        world = world.crash().await;
+    }
+    let seed = world.dealer.reveal(call(20, 20), NAME).await.unwrap();
+    world = world.crash().await;
+    assert_eq!(world.commit(1, NAME).await.unwrap(), committed);
+    assert_eq!(world.commit(99, NAME).await.unwrap(), committed, "whoever asks");
+    for ((id, asked), answer) in (10..).zip(&script()).zip(&answers) {
+        let again = world.perform(id, asked).await.unwrap();
+        assert_eq!(&again, answer, "also cards that were shuffled since, also after the reveal");
+    }
+    assert_eq!(world.dealer.reveal(call(20, 20), NAME).await.unwrap(), seed);
+    assert!(committed.commitment.opens(&committed.context(), &seed));
+    let kinds: Vec<u16> = world.stream(NAME).await.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [100, 101, 102, 103, 102, 103, 103, 102, 104], "each step stands there once");
+}
+
+#[tokio::test]
+async fn commitments_are_signed_and_one_for_each_hand() {
+    let world = World::new(1).await;
+    let committed = world.commit(1, NAME).await.unwrap();
+    let signed = SeedCommitted {
+        table: NAME.table,
+        hand_no: NAME.number,
+        ruleset_hash: &RULES,
+        commitment: &committed.commitment,
+        key_id: &committed.key_id,
+    };
+    let keys = world.dealer.public_keys();
+    assert_eq!(signed.verify(&keys[0], &committed.signature), Ok(()));
+    assert_eq!(sabacc_dealer::dealer::key_id(&keys[0]), committed.key_id);
+    let others = world.dealer.commit(call(2, 2), NAME, [9; 32]).await;
+    assert!(matches!(others, Err(Problem::Refused(Refusal::OtherRules))), "{others:?}");
+    let next = HandName { number: 2, ..NAME };
+    let next = world.commit(3, next).await.unwrap();
+    assert_ne!(next.commitment, committed.commitment);
+}
+
+#[tokio::test]
+async fn a_commitment_cut_short_by_a_crash_is_finished_with_the_same_seed() {
+    let world = World::new(1).await;
+    world.store.set_down(true);
+    let cut = world.commit(1, NAME).await;
+    assert!(matches!(cut, Err(Problem::Unavailable)), "{cut:?}");
+    let kept = world.seeds.get(NAME.id()).await.unwrap();
+    world.store.set_down(false);
+    assert!(kept.is_none(), "a log that cannot be read is asked before a seed is made");
+
+    world.store.inject(Fault::FailBefore);
+    world.store.inject(Fault::Fence);
+    let cut = world.commit(1, NAME).await;
+    let kept = world.seeds.get(NAME.id()).await.unwrap().expect("the seed is kept first");
+    let world = world.crash().await;
+    let committed = world.commit(1, NAME).await.unwrap();
+    assert_eq!(committed.commitment, kept.commitment, "after {cut:?}");
+    assert_eq!(world.stream(NAME).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_request_id_names_one_command() {
+    let world = World::new(1).await;
+    world.sealed().await;
+    world.perform(10, &script()[0]).await.unwrap();
+    let other = world.dealer.perform(call(10, 77), NAME, script()[1].clone()).await;
+    assert!(matches!(other, Err(Problem::Reused)), "{other:?}");
+    // What it asked for was not done.
+    let done = world.perform(11, &ask(vec![roll(1)], vec![])).await.unwrap();
+    assert_eq!(done.results[0].index, 1);
+}
+
+#[tokio::test]
+async fn refusals_change_nothing() {
+    let world = World::new(1).await;
+    let early = world.perform(10, &script()[0]).await;
+    assert!(matches!(early, Err(Problem::UnknownHand)), "{early:?}");
+    world.commit(1, NAME).await.unwrap();
+    let early = world.perform(10, &script()[0]).await;
+    assert!(matches!(early, Err(Problem::Refused(Refusal::NotSealed))), "{early:?}");
+    world.sealed().await;
+    world.perform(10, &script()[0]).await.unwrap();
+    let before = world.stream(NAME).await.len();
+    // The first half is lawful, the second not: neither is done.
+    let half = ask(vec![roll(1), roll(3)], vec![]);
+    assert!(matches!(world.perform(11, &half).await, Err(Problem::Refused(Refusal::Shoe(_)))));
+    let half = ask(vec![roll(1)], vec![deal(0, &[76])]);
+    assert!(matches!(world.perform(11, &half).await, Err(Problem::Refused(Refusal::Shoe(_)))));
+    assert_eq!(world.stream(NAME).await.len(), before);
+    let dice = world.perform(12, &ask(vec![roll(1)], vec![])).await.unwrap();
+    assert_eq!(dice.results.len(), 1, "the index is free");
+}
+
+/// Repeats a call as its caller does.
+async fn until_answered(world: &World, id: u8, asked: &Perform) -> Performed {
+    for _ in 0..200 {
+        match world.perform(id, asked).await {
+            Ok(performed) => return performed,
+            Err(Problem::Unavailable | Problem::Overloaded) => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            Err(problem) => panic!("{problem}"),
+        }
+    }
+    panic!("never answered")
+}
+
+#[tokio::test]
+async fn faults_of_the_log_change_no_answer() {
+    let faults = [
+        Fault::FailBefore,
+        Fault::Vanish,
+        Fault::FailAfter,
+        Fault::LandLate,
+        Fault::Fence,
+        Fault::Delay(Duration::from_millis(30)),
+    ];
+    let calm = World::new(1).await;
+    calm.sealed().await;
+    let mut answers = Vec::new();
+    for (id, asked) in (10..).zip(&script()) {
+        answers.push(calm.perform(id, asked).await.unwrap());
+    }
+    let calm_kinds: Vec<u16> = calm.stream(NAME).await.iter().map(|event| event.kind).collect();
+    for fault in faults {
+        let world = World::new(1).await;
+        world.sealed().await;
+        for ((id, asked), answer) in (10..).zip(&script()).zip(&answers) {
+            world.store.inject(fault);
+            assert_eq!(&until_answered(&world, id, asked).await, answer, "{fault:?}");
+        }
+        let kinds: Vec<u16> = world.stream(NAME).await.iter().map(|event| event.kind).collect();
+        assert_eq!(kinds, calm_kinds, "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_caller_who_gives_up_does_not_stop_halfway() {
+    let world = World::new(1).await;
+    world.sealed().await;
+    world.store.inject(Fault::Delay(Duration::from_millis(50)));
+    let first = script()[0].clone();
+    let given_up = tokio::time::timeout(Duration::from_millis(5), world.perform(10, &first)).await;
+    assert!(given_up.is_err(), "the write takes longer");
+    let next = world.perform(11, &script()[1]).await.unwrap();
+    assert_eq!(next.opened.len(), 2);
+    let kinds: Vec<u16> = world.stream(NAME).await.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [100, 101, 102, 103, 102, 103, 103]);
+}
+
+#[tokio::test]
+async fn many_callers_at_once_get_one_outcome() {
+    let world = Arc::new(World::new(1).await);
+    world.sealed().await;
+    let mut callers = tokio::task::JoinSet::new();
+    for id in 10..60 {
+        let world = Arc::clone(&world);
+        callers.spawn(async move {
+            let asked = ask(vec![fresh(0), roll(1)], vec![]);
+            // Other hands push this one out of memory meanwhile.
+            let other = HandName { number: u64::from(id), ..NAME };
+            world.commit(id + 100, other).await.unwrap();
+            world.perform(id, &asked).await.unwrap()
+        });
+    }
+    let answers = callers.join_all().await;
+    assert!(answers.iter().all(|answer| answer == &answers[0]));
+    assert_eq!(world.stream(NAME).await.len(), 4);
+}
+
+/// Two hands that differ in nothing but their cards leave the same records of shuffles and openings.
+#[tokio::test]
+async fn the_log_tells_no_hidden_card() {
+    let mut records = Vec::new();
+    let mut cards = Vec::new();
+    for entropy in [1, 2] {
+        let world = World::new(entropy).await;
+        world.sealed().await;
+        let asked = ask(vec![fresh(0), shift(1, 0..76)], vec![deal(1, &[0, 1, 2, 3, 4])]);
+        cards.push(world.perform(10, &asked).await.unwrap().opened);
+        let events = world.stream(NAME).await;
+        records.push(events.iter().skip(2).map(|e| e.payload.clone()).collect::<Vec<_>>());
+        // The log would hand out what it stored of the answer.
+        let stored = world.reader().request(RequestId([10; 16])).await.unwrap().unwrap();
+        assert!(stored.answer.is_empty());
+    }
+    assert_ne!(cards[0], cards[1]);
+    assert_eq!(records[0], records[1]);
+}
+
+#[tokio::test]
+async fn a_dealer_does_not_deal_from_a_seed_it_did_not_promise() {
+    let world = World::new(1).await;
+    let committed = world.sealed().await;
+    let kept = world.seeds.get(NAME.id()).await.unwrap().unwrap();
+    let forged = Seeds::memory();
+    let other = Commitment([9; 32]);
+    assert_ne!(committed.commitment, other);
+    forged.keep(sabacc_dealer::repo::Kept { commitment: other, ..kept }).await.unwrap();
+    let world = World::on(Arc::clone(&world.store), forged, 1).await;
+    let refused = world.perform(10, &script()[0]).await;
+    assert!(matches!(refused, Err(Problem::Corrupt)), "{refused:?}");
+}

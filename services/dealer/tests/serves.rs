@@ -1,0 +1,160 @@
+//! The dealer as a process runs it: PostgreSQL, a port, tokens, and a restart in between.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chassis::auth::{IssuerKey, ServiceToken, TokenIssuer};
+use chassis::clock::SystemClock;
+use chassis::config::{Service, ServiceConfig, Source};
+use chassis::drain::Drain;
+use chassis::entropy::{SeededEntropy, SystemEntropy};
+use chassis::secret::Secret;
+use chassis::serve::{self, Bound};
+use ed25519_dalek::SigningKey;
+use proto::common::v1::ErrorReason;
+use proto::dealer::v1::dealer_service_client::DealerServiceClient;
+use proto::dealer::v1::operation::Kind;
+use proto::dealer::v1::{
+    CommitRequest, EntropyRow, EntropyStatus, Handle, ListKeysRequest, Opening, OpeningReason,
+    Operation, PerformRequest, PerformResponse, RevealRequest, SealRequest, Shuffle,
+};
+use sabacc_dealer::shell::{self, Config, RunError};
+use tokio::task::JoinHandle;
+use tonic::transport::Channel;
+use tonic::{Request, Status};
+use zeroize::Zeroizing;
+
+/// A dealer that runs, and a caller of it.
+struct Running {
+    client: DealerServiceClient<Channel>,
+    token: ServiceToken,
+    drain: Drain,
+    served: JoinHandle<Result<bool, RunError>>,
+}
+
+async fn start(url: &str) -> Running {
+    let issuer = TokenIssuer::generate("test", &SeededEntropy::new(1));
+    let source = Source::new("", "", BTreeMap::new()).expect("nothing is well formed");
+    let mut service = ServiceConfig::parse(Service::Dealer, source).expect("all has defaults");
+    service.auth.issuers = vec![IssuerKey::trusted(issuer.public_key())];
+    service.database_url = Some(Secret::new(url.to_owned()));
+    let config = Config {
+        service,
+        origin: "test/dealer".into(),
+        commitment_key: SigningKey::from_bytes(&[1; 32]),
+        seed_key: Zeroizing::new([2; 32]),
+        hands: 10,
+    };
+    let bound: Bound =
+        serve::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a free port");
+    let address = format!("http://{}", bound.address());
+    let drain = Drain::new(Duration::from_secs(5));
+    let served = tokio::spawn(shell::run(config, bound, drain.clone()));
+    let client = DealerServiceClient::connect(address).await.expect("the port is bound");
+    let clock = Arc::new(SystemClock::new());
+    let token = ServiceToken::new(issuer, "table", clock, Arc::new(SystemEntropy));
+    Running { client, token, drain, served }
+}
+
+impl Running {
+    fn request<T>(&self, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        let bearer = format!("Bearer {}", self.token.current());
+        request.metadata_mut().insert("authorization", bearer.parse().expect("ASCII"));
+        request
+    }
+
+    async fn perform(&mut self, id: u8, asked: PerformRequest) -> Result<PerformResponse, Status> {
+        let request = self.request(PerformRequest { request_id: vec![id; 16], ..asked });
+        self.client.perform(request).await.map(tonic::Response::into_inner)
+    }
+
+    async fn stop(self) {
+        let Running { client, token: _, drain, served } = self;
+        drop(client);
+        drain.begin();
+        assert!(served.await.expect("no panic").expect("no fault"), "nobody was cut off");
+    }
+}
+
+fn perform(operations: Vec<Kind>, openings: Vec<Opening>) -> PerformRequest {
+    let operations = (0..).zip(operations);
+    let operations = operations.map(|(index, kind)| Operation { index, kind: Some(kind) });
+    PerformRequest {
+        request_id: Vec::new(),
+        table_id: vec![7; 16],
+        hand_no: 1,
+        operations: operations.collect(),
+        openings,
+    }
+}
+
+fn deal() -> PerformRequest {
+    let shuffle = Shuffle { pile: 0, fresh: 76, first_fresh: 0, cards: vec![] };
+    let opening = Opening {
+        cards: vec![Handle { op: 0, position: 0 }, Handle { op: 0, position: 1 }],
+        audience_seat: 1,
+        reason: OpeningReason::Deal.into(),
+    };
+    perform(vec![Kind::Shuffle(shuffle)], vec![opening])
+}
+
+#[tokio::test]
+async fn a_hand_over_the_wire_and_over_a_restart() {
+    let postgres = testkit::postgres().await.expect("a PostgreSQL");
+    let url = postgres.database("dealer_serves").await.expect("a database");
+    shell::migrate(&url, None).await.expect("an empty database takes the schemas");
+    let mut dealer = start(&url).await;
+    let (table_id, hand_no) = (vec![7; 16], 1);
+    let commit = CommitRequest {
+        request_id: vec![1; 16],
+        table_id: table_id.clone(),
+        hand_no,
+        rule_set_hash: vec![8; 32],
+    };
+    let request = dealer.request(commit.clone());
+    let committed = dealer.client.commit(request).await.expect("the log is ours").into_inner();
+    let row = EntropyRow {
+        seat: 1,
+        player_id: vec![9; 16],
+        status: EntropyStatus::Absent.into(),
+        ..EntropyRow::default()
+    };
+    let seal = SealRequest {
+        request_id: vec![2; 16],
+        table_id: table_id.clone(),
+        hand_no,
+        beacon: Vec::new(),
+        rows: vec![row],
+    };
+    let request = dealer.request(seal);
+    dealer.client.seal(request).await.expect("the hand is committed");
+    let dealt = dealer.perform(3, deal()).await.expect("the hand is sealed");
+    assert_eq!(dealt.results[0].values, [76]);
+    assert_eq!(dealt.opened[0].card_ids.len(), 2);
+    dealer.stop().await;
+
+    let mut dealer = start(&url).await;
+    let request = dealer.request(commit);
+    let again = dealer.client.commit(request).await.expect("it was committed").into_inner();
+    assert_eq!(again, committed);
+    assert_eq!(dealer.perform(3, deal()).await.expect("it was dealt"), dealt);
+    let gap = perform(vec![], vec![]);
+    let refused = dealer.perform(4, gap).await.expect_err("nothing is asked for");
+    assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::BadField));
+    let shuffle = Shuffle { pile: 1, fresh: 76, first_fresh: 0, cards: vec![] };
+    let other = perform(vec![Kind::Shuffle(shuffle)], vec![]);
+    let refused = dealer.perform(5, other).await.expect_err("index 0 is used");
+    assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::ChanceRefused));
+    let reveal = RevealRequest { request_id: vec![6; 16], table_id, hand_no };
+    let request = dealer.request(reveal);
+    let revealed = dealer.client.reveal(request).await.expect("a hand can end").into_inner();
+    assert_eq!(revealed.seed.len(), 64);
+    let request = dealer.request(ListKeysRequest {});
+    let keys = dealer.client.list_keys(request).await.expect("it is allowed").into_inner();
+    assert_eq!(keys.public_keys.len(), 1);
+    let stranger = dealer.client.list_keys(ListKeysRequest {}).await.expect_err("no token");
+    assert_eq!(wire::status::reason_of(&stranger), Some(ErrorReason::TokenMissing));
+    dealer.stop().await;
+}
