@@ -99,7 +99,8 @@ impl Subscription {
                     self.mode = Mode::CatchingUp;
                 }
             }
-            Err(RecvError::Lagged(_)) => self.mode = Mode::CatchingUp,
+            // Commits were thrown away for it: the next begins behind a gap.
+            Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => self.mode = Mode::Stopped,
         }
     }

@@ -1,5 +1,7 @@
 //! What only PostgreSQL can promise or break: rights, triggers, roles, connections that die.
 
+mod deaf;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -225,6 +227,28 @@ async fn errors_say_what_to_do() -> anyhow::Result<()> {
     migrate(&admin, "table", Some(PASSWORD)).await?;
     let powerless = migrate(&as_role(&admin, "sabacc_table"), "table", None).await;
     ensure!(powerless.is_err());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_never_comes_is_found_out() -> anyhow::Result<()> {
+    let admin = migrated("unanswered").await?;
+    let cut = deaf::Line::to(&admin).await?;
+    let url = as_role(&cut.url, "sabacc_table");
+    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    let log = Log::open(store, options("table/0")).await?;
+    for n in 0..20 {
+        let receipt = {
+            // The server gets the statement and commits it; its answer is lost with the connection.
+            cut.deafen();
+            log.append(entry(n)).await?
+        };
+        assert_eq!(receipt.first, Position(u64::from(n)));
+    }
+    assert!(cut.lost() >= 20, "only {} answers were lost", cut.lost());
+    let events = log.read(Position(0), 100).await?;
+    assert_eq!(events.len(), 20);
+    assert_eq!(log.root(), merkle::root(events.iter().map(Event::record)));
     Ok(())
 }
 
