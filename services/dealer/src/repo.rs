@@ -9,10 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fairness::{Commitment, Context};
 use primitives::HandId;
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::{PgConnection, PgPoolOptions, PgRow};
 use sqlx::{Connection as _, PgPool, Row as _};
 
 use crate::vault::SealedSeed;
+
+/// Seeds are asked for once a hand, and again after a restart.
+const CONNECTIONS: u32 = 4;
 
 /// A hand's seed as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +34,16 @@ pub enum RepoError {
     Corrupt(HandId),
 }
 
+/// The database URL cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the database URL cannot be read: postgres://user@host:5432/name is expected")]
+pub struct UrlError(#[source] sqlx::Error);
+
+/// The table could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("the table of the seeds could not be made: the URL must be an administrator's")]
+pub struct MigrateError(#[source] sqlx::Error);
+
 /// Keeps seeds. Clones are handles of the same.
 #[derive(Clone)]
 pub struct Seeds(Place);
@@ -42,10 +55,10 @@ enum Place {
 }
 
 impl Seeds {
-    /// In the database, as the dealer's role.
-    #[must_use]
-    pub fn postgres(pool: PgPool) -> Seeds {
-        Seeds(Place::Postgres(pool))
+    /// In the database that `url` names, as the dealer's role. Connects when it is first needed.
+    pub fn postgres(url: &str) -> Result<Seeds, UrlError> {
+        let pool = PgPoolOptions::new().max_connections(CONNECTIONS).connect_lazy(url);
+        pool.map(|pool| Seeds(Place::Postgres(pool))).map_err(UrlError)
     }
 
     /// In memory, for as long as a handle lives.
@@ -83,11 +96,11 @@ impl Seeds {
 
 /// Makes the table and says what the dealer's role may do with it. Needs an administrator's URL and
 /// the log's roles; safe to repeat.
-pub async fn migrate(admin_url: &str) -> Result<(), sqlx::Error> {
-    let mut admin = PgConnection::connect(admin_url).await?;
+pub async fn migrate(admin_url: &str) -> Result<(), MigrateError> {
+    let mut admin = PgConnection::connect(admin_url).await.map_err(MigrateError)?;
     // One message is one transaction.
-    sqlx::raw_sql(include_str!("seed.sql")).execute(&mut admin).await?;
-    admin.close().await
+    sqlx::raw_sql(include_str!("seed.sql")).execute(&mut admin).await.map_err(MigrateError)?;
+    admin.close().await.map_err(MigrateError)
 }
 
 async fn insert(pool: &PgPool, new: &Kept) -> Result<(), RepoError> {

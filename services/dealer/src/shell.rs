@@ -12,7 +12,6 @@ use chassis::serve::{Bound, Grpc, Health, Server};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::DecodePrivateKey;
 use eventlog::{ConnectError, Limits, Log, MigrateError, OpenError, Options, PgStore, Pools};
-use sqlx::postgres::PgPoolOptions;
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
@@ -25,8 +24,6 @@ const SERVICE: &str = "dealer";
 const LOG: &str = "dealer/0";
 /// How long a silent dealer keeps its log.
 const LEASE: Duration = Duration::from_secs(5);
-/// Connections for seeds, beside those of the log.
-const SEED_CONNECTIONS: u32 = 4;
 /// Hands that are kept in memory unless told otherwise: about ten kilobytes each.
 const HANDS: u64 = 10_000;
 
@@ -50,8 +47,8 @@ pub enum RunError {
     NoDatabase,
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    #[error("the database URL cannot be used")]
-    Url(#[source] sqlx::Error),
+    #[error(transparent)]
+    Url(#[from] repo::UrlError),
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error("this program's own descriptors are damaged: {0}")]
@@ -65,8 +62,8 @@ pub enum RunError {
 pub enum PrepareError {
     #[error(transparent)]
     Log(#[from] MigrateError),
-    #[error("the table of the seeds could not be made: the URL must be an administrator's")]
-    Seeds(#[source] sqlx::Error),
+    #[error(transparent)]
+    Seeds(#[from] repo::MigrateError),
 }
 
 impl Config {
@@ -133,7 +130,7 @@ fn unhex(text: &str) -> Option<Zeroizing<[u8; 32]>> {
 /// Brings the dealer's schemas up to date: the log's, then the seeds'. Safe to repeat.
 pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(), PrepareError> {
     eventlog::migrate(admin_url, SERVICE, role_password).await?;
-    repo::migrate(admin_url).await.map_err(PrepareError::Seeds)
+    Ok(repo::migrate(admin_url).await?)
 }
 
 /// Deals until the drain. Whether everybody was finished with.
@@ -141,12 +138,8 @@ pub async fn run(config: Config, bound: Bound, drain: Drain) -> Result<bool, Run
     let Config { service, origin, commitment_key, seed_key, hands } = config;
     let url = service.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
-    let seeds = PgPoolOptions::new()
-        .max_connections(SEED_CONNECTIONS)
-        .connect_lazy(url.expose())
-        .map_err(RunError::Url)?;
     let dealer = Dealer::new(Parts {
-        seeds: Seeds::postgres(seeds),
+        seeds: Seeds::postgres(url.expose())?,
         vault: Vault::new(&seed_key),
         entropy: Arc::new(SystemEntropy),
         key: commitment_key,

@@ -1,4 +1,4 @@
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::PgConnectOptions;
 
 use super::*;
 
@@ -27,6 +27,11 @@ async fn pool(url: &str, role: &str) -> PgPool {
 }
 
 #[tokio::test]
+async fn a_url_that_is_none_is_refused_at_once() {
+    assert!(Seeds::postgres("not a url").is_err());
+}
+
+#[tokio::test]
 async fn memory_keeps_the_first() {
     check(&Seeds::memory()).await;
 }
@@ -37,7 +42,7 @@ async fn the_database_keeps_the_first_for_the_dealer_alone() {
     crate::shell::migrate(&url, None).await.unwrap();
     crate::shell::migrate(&url, None).await.unwrap();
     let dealer = pool(&url, "sabacc_dealer").await;
-    check(&Seeds::postgres(dealer.clone())).await;
+    check(&Seeds(Place::Postgres(dealer.clone()))).await;
     let refused = |pool: PgPool, sql: &'static str| async move {
         let error = sqlx::query(sql).execute(&pool).await.unwrap_err();
         error.as_database_error().unwrap().code().unwrap().into_owned()
