@@ -3,6 +3,18 @@
 //! The hand calls `step` whenever nothing is due; the game then makes something due: it queues uses of
 //! chance, gives a player the turn, or finishes. It gets every outcome and every decision back, checked.
 //! A decision ends the turn; a game that wants the same player again says so in its next `step`.
+//!
+//! | to… | a game… |
+//! |---|---|
+//! | take antes | calls `core.take_antes()` in its `open`, or `core.pay_pot` for each player |
+//! | start or restart a pack | `core.fresh_shuffle(pile)`, then deals |
+//! | deal | `core.deal`, `deal_from_each`, `deal_until`; gets the cards in `chance` and puts them into `core[player].cards`, or `extra` where they only lie beside the hand |
+//! | take cards back | removes them from the hand, then `core.discard`, `core.bury` or `core.shuffle_in` |
+//! | ask for dice | `core.expect(Chance::Roll { .. })` |
+//! | give a player the turn | sets `core.turn = Turn::Of(player)` in `step` |
+//! | hold a betting round | keeps a `Bets`: `held`, `new`, `legal`, `act`; after `act` asks `core.ends_by_folds()`, and calls `core.return_uncalled()` when the round is over |
+//! | show hands | adds their players to `core.shown` |
+//! | settle | `core.layers()`, then `award`, `move_layer` or `carry_layer` for each, main first; `award_sabacc`; `finish` |
 
 use crate::chance::{Chance, Outcome};
 use crate::legal::LegalMoves;

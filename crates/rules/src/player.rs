@@ -123,6 +123,13 @@ impl PlayerSet {
         PlayerSet(self.0 & !(u8::MAX >> (7 - player.0))).lowest()
     }
 
+    /// Those with the highest strength; who has none is not among them.
+    #[must_use]
+    pub fn best<K: Ord>(self, strength: impl Fn(Player) -> Option<K>) -> PlayerSet {
+        let best = self.iter().filter_map(&strength).max();
+        self.iter().filter(|&player| best.is_some() && strength(player) == best).collect()
+    }
+
     /// Ascending, p1 first.
     pub fn iter(self) -> impl Iterator<Item = Player> {
         let mut rest = self.0;
@@ -159,6 +166,15 @@ mod tests {
         assert_eq!(set.next(Player::of(7)), None);
         assert_eq!(PlayerSet::EMPTY.after(Player::of(3)), None);
         assert_eq!(PlayerSet::first(3).len(), 3);
+    }
+
+    #[test]
+    fn the_best_are_all_who_are_as_strong_as_the_strongest() {
+        let set = PlayerSet::first(4);
+        let strengths = [Some(3), None, Some(5), Some(5)];
+        let best = set.best(|player| strengths[player.index()]);
+        assert_eq!(best.iter().map(Player::index).collect::<Vec<_>>(), [2, 3]);
+        assert!(set.best(|_| None::<u8>).is_empty());
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Showdown {
     fn settle(&mut self, core: &mut Core, layer: Layer) -> Progress {
         let ranking = core.rules.ranking;
         let at_reveal = |player: Player| self.worth[player.index()]?.strength(ranking);
-        let best = top(layer.players, at_reveal);
+        let best = layer.players.best(at_reveal);
         if best.is_empty() {
             core.move_layer(Pot::layer(self.at), layer.amount);
             return Progress::Settled;
@@ -104,13 +104,13 @@ impl Showdown {
             }
             return Progress::CardsDue;
         }
-        let modified = top(best, |player| modified(core, player).strength(ranking));
+        let modified = best.best(|player| modified(core, player).strength(ranking));
         if !modified.is_empty() {
             return self.award(core, layer, modified, true);
         }
         match self.all_bomb {
             AllBomb::NextBest => {
-                let next = top(layer.players.minus(best), at_reveal);
+                let next = layer.players.minus(best).best(at_reveal);
                 if next.is_empty() {
                     core.move_layer(Pot::layer(self.at), layer.amount);
                     return Progress::Settled;
@@ -119,7 +119,7 @@ impl Showdown {
             }
             AllBomb::Closest => {
                 let off = |player| -((modified_total(core, player).abs() - 23).abs());
-                let closest = top(best, |player| Some(off(player)));
+                let closest = best.best(|player| Some(off(player)));
                 self.award(core, layer, closest, true)
             }
         }
@@ -137,12 +137,6 @@ impl Showdown {
         }
         Progress::Settled
     }
-}
-
-/// The players with the highest strength; those without one are not among them.
-pub(crate) fn top(players: PlayerSet, strength: impl Fn(Player) -> Option<i16>) -> PlayerSet {
-    let best = players.iter().filter_map(&strength).max();
-    players.iter().filter(|&player| best.is_some() && strength(player) == best).collect()
 }
 
 /// With the field of the other live players, where the rules let it count.

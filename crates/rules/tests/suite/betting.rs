@@ -212,6 +212,18 @@ fn rules_1_what_folded_players_paid_fills_the_layers_from_below() {
 }
 
 #[test]
+fn rules_1_what_folded_players_paid_above_the_live_belongs_to_the_highest_layer() {
+    check(
+        &plain(&[10, 50, 50, 10]),
+        &format!(
+            "{FOUR} p1 bet 5; p2 raise 40; p3 match; p4 match; p1 p2 p3 p4 stand; p2 p3 fold;
+             p1 p4 stand"
+        ),
+        "p1 wins main 110; stacks 110 5 5 0",
+    );
+}
+
+#[test]
 fn rules_1_a_layer_with_one_live_player_is_his_unless_he_bombed() {
     let deal = "d deal p1 S10 F10; d deal p2 S15 C15; p1 p2 stand;";
     check(
