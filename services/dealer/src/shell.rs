@@ -133,8 +133,13 @@ pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(),
     Ok(repo::migrate(admin_url).await?)
 }
 
-/// Deals until the drain. Whether everybody was finished with.
-pub async fn run(config: Config, bound: Bound, drain: Drain) -> Result<bool, RunError> {
+/// Deals until the drain. Whether everybody was finished with. `take_over` takes the log at once,
+/// for whoever knows that its last owner is dead.
+pub async fn run(
+    config: Config,
+    (bound, drain): (Bound, Drain),
+    take_over: bool,
+) -> Result<bool, RunError> {
     let Config { service, origin, commitment_key, seed_key, hands } = config;
     let url = service.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
@@ -147,7 +152,7 @@ pub async fn run(config: Config, bound: Bound, drain: Drain) -> Result<bool, Run
         hands,
     });
     let clock = Arc::new(SystemClock::new());
-    let options = options(bound.address().to_string(), Arc::clone(&clock));
+    let options = options((bound.address().to_string(), take_over), Arc::clone(&clock));
     let open = move || Log::open(store.clone(), options.clone());
     let log = open().await?;
     let stopping = CancellationToken::new();
@@ -170,13 +175,13 @@ pub async fn run(config: Config, bound: Bound, drain: Drain) -> Result<bool, Run
     Ok(finished)
 }
 
-fn options(address: String, clock: Arc<SystemClock>) -> Options {
+fn options((address, take_over): (String, bool), clock: Arc<SystemClock>) -> Options {
     Options {
         name: LOG.into(),
         owner: format!("{SERVICE} {}", std::process::id()).into(),
         address: address.into(),
         lease: LEASE,
-        take_over: false,
+        take_over,
         clock: Arc::new(move || clock.now()),
         limits: Limits::default(),
     }

@@ -50,7 +50,7 @@ async fn start(url: &str) -> Running {
         serve::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a free port");
     let address = format!("http://{}", bound.address());
     let drain = Drain::new(Duration::from_secs(5));
-    let served = tokio::spawn(shell::run(config, bound, drain.clone()));
+    let served = tokio::spawn(shell::run(config, (bound, drain.clone()), false));
     let client = DealerServiceClient::connect(address).await.expect("the port is bound");
     let clock = Arc::new(SystemClock::new());
     let token = ServiceToken::new(issuer, "table", clock, Arc::new(SystemEntropy));

@@ -27,7 +27,7 @@ async fn main() -> anyhow::Result<()> {
     let drain = Drain::new(config.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;
     let bound = serve::bind(config.listen).await?;
-    let finished = shell::run(config, bound, drain).await?;
+    let finished = shell::run(config, (bound, drain), false).await?;
     if !finished {
         tracing::warn!("somebody was cut off");
     }

@@ -43,15 +43,20 @@ pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(),
     eventlog::migrate(admin_url, SERVICE, role_password).await
 }
 
-/// Serves until the drain. Whether everybody was finished with.
+/// Serves until the drain. Whether everybody was finished with. `take_over` takes the log at once,
+/// for whoever knows that its last owner is dead.
 ///
 /// # Errors
 /// See [`RunError`]; once it serves, only a corrupt log ends it.
-pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bool, RunError> {
+pub async fn run(
+    config: ServiceConfig,
+    (bound, drain): (Bound, Drain),
+    take_over: bool,
+) -> Result<bool, RunError> {
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
     let clock = Arc::new(SystemClock::new());
-    let opener = opener(store, bound.address().to_string(), Arc::clone(&clock));
+    let opener = opener(store, (bound.address().to_string(), take_over), Arc::clone(&clock));
     let (wallet, owner) = Wallet::open(opener, Limits::default()).await?;
     let stopping = CancellationToken::new();
     let mut owner = tokio::spawn(owner.run(stopping.clone()));
@@ -71,13 +76,17 @@ pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bo
     Ok(finished)
 }
 
-fn opener(store: Arc<PgStore>, address: String, clock: Arc<SystemClock>) -> Opener {
+fn opener(
+    store: Arc<PgStore>,
+    (address, take_over): (String, bool),
+    clock: Arc<SystemClock>,
+) -> Opener {
     let options = Options {
         name: LOG.into(),
         owner: format!("{SERVICE} {}", std::process::id()).into(),
         address: address.into(),
         lease: LEASE,
-        take_over: false,
+        take_over,
         clock: Arc::new(move || clock.now()),
         limits: eventlog::Limits::default(),
     };

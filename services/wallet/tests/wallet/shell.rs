@@ -40,7 +40,7 @@ impl Life {
         let bound = serve::bind(config.listen).await.expect("a free port");
         let uri = format!("http://{}", bound.address()).parse().expect("an address is a URI");
         let channel = channel::to(&uri, None, Carry::Nothing).expect("no certificates");
-        let running = tokio::spawn(shell::run(config, bound, drain.clone()));
+        let running = tokio::spawn(shell::run(config, (bound, drain.clone()), false));
         Life { channel, issuer, drain, running }
     }
 
