@@ -10,6 +10,8 @@ use crate::ruleset::Ranking;
 
 /// The first id of the faces: Star A, Star B, Evil A …
 const FACES: u8 = 60;
+/// Both copies of each, A before B.
+pub(crate) const FACE_CARDS: CardSet = CardSet::range(FACES, 76);
 const FACE_VALUES: [i16; 8] = [-17, -15, -14, -13, -11, -8, -2, 0];
 
 const VALUES: [i16; 76] = {

@@ -1,0 +1,40 @@
+//! The plain action of games without a field: `draw`, `trade` or `stand`.
+
+use crate::cards::Card;
+use crate::chance::{To, Why};
+use crate::legal::{Legal, LegalMoves};
+use crate::moves::Move;
+use crate::player::Player;
+use crate::state::Core;
+
+pub(crate) fn legal(core: &Core, player: Player, moves: &mut LegalMoves) {
+    if core.piles[0].available() > 0 {
+        moves.push(Legal::Draw);
+        moves.push(Legal::Trade(core[player].cards.clone()));
+    }
+    moves.push(Legal::Stand);
+}
+
+/// A legal action; a card that it takes is due then.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other moves were refused before")]
+pub(crate) fn play(core: &mut Core, player: Player, mv: &Move) {
+    match mv {
+        Move::Draw => {
+            core.deal(To::Player(player), 0, 1, Why::Draw);
+        }
+        Move::Trade(card) => {
+            give_up(core, player, *card);
+            core.deal(To::Player(player), 0, 1, Why::Trade);
+        }
+        Move::Stand => {}
+        other => unreachable!("{other:?} is no action"),
+    }
+}
+
+/// The card goes from the hand face down to the discards.
+pub(crate) fn give_up(core: &mut Core, player: Player, card: Card) {
+    let place = &mut core[player];
+    place.cards.retain(|held| *held != card);
+    place.face_up = place.face_up.without(card);
+    core.discard(0, card);
+}

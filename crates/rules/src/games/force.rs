@@ -1,0 +1,307 @@
+//! Force sabacc: light against dark, and hands that are opened one after the other.
+//!
+//! ```text
+//! alignment ─▶ second card ─▶ actions ─▶ betting ─▶ … ─▶ showdown ─▶ scoring
+//!                             (from the third cycle a call in place of an action)
+//! ```
+//! In the showdown each player, from p1, opens his hand, is dealt an extra card and keeps or drops it
+//! before the next one opens his. Who wins which layer is the business of `scoring`.
+
+mod scoring;
+mod sides;
+
+use crate::cards::Cards;
+use crate::chance::{Chance, Deal, Outcome, To, Why};
+use crate::deck::S76;
+use crate::game::{Facts, Game, Glance};
+use crate::games::{action, shifting};
+use crate::legal::{Legal, LegalMoves};
+use crate::moves::{Move, Side};
+use crate::player::{Player, Viewer};
+use crate::ruleset::{Alignment, Field, Key};
+use crate::s76::{FACE_CARDS, total};
+use crate::state::{Bets, Core, Turn};
+use crate::variant::Variant;
+use scoring::Scoring;
+use sides::{Sides, flips, shade};
+
+pub(crate) static VARIANT: Variant = Variant {
+    id: "force",
+    title: "Force sabacc",
+    seats: 2..=8,
+    deck: &S76,
+    piles: shifting::PILES,
+    fields: &[
+        Field::text(Key::Alignment, &["choose", "naboo"]),
+        Field::number(Key::HandAnte, 10),
+        Field::number(Key::MaxRaise, 0),
+        Field::number(Key::MaxRoundTotal, 0),
+        Field::number(Key::MaxRounds, 8),
+        Field::number(Key::MinBet, 0),
+        Field::number(Key::RakeBps, 0),
+        Field::number(Key::RakeCap, 0),
+    ],
+    has_sabacc_pot: false,
+    has_carried_pot: true,
+    open,
+};
+
+/// The first cycle in which the hand may be called.
+const CALLABLE: u64 = 3;
+
+#[derive(Clone)]
+struct Force {
+    phase: Phase,
+    /// The cycle, from 1.
+    round: u64,
+    called_by: Option<Player>,
+    sides: Sides,
+    /// Shown while sides were dealt, and not kept: they go back into the draw pile.
+    aside: Cards,
+}
+
+#[derive(Clone)]
+enum Phase {
+    /// The cards are being dealt that the sides depend on.
+    Alignment,
+    Declaring(Player),
+    SecondCard,
+    Action(Player),
+    /// The action is over; what it drew is being dealt.
+    AfterAction(Player),
+    Betting(Bets),
+    /// This player opens his hand next.
+    Opening(Player),
+    /// His extra card is there. `before`: the total of the hand without it.
+    Extra {
+        player: Player,
+        before: i16,
+    },
+    Scoring(Box<Scoring>),
+}
+
+fn open(core: &mut Core) -> Box<dyn Game> {
+    core.take_antes();
+    core.fresh_shuffle(0);
+    for player in core.live.iter() {
+        match core.rules.alignment {
+            Alignment::Choose => {
+                core.deal(To::Player(player), 0, 1, Why::Opening);
+            }
+            Alignment::Naboo => {
+                core.deal_until(To::Player(player), 0, FACE_CARDS, Why::Alignment);
+            }
+        }
+    }
+    Box::new(Force {
+        phase: Phase::Alignment,
+        round: 1,
+        called_by: None,
+        sides: Sides::default(),
+        aside: Cards::new(),
+    })
+}
+
+impl Game for Force {
+    fn boxed_clone(&self) -> Box<dyn Game> {
+        Box::new(self.clone())
+    }
+
+    fn step(&mut self, core: &mut Core) {
+        match &mut self.phase {
+            Phase::Alignment => match core.rules.alignment {
+                Alignment::Choose => self.phase = Phase::Declaring(lowest(core)),
+                Alignment::Naboo => {
+                    core.shuffle_in(0, std::mem::take(&mut self.aside));
+                    self.deal_second(core);
+                }
+            },
+            Phase::Declaring(player) | Phase::Action(player) | Phase::Extra { player, .. } => {
+                core.turn = Turn::Of(*player);
+            }
+            Phase::SecondCard => self.phase = Phase::Action(lowest(core)),
+            Phase::AfterAction(player) => match core.live.next(*player) {
+                Some(next) => self.phase = Phase::Action(next),
+                None if Bets::held(core) => self.phase = Phase::Betting(Bets::new(core)),
+                None => self.next_cycle(core),
+            },
+            Phase::Betting(bets) => match bets.turn() {
+                Some(player) => core.turn = Turn::Of(player),
+                None => {
+                    core.return_uncalled();
+                    self.next_cycle(core);
+                }
+            },
+            &mut Phase::Opening(player) => {
+                let before = total(&core[player].cards);
+                core.shown = core.shown.with(player);
+                if core.deal(To::Player(player), 0, 1, Why::Extra) {
+                    self.phase = Phase::Extra { player, before };
+                } else {
+                    self.opened(core, player);
+                }
+            }
+            Phase::Scoring(scoring) => scoring.step(core),
+        }
+    }
+
+    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+        let (Chance::Deal(Deal { to: To::Player(player), why, .. }), Outcome::Cards(cards)) =
+            (due, outcome)
+        else {
+            return;
+        };
+        let place = &mut core[*player];
+        match why {
+            Why::Alignment => {
+                let Some((&face, others)) = cards.split_last() else { return };
+                place.cards.push(face);
+                place.face_up = place.face_up.with(face);
+                self.sides.set(*player, shade(face));
+                self.aside.extend_from_slice(others);
+            }
+            Why::Tie => place.extra.extend_from_slice(cards),
+            Why::Opening
+            | Why::Draw
+            | Why::Trade
+            | Why::Shift
+            | Why::Extra
+            | Why::Flip
+            | Why::Exhaustion => place.cards.extend_from_slice(cards),
+        }
+    }
+
+    fn legal(&self, core: &Core, player: Player) -> LegalMoves {
+        let mut moves = LegalMoves::new();
+        match &self.phase {
+            Phase::Declaring(_) => moves.push(Legal::Align),
+            Phase::Action(_) => {
+                action::legal(core, player, &mut moves);
+                if self.round >= CALLABLE {
+                    moves.push(Legal::CallHand);
+                }
+            }
+            Phase::Betting(bets) => bets.legal(core, player, &mut moves),
+            Phase::Extra { .. } => {
+                moves.push(Legal::Keep);
+                moves.push(Legal::Drop(core[player].cards.clone()));
+            }
+            Phase::Alignment
+            | Phase::SecondCard
+            | Phase::AfterAction(_)
+            | Phase::Opening(_)
+            | Phase::Scoring(_) => {}
+        }
+        moves
+    }
+
+    fn default(&self, core: &Core, player: Player) -> Move {
+        match &self.phase {
+            Phase::Declaring(_) => Move::Align(Side::Light),
+            Phase::Betting(bets) => bets.default(player),
+            Phase::Extra { .. } => core[player].cards.last().map_or(Move::Keep, |&c| Move::Drop(c)),
+            Phase::Alignment
+            | Phase::SecondCard
+            | Phase::Action(_)
+            | Phase::AfterAction(_)
+            | Phase::Opening(_)
+            | Phase::Scoring(_) => Move::Stand,
+        }
+    }
+
+    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+        match (&mut self.phase, mv) {
+            (Phase::Declaring(_), Move::Align(side)) => {
+                self.sides.set(player, Some(*side));
+                match core.live.next(player) {
+                    Some(next) => self.phase = Phase::Declaring(next),
+                    None => self.deal_second(core),
+                }
+            }
+            (Phase::Action(_), Move::CallHand) => {
+                self.called_by = Some(player);
+                self.phase = Phase::Opening(lowest(core));
+            }
+            (Phase::Action(_), mv) => {
+                action::play(core, player, mv);
+                self.phase = Phase::AfterAction(player);
+            }
+            (Phase::Betting(bets), mv) => {
+                bets.act(core, player, mv);
+                core.ends_by_folds();
+            }
+            (&mut Phase::Extra { before, .. }, mv) => {
+                self.settle_extra(core, player, before, mv);
+                self.opened(core, player);
+            }
+            (_, other) => unreachable!("{other:?} was refused before"),
+        }
+    }
+
+    fn glance(&self) -> Glance<'_> {
+        let (phase, bets) = match &self.phase {
+            Phase::Alignment | Phase::Declaring(_) => ("alignment", None),
+            Phase::SecondCard => ("deal", None),
+            Phase::Action(_) | Phase::AfterAction(_) => ("action", None),
+            Phase::Betting(bets) => ("betting", Some(bets)),
+            Phase::Opening(_) | Phase::Extra { .. } => ("showdown", None),
+            Phase::Scoring(_) => ("scoring", None),
+        };
+        Glance { phase, round: self.round, bets, called_by: self.called_by }
+    }
+
+    fn facts(&self, core: &Core, _: Viewer, facts: &mut Facts) {
+        for player in core.everybody().iter() {
+            if let Some(side) = self.sides.of(player) {
+                facts.push((format!("alignment {player}"), side.name().to_owned()));
+            }
+        }
+    }
+}
+
+/// Somebody is live: a hand with fewer than two live players is over.
+fn lowest(core: &Core) -> Player {
+    core.live.lowest().unwrap_or(Player::of(0))
+}
+
+impl Force {
+    fn deal_second(&mut self, core: &mut Core) {
+        for player in core.live.iter() {
+            core.deal(To::Player(player), 0, 1, Why::Opening);
+        }
+        self.phase = Phase::SecondCard;
+    }
+
+    fn next_cycle(&mut self, core: &Core) {
+        if self.round >= core.rules.max_rounds {
+            self.phase = Phase::Opening(lowest(core));
+        } else {
+            self.round += 1;
+            self.phase = Phase::Action(lowest(core));
+        }
+    }
+
+    /// The extra card is the last of the hand. Whatever is not dropped stays, and the extra may flip the
+    /// side if it stays.
+    fn settle_extra(&mut self, core: &mut Core, player: Player, before: i16, mv: &Move) {
+        let extra = core[player].cards.last().copied();
+        let dropped = if let Move::Drop(card) = mv { Some(*card) } else { None };
+        if let Some(card) = dropped {
+            action::give_up(core, player, card);
+        }
+        if let (Some(extra), Some(side)) =
+            (extra.filter(|_| dropped != extra), self.sides.of(player))
+            && flips(core.rules.alignment, side, extra, before)
+        {
+            self.sides.set(player, Some(sides::other(side)));
+        }
+    }
+
+    /// This player is done: the next one opens his hand, or all are open and the layers are settled.
+    fn opened(&mut self, core: &mut Core, player: Player) {
+        self.phase = match core.live.next(player) {
+            Some(next) => Phase::Opening(next),
+            None => Phase::Scoring(Box::new(Scoring::new(core, &self.sides))),
+        };
+    }
+}

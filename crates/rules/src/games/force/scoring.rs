@@ -1,0 +1,175 @@
+//! Who wins a layer of Force sabacc, and the tie cards that takes.
+//!
+//! Each layer is judged afresh among its own players by the hands they opened. A tie needs a card for each
+//! of the tied; then the layer is judged again from the start, with the cards that are there. Nobody gets
+//! more than one in a hand, and a tie is the only place where it counts. Whoever bombs with it is out of
+//! this layer alone.
+
+use crate::chance::{To, Why};
+use crate::games::force::sides::{Sides, other};
+use crate::line::Pot;
+use crate::moves::Side;
+use crate::player::{Player, PlayerSet};
+use crate::rank::Rank;
+use crate::s76::{Worth, total, value};
+use crate::state::{Core, Layers, Ranks};
+
+#[derive(Debug, Clone)]
+pub(super) struct Scoring {
+    layers: Layers,
+    at: usize,
+    /// As they were opened; none for who is not live.
+    hands: [Option<Opened>; 8],
+    /// Of the main layer.
+    winners: PlayerSet,
+}
+
+/// A hand after its showdown.
+#[derive(Debug, Clone, Copy)]
+struct Opened {
+    worth: Worth,
+    total: i16,
+    side: Side,
+}
+
+/// What a layer comes to.
+enum Verdict {
+    /// Nobody: it carries over.
+    Won(PlayerSet),
+    /// These need a tie card first.
+    Needs(PlayerSet),
+}
+
+impl Scoring {
+    /// Everybody live has opened his hand.
+    pub(super) fn new(core: &mut Core, sides: &Sides) -> Scoring {
+        let mut hands = [None; 8];
+        for player in core.live.iter() {
+            let cards = &core[player].cards;
+            let side = sides.of(player).unwrap_or(Side::Light);
+            let opened = Opened { worth: Worth::of(cards), total: total(cards), side };
+            hands[player.index()] = Some(opened);
+        }
+        Scoring { layers: core.layers(), at: 0, hands, winners: PlayerSet::EMPTY }
+    }
+
+    /// Settles layers until one needs tie cards, or the hand is over.
+    pub(super) fn step(&mut self, core: &mut Core) {
+        while let Some(&layer) = self.layers.get(self.at) {
+            match self.judge(core, layer.players) {
+                Verdict::Needs(players) => {
+                    for player in players.iter() {
+                        core.deal(To::Player(player), 0, 1, Why::Tie);
+                    }
+                    return;
+                }
+                Verdict::Won(winners) => {
+                    if self.at == 0 {
+                        self.winners = winners;
+                    }
+                    if winners.is_empty() {
+                        core.carry_layer(layer.amount);
+                    } else {
+                        core.award(Pot::layer(self.at), layer, winners);
+                    }
+                    self.at += 1;
+                }
+            }
+        }
+        let mut ranks = Ranks::default();
+        for player in core.everybody().iter() {
+            ranks[player.index()] = Some(self.hand(player).map_or(Rank::Folded, Opened::rank));
+        }
+        core.finish(self.winners, &ranks);
+    }
+
+    fn hand(&self, player: Player) -> Option<Opened> {
+        self.hands[player.index()]
+    }
+
+    fn among(&self, players: PlayerSet, like: impl Fn(Opened) -> bool) -> PlayerSet {
+        players.iter().filter(|&player| self.hand(player).is_some_and(&like)).collect()
+    }
+
+    /// The special kinds first, then the stronger side, then the other one.
+    fn judge(&self, core: &Core, players: PlayerSet) -> Verdict {
+        let mut rest = self.among(players, |hand| !matches!(hand.worth, Worth::Bombed(_)));
+        let kinds: [fn(Opened) -> bool; 2] =
+            [|hand| hand.worth == Worth::IdiotsArray, |hand| matches!(hand.worth, Worth::Pure(_))];
+        for kind in kinds {
+            let same = self.among(rest, kind);
+            if let Some(verdict) = break_tie(core, same) {
+                return verdict;
+            }
+            rest = rest.minus(same);
+        }
+        let stronger = self.stronger(rest);
+        for side in [stronger, other(stronger)] {
+            let mut members = self.among(rest, |hand| hand.side == side);
+            while !members.is_empty() {
+                let best = members.best(|player| Some(strength(self.hand(player)?.total)));
+                if let Some(verdict) = break_tie(core, best) {
+                    return verdict;
+                }
+                members = members.minus(best);
+            }
+        }
+        Verdict::Won(PlayerSet::EMPTY)
+    }
+
+    /// The side with the higher score, then with the single highest total without its sign, then dark. A
+    /// side without players has no score at all.
+    fn stronger(&self, players: PlayerSet) -> Side {
+        let score = |side: Side| {
+            let members = self.among(players, |hand| hand.side == side);
+            let totals = || members.iter().filter_map(|player| Some(self.hand(player)?.total));
+            let sum: i16 = totals().sum();
+            let sum = match side {
+                Side::Light => sum,
+                Side::Dark => -sum,
+            };
+            totals().map(i16::abs).max().map(|highest| (sum, highest))
+        };
+        if score(Side::Light) > score(Side::Dark) { Side::Light } else { Side::Dark }
+    }
+}
+
+/// The highest total without its sign; of the same, the negative one.
+const fn strength(total: i16) -> i16 {
+    2 * total.abs() + if total < 0 { 1 } else { 0 }
+}
+
+/// Who wins among players who are equal so far: one alone, the best with a tie card each, or all of them
+/// where there is not a card for each. None where there is nobody, or all bomb.
+fn break_tie(core: &Core, tied: PlayerSet) -> Option<Verdict> {
+    if tied.len() <= 1 {
+        return (!tied.is_empty()).then_some(Verdict::Won(tied));
+    }
+    let without: PlayerSet = tied.iter().filter(|&player| core[player].extra.is_empty()).collect();
+    if without.len() > core.piles[0].available() {
+        return Some(Verdict::Won(tied));
+    }
+    if !without.is_empty() {
+        return Some(Verdict::Needs(without));
+    }
+    let with_card = |player: Player| {
+        let place = &core[player];
+        let total = total(&place.cards) + place.extra.iter().map(|&card| value(card)).sum::<i16>();
+        let bombed = matches!(Worth::of_total(total), Worth::Bombed(_));
+        (!bombed).then_some(strength(total))
+    };
+    let best = tied.best(with_card);
+    (!best.is_empty()).then_some(Verdict::Won(best))
+}
+
+impl Opened {
+    const fn rank(self) -> Rank {
+        match (self.worth, self.side) {
+            (Worth::IdiotsArray, _) => Rank::IdiotsArray,
+            (Worth::Pure(total), _) => Rank::Natural(total),
+            (Worth::Bombed(total), _) => Rank::Bombed(total),
+            (Worth::Total(total), Side::Light) => Rank::Light(total),
+            (Worth::Total(total), Side::Dark) => Rank::Dark(total),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The two sides, and what puts a player on one of them.
+
+use crate::cards::Card;
+use crate::moves::Side;
+use crate::player::Player;
+use crate::ruleset::Alignment;
+use crate::s76::{FACE_CARDS, value};
+
+/// Everybody's side, once it is known.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sides([Option<Side>; 8]);
+
+impl Sides {
+    pub(super) const fn of(&self, player: Player) -> Option<Side> {
+        self.0[player.index()]
+    }
+
+    pub(super) const fn set(&mut self, player: Player, side: Option<Side>) {
+        self.0[player.index()] = side;
+    }
+}
+
+pub(super) const fn other(side: Side) -> Side {
+    match side {
+        Side::Light => Side::Dark,
+        Side::Dark => Side::Light,
+    }
+}
+
+/// The shade of a face card: copy A is white, copy B black. No other card has one.
+pub(super) fn shade(card: Card) -> Option<Side> {
+    // The copies of a face stand together in the deck, A first.
+    let white = card.id().is_multiple_of(2);
+    FACE_CARDS.contains(card).then_some(if white { Side::Light } else { Side::Dark })
+}
+
+/// Whether an extra card is upside down for a player of this side, whose hand had the total `before`
+/// without it: then he changes sides if he keeps it. 0 has no sign.
+pub(super) fn flips(alignment: Alignment, side: Side, extra: Card, before: i16) -> bool {
+    match alignment {
+        Alignment::Naboo => shade(extra).is_some_and(|shade| shade != side),
+        Alignment::Choose => value(extra).signum() * before.signum() < 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deck::S76;
+
+    #[test]
+    fn every_face_is_white_or_black_by_its_copy() {
+        for card in S76.cards() {
+            let want = match (S76.code(card), card.id()) {
+                (code, 60..) if code.ends_with('A') => Some(Side::Light),
+                (code, 60..) if code.ends_with('B') => Some(Side::Dark),
+                (_, _) => None,
+            };
+            assert_eq!(shade(card), want, "{}", S76.code(card));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Sabacc for SWG: betting and drawing in one, lap by lap, until nobody lifts the stakes any more.
+//!
+//! ```text
+//! deal ─▶ p1's turn ─▶ p2's turn ─▶ … ─▶ reveal
+//!         bet · draw
+//! ```
+//! The whole hand is one betting round. It is called by itself when the action comes back to the place of
+//! whoever last lifted what is to be matched, p1's where nobody did. Everybody in between has had a turn
+//! since: whoever can bet has matched or folded, and whoever is all-in has taken his draw action.
+
+use crate::chance::{Chance, Deal, Outcome, To, Why};
+use crate::deck::S76;
+use crate::game::{Game, Glance};
+use crate::games::{action, shifting};
+use crate::legal::LegalMoves;
+use crate::moves::Move;
+use crate::player::Player;
+use crate::ruleset::{Field, Key};
+use crate::s76::{AllBomb, Showdown};
+use crate::state::{Bets, Core, Turn};
+use crate::variant::Variant;
+
+pub(crate) static VARIANT: Variant = Variant {
+    id: "swg",
+    title: "Sabacc for SWG",
+    seats: 2..=8,
+    deck: &S76,
+    piles: shifting::PILES,
+    fields: &[
+        Field::text(Key::BombOut, &["match_pot", "fixed", "none"]),
+        Field::number(Key::BombOutAmount, 0),
+        Field::flag(Key::DrawPhase, true),
+        Field::number(Key::FoldPenalty, 200),
+        Field::number(Key::HandAnte, 100),
+        Field::number(Key::MaxRaise, 0),
+        Field::number(Key::MaxRoundTotal, 0),
+        Field::number(Key::MinBet, 0),
+        Field::number(Key::RakeBps, 0),
+        Field::number(Key::RakeCap, 0),
+        Field::text(Key::Ranking, &["absolute", "signed"]),
+        Field::number(Key::SabaccAnte, 1000),
+        Field::text(Key::SabaccAnteWhen, &["when_empty", "every_hand"]),
+    ],
+    has_sabacc_pot: true,
+    has_carried_pot: false,
+    open,
+};
+
+const FIRST: Player = Player::of(0);
+
+#[derive(Clone)]
+struct Swg {
+    phase: Phase,
+    /// Whose place the action is at; he may have folded.
+    at: Player,
+    /// From 1.
+    lap: u64,
+    /// None where the antes leave fewer than two able to bet.
+    bets: Option<Bets>,
+}
+
+#[derive(Clone)]
+enum Phase {
+    /// The hands are being dealt.
+    Opening,
+    Betting,
+    Drawing,
+    /// Nothing more is to be done at this place, but perhaps a card is being dealt.
+    Turned,
+    Reveal(Box<Showdown>),
+}
+
+fn open(core: &mut Core) -> Box<dyn Game> {
+    core.take_antes();
+    core.fresh_shuffle(0);
+    for player in core.live.iter() {
+        core.deal(To::Player(player), 0, 2, Why::Opening);
+    }
+    let bets = Bets::held(core).then(|| Bets::new(core));
+    Box::new(Swg { phase: Phase::Opening, at: FIRST, lap: 0, bets })
+}
+
+impl Game for Swg {
+    fn boxed_clone(&self) -> Box<dyn Game> {
+        Box::new(self.clone())
+    }
+
+    fn step(&mut self, core: &mut Core) {
+        match &mut self.phase {
+            Phase::Opening => self.arrive(core, FIRST),
+            Phase::Betting | Phase::Drawing => core.turn = Turn::Of(self.at),
+            Phase::Turned => self.advance(core),
+            Phase::Reveal(showdown) => showdown.step(core),
+        }
+    }
+
+    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+        if let (Chance::Deal(Deal { to: To::Player(player), why, .. }), Outcome::Cards(cards)) =
+            (due, outcome)
+        {
+            let place = &mut core[*player];
+            let onto = if *why == Why::Tie { &mut place.extra } else { &mut place.cards };
+            onto.extend_from_slice(cards);
+        }
+    }
+
+    fn legal(&self, core: &Core, player: Player) -> LegalMoves {
+        let mut moves = LegalMoves::new();
+        match (&self.phase, &self.bets) {
+            (Phase::Betting, Some(bets)) => bets.legal(core, player, &mut moves),
+            (Phase::Drawing, _) => action::legal(core, player, &mut moves),
+            (Phase::Opening | Phase::Betting | Phase::Turned | Phase::Reveal(_), _) => {}
+        }
+        moves
+    }
+
+    fn default(&self, _: &Core, player: Player) -> Move {
+        match (&self.phase, &self.bets) {
+            (Phase::Betting, Some(bets)) => bets.default(player),
+            (_, _) => Move::Stand,
+        }
+    }
+
+    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+        match (&self.phase, &mut self.bets) {
+            (Phase::Betting, Some(bets)) => {
+                bets.act(core, player, mv);
+                if !core.ends_by_folds() {
+                    let draws = core.rules.draw_phase && core.live.contains(player);
+                    self.phase = if draws { Phase::Drawing } else { Phase::Turned };
+                }
+            }
+            (Phase::Drawing, _) => {
+                action::play(core, player, mv);
+                self.phase = Phase::Turned;
+            }
+            (Phase::Opening | Phase::Betting | Phase::Turned | Phase::Reveal(_), _) => {}
+        }
+    }
+
+    fn glance(&self) -> Glance<'_> {
+        let phase = match &self.phase {
+            Phase::Opening => "deal",
+            Phase::Betting => "betting",
+            Phase::Drawing | Phase::Turned => "draw",
+            Phase::Reveal(_) => "reveal",
+        };
+        Glance { phase, round: self.lap, bets: self.bets.as_ref(), called_by: None }
+    }
+}
+
+impl Swg {
+    /// The action comes to the next place, or is back where it ends.
+    fn advance(&mut self, core: &mut Core) {
+        let next = core.everybody().after(self.at).unwrap_or(FIRST);
+        let last = self.bets.as_ref().and_then(Bets::lifted).unwrap_or(FIRST);
+        if next == last {
+            core.return_uncalled();
+            let showdown = Showdown::new(core, AllBomb::Closest);
+            self.phase = Phase::Reveal(Box::new(showdown));
+        } else {
+            self.arrive(core, next);
+        }
+    }
+
+    fn arrive(&mut self, core: &Core, place: Player) {
+        self.at = place;
+        self.lap += u64::from(place == FIRST);
+        self.phase = if self.bets.is_some() && core.able().contains(place) {
+            Phase::Betting
+        } else if core.rules.draw_phase && core.live.contains(place) {
+            Phase::Drawing
+        } else {
+            Phase::Turned
+        };
+    }
+}
