@@ -1,1 +1,83 @@
-fn main() {}
+//! The one program for people: runs a card room on one machine, follows tables, audits hands.
+
+mod audits;
+mod demo;
+mod folder;
+mod logs;
+mod migrate;
+mod room;
+mod say;
+mod up;
+mod watch;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Sabacc: a card room that anybody can check.
+#[derive(Parser)]
+#[command(name = "sabacc", version)]
+struct Arguments {
+    /// The data folder [default: sabacc in the XDG data folder].
+    #[arg(long, global = true, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Answer in JSON.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a whole card room on this machine, with a demo table.
+    Up(up::Options),
+    /// Follow a table in the terminal.
+    Watch(watch::Options),
+    /// Check what is on record.
+    #[command(subcommand)]
+    Audit(audits::What),
+    /// Bring a database's schemas up to date, as its administrator.
+    Migrate(migrate::Options),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error.into()),
+    };
+    let Arguments { data, json, command } = arguments;
+    let done = runtime.block_on(async move {
+        match command {
+            Command::Up(options) => Box::pin(up::run(data, json, options)).await,
+            Command::Watch(options) => watch::run(data, json, options).await,
+            Command::Audit(what) => audits::run(data, json, what).await,
+            Command::Migrate(options) => migrate::run(options).await,
+        }
+    });
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => fail(&error),
+    }
+}
+
+/// One line that says what is wrong, with its causes.
+fn fail(error: &anyhow::Error) -> ExitCode {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        // Many errors already end with what their cause says.
+        if !text.ends_with(&cause) {
+            if !text.is_empty() {
+                text.push_str(": ");
+            }
+            text.push_str(&cause);
+        }
+    }
+    say::error(&format!("sabacc: {text}"));
+    ExitCode::FAILURE
+}

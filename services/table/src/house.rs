@@ -2,10 +2,11 @@
 //! log is lost.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chassis::ids::IdMaker;
-use eventlog::{AppendError, Entry, Log, Recall, Request, StreamId};
+use eventlog::{AppendError, Entry, Recall, Request, StreamId};
 use primitives::{Credits, RequestId, TableId};
 use prost::Message;
 use proto::common::v1::ErrorReason;
@@ -31,6 +32,8 @@ pub struct House {
     tables: Mutex<Tables>,
     /// Set once a table has found that the log is lost.
     lost: watch::Sender<bool>,
+    /// The house is being closed: that its log goes is no news.
+    closing: AtomicBool,
     /// One table is opened at a time, so that a repeated request finds the first one's answer.
     opening: tokio::sync::Mutex<()>,
 }
@@ -58,6 +61,7 @@ impl House {
             ids,
             tables: Mutex::default(),
             lost: watch::Sender::new(false),
+            closing: AtomicBool::new(false),
             opening: tokio::sync::Mutex::default(),
         });
         for found in found {
@@ -87,10 +91,10 @@ impl House {
         }
     }
 
-    /// The log of this house.
-    #[must_use]
-    pub fn log(&self) -> Log {
-        self.shared.log.clone()
+    /// Writes what waits and gives the log up; the tables stop.
+    pub async fn close(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+        self.shared.log.clone().close().await;
     }
 
     fn register(&self, id: TableId, listed: bool) -> mpsc::Receiver<Command> {
@@ -108,6 +112,7 @@ impl House {
         let actor = Actor::new(state, past, self.shared.clone());
         match actor.run(commands).await {
             Ended::Dropped => {}
+            Ended::Lost if self.closing.load(Ordering::Relaxed) => {}
             Ended::Lost => {
                 tracing::warn!(table = %id, "the table's log is lost");
                 self.lost.send_replace(true);

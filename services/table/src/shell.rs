@@ -120,9 +120,7 @@ async fn keep(
         };
         sender.send_replace(None);
         if !lost {
-            let log = house.log();
-            drop(house);
-            log.close().await;
+            house.close().await;
             return Ok(());
         }
         tracing::warn!("the table log is lost; reading it again");

@@ -53,7 +53,7 @@ impl State {
         at: UnixMicros,
     ) -> Result<Option<PastKind>, Broken> {
         let mut step = None;
-        if let Some(play) = &mut self.play {
+        if let Some(play) = self.play.as_mut().filter(|_| is_of_hand(recorded)) {
             step = play.record(recorded, &|place| faces.get(&place).copied(), at)?;
             if let Some(event) = &step {
                 play.evolve(event, at);
@@ -218,6 +218,22 @@ impl State {
             hand_no: table.hand_no,
         }
     }
+}
+
+/// Whether an event lies in a hand's stream and moves the hand.
+fn is_of_hand(recorded: &Recorded) -> bool {
+    matches!(
+        recorded,
+        Recorded::HandSealed(_)
+            | Recorded::ChanceUsed(_)
+            | Recorded::CardsMoved(_)
+            | Recorded::MoveDecided(_)
+            | Recorded::CardsShown(_)
+            | Recorded::HandSettled(_)
+            | Recorded::SettlementPosted(_)
+            | Recorded::HandRevealed(_)
+            | Recorded::ClockResumed(_)
+    )
 }
 
 fn seat_of(recorded: &Recorded) -> Option<u32> {

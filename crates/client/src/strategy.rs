@@ -1,0 +1,53 @@
+//! How bots decide. A strategy sees what its player sees and answers with one of the legal moves.
+
+mod pick;
+mod random;
+mod steady;
+
+use proto::common::v1::Move;
+use proto::table::v1::Turn;
+
+pub use pick::pick;
+pub use random::Random;
+pub use steady::Steady;
+
+use crate::state::TableState;
+
+/// A way to play.
+pub trait Strategy: Send + Sync {
+    /// The decision for `turn`, which is the player's own and lists what is legal.
+    fn choose(&mut self, state: &TableState, turn: &Turn) -> Move;
+}
+
+impl Strategy for Box<dyn Strategy> {
+    fn choose(&mut self, state: &TableState, turn: &Turn) -> Move {
+        (**self).choose(state, turn)
+    }
+}
+
+/// The names that [`by_name`] takes, sorted.
+pub const NAMES: &[&str] = &["random", "steady"];
+
+/// A strategy by its name. The same seed decides the same in the same situations.
+#[must_use]
+pub fn by_name(name: &str, seed: u64) -> Option<Box<dyn Strategy>> {
+    match name {
+        "random" => Some(Box::new(Random::new(seed))),
+        "steady" => Some(Box::new(Steady::new(seed))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_a_strategy() {
+        assert!(NAMES.is_sorted());
+        for name in NAMES {
+            assert!(by_name(name, 1).is_some(), "{name}");
+        }
+        assert!(by_name("clever", 1).is_none());
+    }
+}

@@ -1,0 +1,140 @@
+//! `sabacc audit`: what is on record, told and checked.
+
+use std::path::PathBuf;
+
+use audit::hand;
+use chassis::clock::{Clock as _, SystemClock};
+use clap::Subcommand;
+use primitives::HandId;
+use serde_json::json;
+
+use crate::demo::Played;
+use crate::logs::{self, Logs};
+use crate::room::Room;
+use crate::say::{self, Progress};
+
+#[derive(Subcommand)]
+pub enum What {
+    /// Tell the story of a hand from the three logs, and check it.
+    Hand {
+        /// The hand's id, or `latest`.
+        id: String,
+    },
+    /// Compare all stacks, pots and accounts over the logs.
+    Ledger,
+}
+
+/// True where every check passed.
+pub async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow::Result<bool> {
+    let mut logs = Logs::open(data).await?;
+    let outcome = match what {
+        What::Hand { id } => hand(&mut logs, &id, json).await,
+        What::Ledger => ledger(&logs, json).await,
+    };
+    logs.close().await?;
+    outcome
+}
+
+async fn hand(logs: &mut Logs, id: &str, json: bool) -> anyhow::Result<bool> {
+    let id: HandId = if id == "latest" {
+        logs.latest().await?
+    } else {
+        id.parse().map_err(|error| anyhow::anyhow!("`{id}` is no hand's id: {error}"))?
+    };
+    let records = logs.hand(id).await?;
+    let report = hand::audit(&records);
+    let story = hand::story(&records, &report);
+    if json {
+        say::line(&serde_json::to_string(&json!({ "story": story, "report": report }))?);
+        return Ok(report.passed());
+    }
+    say::line(&format!("hand {id}"));
+    let width = story.iter().map(|line| line.who.chars().count()).max().unwrap_or(0);
+    for line in &story {
+        let when = line.when.as_deref().map_or("", |when| when.get(11..23).unwrap_or(when));
+        say::line(&format!("{when:12}  {:width$}  {}", line.who, line.what));
+    }
+    for note in &report.notes {
+        say::line(&format!("note: {note}"));
+    }
+    say::line(if report.passed() { "every check passed" } else { "NOT every check passed" });
+    Ok(report.passed())
+}
+
+async fn ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
+    let mut books = audit::ledger::LedgerAudit::new();
+    logs::each(&logs.wallet, |event| {
+        books.wallet(event);
+        Ok(())
+    })
+    .await?;
+    logs::each(&logs.table, |event| {
+        books.table(event);
+        Ok(())
+    })
+    .await?;
+    let report = books.finish();
+    if json {
+        say::line(&serde_json::to_string(&report)?);
+    } else {
+        for line in report.lines() {
+            say::line(&line);
+        }
+    }
+    Ok(report.passed())
+}
+
+/// Audits everything that was played as fast as it goes, and says what came of it.
+pub async fn summary(
+    room: &Room,
+    played: &Played,
+    json: bool,
+    progress: &Progress,
+) -> anyhow::Result<bool> {
+    let clock = SystemClock::new();
+    let began = clock.now();
+    let mut logs = Logs::at(&room.folder, &room.postgres.admin_url(), None).await?;
+    let hands = logs.ended(played.table).await?;
+    let mut failed = Vec::new();
+    for id in &hands {
+        let report = hand::audit(&logs.hand(*id).await?);
+        if !report.passed() {
+            failed.push((*id, report));
+        }
+    }
+    let took = clock.now().since(began);
+    for (id, report) in &failed {
+        for checked in &report.checks.0 {
+            if checked.verdict != audit::report::Verdict::Passed {
+                say::line(&format!("hand {id}: {} {}", checked.check, checked.verdict));
+            }
+        }
+    }
+    let conserved = ledger(&logs, json).await?;
+    let rate = played.hands as f64 / played.took.as_secs_f64();
+    let all = failed.is_empty() && hands.len() as u64 == played.hands;
+    let passed = hands.len() - failed.len();
+    if json {
+        say::line(&serde_json::to_string(&json!({
+            "hands": played.hands, "audited": hands.len(), "passed": passed,
+            "hands_per_second": rate, "conserved": conserved,
+        }))?);
+    } else {
+        progress.say(&format!(
+            "{} hands in {:.2} s: {rate:.1} hands a second",
+            played.hands,
+            played.took.as_secs_f64()
+        ));
+        progress.say(&format!(
+            "{passed} of {} hands audited in {:.2} s with every check passed",
+            hands.len(),
+            took.as_secs_f64()
+        ));
+        progress.say(if conserved {
+            "credits are conserved to the credit"
+        } else {
+            "credits are NOT conserved"
+        });
+    }
+    Ok(all && conserved)
+}

@@ -1,0 +1,169 @@
+//! The demo table and its bots, which play through the public port like anybody.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use chassis::auth::Role;
+use client::{Bot, Client, Seen, strategy};
+use primitives::{Credits, PlayerId, TableId};
+use proto::table::v1::TableConfig;
+use proto::table::v1::table_update::What;
+use sha2::{Digest as _, Sha256};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::room::Room;
+use crate::say::Progress;
+
+/// The demo table's name.
+pub const NAME: &str = "Demo";
+/// How many bots play.
+const BOTS: usize = 4;
+/// Credits that a bot's account is filled up to at start.
+const ACCOUNT: u64 = 1_000_000;
+
+/// A table with bots to play at it.
+pub struct Demo {
+    pub table: TableId,
+    clients: Vec<Client>,
+    operator: Client,
+    thinking: Duration,
+}
+
+/// Hands that were played as fast as they go.
+pub struct Played {
+    pub table: TableId,
+    pub hands: u64,
+    pub took: Duration,
+}
+
+impl Demo {
+    /// Finds the demo table, or opens it; a run of `hands` gets a table of its own, without pauses.
+    pub async fn open(room: &Room, game: &str, hands: Option<u64>) -> anyhow::Result<Demo> {
+        let url = room.url();
+        let operator = Client::connect(&url, room.token(Role::Operator, "up"))?;
+        let existing = operator.list_tables().await?;
+        let existing = existing.iter().find(|table| table.name == NAME && table.variant == game);
+        let table = match existing.filter(|_| hands.is_none()) {
+            Some(table) => TableId::try_from(table.table_id.as_slice())?,
+            None => operator.create_table(config(game, hands)).await?,
+        };
+        let thinking = if hands.is_some() { Duration::ZERO } else { Duration::from_millis(400) };
+        let mut clients = Vec::new();
+        for number in 0..BOTS {
+            let player = player(room, &format!("bot {number}"))?;
+            let client = Client::connect(&url, room.token(Role::Player, &player.to_string()))?;
+            client.open_account(None).await?;
+            fill(&operator, player, "credits for a bot of the demo").await?;
+            clients.push(client);
+        }
+        let you = player(room, "you")?;
+        operator.open_account(Some(you)).await?;
+        fill(&operator, you, "credits to try the demo with").await?;
+        room.folder.keep("player.token", &room.token(Role::Player, &you.to_string()))?;
+        Ok(Demo { table, clients, operator, thinking })
+    }
+
+    /// Starts the bots.
+    fn bots(&self, stop: &CancellationToken) -> JoinSet<anyhow::Result<()>> {
+        let mut bots = JoinSet::new();
+        for (number, client) in self.clients.iter().enumerate() {
+            // Three play steadily, one at random: a table with something to see.
+            let name = if number == BOTS - 1 { "random" } else { "steady" };
+            let seed = u64::try_from(number).unwrap_or_default();
+            let strategy = strategy::by_name(name, seed).expect("both names are known");
+            let (client, table, stop) = (client.clone(), self.table, stop.clone());
+            let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: self.thinking };
+            bots.spawn(async move {
+                client::run_bot(&client, table, bot, strategy, stop).await?;
+                Ok(())
+            });
+        }
+        bots
+    }
+
+    /// Lets the bots play until the room stops.
+    pub async fn keep_playing(&self, _room: &Room, stop: CancellationToken) -> anyhow::Result<()> {
+        let mut bots = self.bots(&stop);
+        while let Some(bot) = bots.join_next().await {
+            bot.context("a bot crashed")?.context("a bot gave up")?;
+        }
+        Ok(())
+    }
+
+    /// Plays `hands` hands, closes the table, and waits until everybody is paid out.
+    pub async fn play_out(
+        &self,
+        _room: &Room,
+        hands: u64,
+        progress: &Progress,
+    ) -> anyhow::Result<Played> {
+        let stop = CancellationToken::new();
+        let mut bots = self.bots(&stop);
+        let ended = Arc::new(AtomicU64::new(0));
+        let started = progress.elapsed();
+        let mut took = Duration::ZERO;
+        let mut watch = self.operator.watch(self.table);
+        loop {
+            tokio::select! {
+                seen = watch.next() => {
+                    let Some(seen) = seen? else { break };
+                    let Seen::Update(update) = seen else { continue };
+                    if let Some(What::HandStarted(start)) = &update.what
+                        && start.hand_no >= hands
+                    {
+                        // Nothing is dealt after the hand that has just started.
+                        self.operator.close_table(self.table).await?;
+                    }
+                    if let Some(What::HandEnded(end)) = &update.what {
+                        took = progress.elapsed().saturating_sub(started);
+                        let ended = ended.fetch_add(1, Ordering::Relaxed) + 1;
+                        if ended % 100 == 0 {
+                            progress.say(&format!("hand {} of {hands}", end.hand_no));
+                        }
+                    }
+                }
+                Some(bot) = bots.join_next() => bot.context("a bot crashed")?.context("a bot gave up")?,
+            }
+        }
+        stop.cancel();
+        while let Some(bot) = bots.join_next().await {
+            bot.context("a bot crashed")?.context("a bot gave up")?;
+        }
+        Ok(Played { table: self.table, hands: ended.load(Ordering::Relaxed), took })
+    }
+}
+
+fn config(game: &str, hands: Option<u64>) -> TableConfig {
+    TableConfig {
+        name: hands.map_or_else(|| NAME.to_owned(), |hands| format!("{hands} hands")),
+        variant: game.to_owned(),
+        pause_ms: if hands.is_some() { 0 } else { 2000 },
+        ..TableConfig::default()
+    }
+}
+
+/// A player of the demo: the same pseudonym in the same data folder, and no other's.
+fn player(room: &Room, name: &str) -> anyhow::Result<PlayerId> {
+    let secret = room.folder.password("demo.key")?;
+    let hash = Sha256::new().chain_update(secret.as_bytes()).chain_update(name).finalize();
+    let mut id = [0; 16];
+    id.copy_from_slice(&hash[..16]);
+    // The version and variant bits of a UUIDv8: made by a rule of ours.
+    id[6] = (id[6] & 0x0f) | 0x80;
+    id[8] = (id[8] & 0x3f) | 0x80;
+    Ok(PlayerId(id))
+}
+
+/// Fills an account up.
+async fn fill(operator: &Client, player: PlayerId, reason: &str) -> anyhow::Result<()> {
+    let account = operator.get_account(Some(player)).await?;
+    let there = account.balance + account.seats.iter().map(|seat| seat.balance).sum::<u64>();
+    if there < ACCOUNT / 2 {
+        let amount = Credits::try_new(ACCOUNT - there)?;
+        operator.issue(player, amount, reason).await?;
+    }
+    Ok(())
+}

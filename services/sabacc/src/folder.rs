@@ -1,0 +1,176 @@
+//! The data folder: everything that a room on one machine keeps, and a lock on it.
+//!
+//! `postgres/` is the database; `keys/` the private keys and passwords, made once, readable by their
+//! owner alone; `room.json` says where the running room is reached. Nothing here can be made again
+//! from anything else, so it is backed up together.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use chassis::auth::TokenIssuer;
+use chassis::entropy::{self, SystemEntropy};
+use ed25519_dalek::SigningKey;
+use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+/// A data folder.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+/// Held as long as a room runs in a data folder.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// Where a running room is reached.
+#[derive(Serialize, Deserialize)]
+pub struct Running {
+    /// The process that runs it.
+    pub pid: u32,
+    /// The public port.
+    pub address: String,
+    /// The database, as its owner. A secret.
+    pub database_url: String,
+}
+
+impl Folder {
+    /// The folder, made if it is missing.
+    pub fn open(path: PathBuf) -> anyhow::Result<Folder> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o755)
+            .create(&path)
+            .with_context(|| format!("the data folder {} cannot be made", path.display()))?;
+        let path = path.canonicalize().context("the data folder cannot be found")?;
+        Ok(Folder { path })
+    }
+
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Takes the folder for this process.
+    pub fn lock(&self) -> anyhow::Result<Lock> {
+        let path = self.path.join("up.lock");
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+        if file.try_lock().is_err() {
+            let mut owner = String::new();
+            let _ = file.read_to_string(&mut owner);
+            bail!(
+                "the data folder {} is in use by process {}: stop that one, or choose another \
+                 folder with --data",
+                self.path.display(),
+                owner.trim()
+            );
+        }
+        file.set_len(0)?;
+        write!(file, "{}", std::process::id())?;
+        Ok(Lock { _file: file })
+    }
+
+    /// The key that tokens are signed with.
+    pub fn issuer(&self) -> anyhow::Result<TokenIssuer> {
+        let pem = self.secret("issuer.pem", || {
+            Zeroizing::new(
+                TokenIssuer::generate("up", &SystemEntropy).private_pem().expose().to_owned(),
+            )
+        })?;
+        TokenIssuer::from_pem("up", &pem).context("keys/issuer.pem cannot be used")
+    }
+
+    /// The key that the dealer's commitments are signed with.
+    pub fn commitment_key(&self) -> anyhow::Result<SigningKey> {
+        let pem = self.secret("commitment.pem", || {
+            let key = SigningKey::from_bytes(&entropy::bytes::<32>(&SystemEntropy));
+            key.to_pkcs8_pem(Default::default()).expect("a fresh key can be encoded")
+        })?;
+        SigningKey::from_pkcs8_pem(&pem).context("keys/commitment.pem cannot be used")
+    }
+
+    /// The key that seeds at rest are sealed under.
+    pub fn seed_key(&self) -> anyhow::Result<Zeroizing<[u8; 32]>> {
+        let text = self.password("seed.key")?;
+        let mut key = Zeroizing::new([0; 32]);
+        for (at, byte) in key.iter_mut().enumerate() {
+            let digits = text.get(2 * at..2 * at + 2).context("keys/seed.key is too short")?;
+            *byte = u8::from_str_radix(digits, 16).context("keys/seed.key is not hexadecimal")?;
+        }
+        Ok(key)
+    }
+
+    /// A random text of 64 hexadecimal digits, the same for ever under its name.
+    pub fn password(&self, name: &str) -> anyhow::Result<Zeroizing<String>> {
+        self.secret(name, || {
+            let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
+            Zeroizing::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        })
+    }
+
+    /// Reads a secret, or makes it and writes it down whole before it is used.
+    fn secret(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Zeroizing<String>,
+    ) -> anyhow::Result<Zeroizing<String>> {
+        let keys = self.path.join("keys");
+        let mut folder = fs::DirBuilder::new();
+        folder.recursive(true).mode(0o700).create(&keys).context("keys/ cannot be made")?;
+        let path = keys.join(name);
+        if !path.exists() {
+            write_private(&path, make().as_bytes())?;
+        }
+        let text = fs::read_to_string(&path);
+        text.map(Zeroizing::new).with_context(|| format!("{} cannot be read", path.display()))
+    }
+
+    /// Keeps a token for whoever may read this folder.
+    pub fn keep(&self, name: &str, token: &str) -> anyhow::Result<()> {
+        write_private(&self.path.join("keys").join(name), token.as_bytes())
+    }
+
+    /// Says where the room is reached.
+    pub fn announce(&self, running: &Running) -> anyhow::Result<()> {
+        write_private(&self.path.join("room.json"), &serde_json::to_vec_pretty(running)?)
+    }
+
+    /// The room is no longer reached.
+    pub fn retract(&self) {
+        // Whoever finds an old one finds nobody there, and says so.
+        let _ = fs::remove_file(self.path.join("room.json"));
+    }
+
+    /// Where the room that runs here is reached, if one does.
+    #[must_use]
+    pub fn running(&self) -> Option<Running> {
+        let text = fs::read(self.path.join("room.json")).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+}
+
+/// Writes a file that only its owner reads: all of it or nothing, also when the machine stops.
+fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let new = path.with_extension("new");
+    let write = || -> std::io::Result<()> {
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&new, path)
+    };
+    write().with_context(|| format!("{} cannot be written", path.display()))
+}

@@ -1,0 +1,181 @@
+//! The three logs, read without owning them: of the room that runs in a data folder, or of one that
+//! does not, whose database is started for as long as it is read.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
+use audit::hand::HandRecords;
+use chassis::postgres::{self, Environment, Postgres, default_data_dir};
+use eventlog::{Event, PgStore, Pools, Position, Reader, StreamId, Version};
+use primitives::{HandId, TableId};
+use wire::Recorded;
+
+use crate::folder::Folder;
+
+/// Events read at a time.
+const PAGE: usize = 1000;
+
+/// The logs of a room.
+pub struct Logs {
+    pub table: Reader,
+    pub dealer: Reader,
+    pub wallet: Reader,
+    /// The dealer's public key, as this folder has it.
+    dealer_key: [u8; 32],
+    /// Started for this reading, and stopped after it.
+    postgres: Option<Postgres>,
+    /// What a table's stream says of its hands, by table and hand number: read once a table.
+    hands: BTreeMap<TableId, BTreeMap<u64, Vec<Event>>>,
+}
+
+impl Logs {
+    /// The logs of the room in a data folder.
+    pub async fn open(data: Option<PathBuf>) -> anyhow::Result<Logs> {
+        let environment = Environment::read();
+        let path = data.unwrap_or_else(|| default_data_dir(&environment));
+        if !path.join("keys").exists() {
+            bail!(
+                "there is no room in {}: start one with `sabacc up`, or name its folder with --data",
+                path.display()
+            );
+        }
+        let folder = Folder::open(path)?;
+        if let Some(running) = folder.running()
+            && let Ok(logs) = Logs::at(&folder, &running.database_url, None).await
+        {
+            return Ok(logs);
+        }
+        let options = postgres::Options::new(folder.path(), environment);
+        let postgres = postgres::obtain(&options).await?;
+        let url = postgres.admin_url();
+        Logs::at(&folder, &url, Some(postgres)).await
+    }
+
+    /// The logs at a database; fails where it does not answer.
+    pub async fn at(
+        folder: &Folder,
+        url: &str,
+        postgres: Option<Postgres>,
+    ) -> anyhow::Result<Logs> {
+        let reader = async |service: &str, log: &str| -> anyhow::Result<Reader> {
+            let store = PgStore::connect(url, service, Pools::default()).await?;
+            Ok(Reader::new(store, log))
+        };
+        let logs = Logs {
+            table: reader("table", "table/0").await?,
+            dealer: reader("dealer", "dealer/0").await?,
+            wallet: reader("wallet", "wallet/0").await?,
+            dealer_key: folder.commitment_key()?.verifying_key().to_bytes(),
+            postgres,
+            hands: BTreeMap::new(),
+        };
+        logs.table.size().await.context("the table's log cannot be read")?;
+        Ok(logs)
+    }
+
+    /// Stops what was started for reading.
+    pub async fn close(self) -> anyhow::Result<()> {
+        let Logs { table, dealer, wallet, postgres, .. } = self;
+        drop((table, dealer, wallet));
+        match postgres {
+            Some(postgres) => Ok(postgres.stop().await?),
+            None => Ok(()),
+        }
+    }
+
+    /// The hand that ended last.
+    pub async fn latest(&self) -> anyhow::Result<HandId> {
+        let mut end = self.table.size().await?;
+        while end > 0 {
+            let start = end.saturating_sub(PAGE as u64);
+            let limit = usize::try_from(end - start)?;
+            let page = self.table.read(Position(start), limit).await?;
+            for event in page.iter().rev() {
+                if let Recorded::HandRevealed(_) = Recorded::try_from(event)? {
+                    return Ok(HandId(event.stream.0));
+                }
+            }
+            end = start;
+        }
+        bail!("no hand has ended yet")
+    }
+
+    /// All records of a hand.
+    pub async fn hand(&mut self, id: HandId) -> anyhow::Result<HandRecords> {
+        let hand = stream(&self.table, id.into()).await?;
+        let Some(first) = hand.first() else { bail!("there is no hand {id} on record") };
+        let Recorded::HandOpened(opened) = Recorded::try_from(first)? else {
+            bail!("{id} is no hand's id");
+        };
+        let table = TableId::try_from(opened.table_id.as_ref())?;
+        let of_hand = self.of_table(table).await?.get(&opened.hand_no);
+        let of_hand = of_hand.cloned().unwrap_or_default();
+        let dealer = stream(&self.dealer, id.into()).await?;
+        let mut wallet = Vec::new();
+        if let Some(request) = self.wallet.request(id.into()).await? {
+            wallet = self.wallet.read(request.first, 1).await?;
+        }
+        let dealer_keys = vec![self.dealer_key];
+        Ok(HandRecords { hand_id: id, hand, table: of_hand, dealer, wallet, dealer_keys })
+    }
+
+    /// What a table's stream says of its hands.
+    async fn of_table(&mut self, table: TableId) -> anyhow::Result<&BTreeMap<u64, Vec<Event>>> {
+        if !self.hands.contains_key(&table) {
+            let mut hands: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
+            for event in stream(&self.table, table.into()).await? {
+                let hand_no = match Recorded::try_from(&event)? {
+                    Recorded::HandCommitted(committed) => committed.hand_no,
+                    Recorded::HandStarted(started) => started.hand_no,
+                    Recorded::HandFinished(finished) => finished.hand_no,
+                    _ => continue,
+                };
+                hands.entry(hand_no).or_default().push(event);
+            }
+            self.hands.insert(table, hands);
+        }
+        self.hands.get(&table).context("the table was just read")
+    }
+
+    /// The hands of a table that have ended, in order.
+    pub async fn ended(&self, table: TableId) -> anyhow::Result<Vec<HandId>> {
+        let mut hands = Vec::new();
+        for event in stream(&self.table, table.into()).await? {
+            if let Recorded::HandFinished(finished) = Recorded::try_from(&event)? {
+                hands.push(HandId::try_from(finished.hand_id.as_ref())?);
+            }
+        }
+        Ok(hands)
+    }
+}
+
+/// A whole stream.
+async fn stream(reader: &Reader, stream: StreamId) -> anyhow::Result<Vec<Event>> {
+    let mut events: Vec<Event> = Vec::new();
+    loop {
+        let from = events.last().map_or(Version(0), |last| Version(last.version.0 + 1));
+        let page = reader.read_stream(stream, from, PAGE).await?;
+        let full = page.len() == PAGE;
+        events.extend(page);
+        if !full {
+            return Ok(events);
+        }
+    }
+}
+
+/// Gives every event of a log to `take`, in order.
+pub async fn each(
+    reader: &Reader,
+    mut take: impl FnMut(&Event) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut from = Position(0);
+    loop {
+        let page = reader.read(from, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        from = Position(last.position.0 + 1);
+        for event in &page {
+            take(event)?;
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! A whole card room in one process: the four services, talking gRPC over loopback exactly as they
+//! do apart, on a PostgreSQL of their own.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use chassis::auth::{Claims, Identity, IssuerKey, Role, TokenIssuer};
+use chassis::clock::SystemClock;
+use chassis::config::{Service, ServiceConfig, Source};
+use chassis::drain::Drain;
+use chassis::entropy::SystemEntropy;
+use chassis::postgres::{self, Postgres};
+use chassis::secret::Secret;
+use chassis::serve::{self, Bound};
+use tokio::task::JoinHandle;
+
+use crate::folder::{Folder, Lock, Running};
+use crate::say::Progress;
+
+/// What the dealer's log of a room on one machine is called.
+const ORIGIN: &str = "sabacc.local/dealer";
+/// How long each service has to finish what it accepted.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What a room is started with.
+pub struct Plan {
+    pub folder: Folder,
+    pub listen: SocketAddr,
+    pub postgres: postgres::Options,
+}
+
+/// A room that runs.
+pub struct Room {
+    pub address: SocketAddr,
+    pub issuer: TokenIssuer,
+    pub folder: Folder,
+    pub postgres: Postgres,
+    services: Vec<Started>,
+    _lock: Lock,
+}
+
+/// A service that runs, and how it is told to stop.
+struct Started {
+    name: &'static str,
+    drain: Drain,
+    task: JoinHandle<anyhow::Result<bool>>,
+}
+
+impl Room {
+    /// Starts everything, and says what it does.
+    pub async fn start(plan: Plan, progress: &Progress) -> anyhow::Result<Room> {
+        let Plan { folder, listen, postgres } = plan;
+        let lock = folder.lock()?;
+        progress.say(&format!("data folder {}", folder.path().display()));
+        // The port first: whoever has it taken hears so before a database is started.
+        let public = serve::bind(listen).await?;
+        let issuer = folder.issuer()?;
+        let postgres = postgres::obtain(&postgres).await?;
+        progress.say(&postgres.describe());
+        let urls = migrate(&folder, &postgres).await?;
+        progress.say("schemas dealer, wallet and table are up to date");
+        let mut room = Room {
+            address: public.address(),
+            issuer,
+            folder,
+            postgres,
+            services: Vec::new(),
+            _lock: lock,
+        };
+        room.start_services(public, urls).await?;
+        room.folder.announce(&Running {
+            pid: std::process::id(),
+            address: room.url(),
+            database_url: room.postgres.admin_url(),
+        })?;
+        progress.say(&format!(
+            "dealer, wallet, table and gateway serve; the public port is {}",
+            room.url()
+        ));
+        Ok(room)
+    }
+
+    /// The public address.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    async fn start_services(&mut self, public: Bound, urls: [String; 3]) -> anyhow::Result<()> {
+        let inside = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let [dealer, wallet, table] =
+            [serve::bind(inside).await?, serve::bind(inside).await?, serve::bind(inside).await?];
+        let [dealer_url, wallet_url, table_url] = urls;
+        let uri = |bound: &Bound| format!("http://{}", bound.address()).parse().ok();
+        let (to_dealer, to_wallet, to_table) = (uri(&dealer), uri(&wallet), uri(&table));
+
+        let service = self.config(Service::Dealer, Some(dealer_url))?;
+        let dealer_config = sabacc_dealer::shell::Config {
+            service,
+            origin: ORIGIN.into(),
+            commitment_key: self.folder.commitment_key()?,
+            seed_key: self.folder.seed_key()?,
+            hands: 10_000,
+        };
+        self.spawn("dealer", |drain| async move {
+            Ok(sabacc_dealer::shell::run(dealer_config, (dealer, drain), true).await?)
+        });
+        let config = self.config(Service::Wallet, Some(wallet_url))?;
+        self.spawn("wallet", |drain| async move {
+            Ok(sabacc_wallet::shell::run(config, (wallet, drain), true).await?)
+        });
+        let mut config = self.config(Service::Table, Some(table_url))?;
+        config.peers.dealer = to_dealer;
+        config.peers.wallet = to_wallet.clone();
+        config.auth.signing = Some(self.issuer.clone());
+        self.spawn("table", |drain| async move {
+            Ok(sabacc_table::shell::run(config, (table, drain), true).await?)
+        });
+        let mut config = self.config(Service::Gateway, None)?;
+        config.peers.table = to_table;
+        config.peers.wallet = to_wallet;
+        self.spawn("gateway", |drain| async move {
+            Ok(sabacc_gateway::run(config, public, drain).await?)
+        });
+        Ok(())
+    }
+
+    /// A service's configuration: from the environment what concerns telemetry and limits, the rest
+    /// from here. Every service believes the room's own tokens.
+    fn config(
+        &self,
+        service: Service,
+        database_url: Option<String>,
+    ) -> anyhow::Result<ServiceConfig> {
+        let mut config = ServiceConfig::parse(service, Source::from_process(None)?)?;
+        config.database_url = database_url.map(Secret::new);
+        config.auth.issuers = vec![IssuerKey::trusted(self.issuer.public_key())];
+        config.drain_grace = GRACE;
+        config.tls = None;
+        Ok(config)
+    }
+
+    fn spawn<F>(&mut self, name: &'static str, run: impl FnOnce(Drain) -> F)
+    where
+        F: Future<Output = anyhow::Result<bool>> + Send + 'static,
+    {
+        let drain = Drain::new(GRACE);
+        let running = run(drain.clone());
+        let task =
+            tokio::spawn(
+                async move { running.await.with_context(|| format!("the {name} stopped")) },
+            );
+        self.services.push(Started { name, drain, task });
+    }
+
+    /// A token for somebody.
+    #[must_use]
+    pub fn token(&self, role: Role, subject: &str) -> String {
+        token(&self.issuer, role, subject)
+    }
+
+    /// What ended a service that should still run, if one ended.
+    pub async fn failed_already(&mut self) -> Option<anyhow::Error> {
+        let index = self.services.iter().position(|service| service.task.is_finished())?;
+        let Started { name, drain: _, task } = self.services.remove(index);
+        Some(match task.await {
+            Ok(Ok(_)) => anyhow::anyhow!("the {name} stopped by itself"),
+            Ok(Err(error)) => error,
+            Err(error) => anyhow::anyhow!("the {name} crashed: {error}"),
+        })
+    }
+
+    /// Ends when a service ends by itself.
+    pub async fn service_ended(&self) {
+        while !self.services.iter().any(|service| service.task.is_finished()) {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Stops everything in order: the edge first, then those behind it, the database last.
+    pub async fn stop(mut self) -> anyhow::Result<()> {
+        while let Some(mut service) = self.services.pop() {
+            service.drain.begin();
+            let name = service.name;
+            match tokio::time::timeout(GRACE + GRACE, &mut service.task).await {
+                Ok(Ok(Ok(true))) => {}
+                Ok(Ok(Ok(false))) => tracing::warn!(name, "somebody was cut off"),
+                Ok(Ok(Err(error))) => tracing::warn!(name, %error, "stopped with an error"),
+                Ok(Err(error)) => tracing::warn!(name, %error, "crashed while stopping"),
+                Err(_) => tracing::warn!(name, "did not stop in time"),
+            }
+        }
+        self.folder.retract();
+        self.postgres.stop().await.context("PostgreSQL did not stop")
+    }
+}
+
+/// A token of the room, good for a day.
+#[must_use]
+pub fn token(issuer: &TokenIssuer, role: Role, subject: &str) -> String {
+    let identity = Identity { role, subject: subject.to_owned() };
+    let day = Duration::from_secs(24 * 3600);
+    let clock = SystemClock::new();
+    issuer.issue(&Claims::new(issuer.name(), &identity, day, (&clock, &SystemEntropy)))
+}
+
+/// Brings all schemas up to date; the addresses of dealer, wallet and table, each as its own role.
+pub async fn migrate(folder: &Folder, postgres: &Postgres) -> anyhow::Result<[String; 3]> {
+    let admin = postgres.admin_url();
+    let password = |service: &str| folder.password(&format!("{service}.password"));
+    let (dealer, wallet, table) = (password("dealer")?, password("wallet")?, password("table")?);
+    let cannot = "the database's schemas cannot be brought up to date";
+    sabacc_dealer::shell::migrate(&admin, Some(&dealer)).await.context(cannot)?;
+    sabacc_wallet::shell::migrate(&admin, Some(&wallet)).await.context(cannot)?;
+    sabacc_table::shell::migrate(&admin, Some(&table)).await.context(cannot)?;
+    Ok([
+        postgres.url_for("sabacc_dealer", &dealer),
+        postgres.url_for("sabacc_wallet", &wallet),
+        postgres.url_for("sabacc_table", &table),
+    ])
+}

@@ -1,0 +1,117 @@
+//! `sabacc up`: everything on one machine, and something to look at.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use chassis::config::{Settings, Source};
+use chassis::drain::Drain;
+use chassis::postgres::{self, Environment, default_data_dir};
+use chassis::telemetry::{self, TelemetryConfig};
+use clap::Args;
+
+use crate::audits;
+use crate::demo::Demo;
+use crate::folder::Folder;
+use crate::room::{Plan, Room};
+use crate::say::{self, Progress};
+
+#[derive(Args)]
+pub struct Options {
+    /// The public port.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7400")]
+    listen: SocketAddr,
+    /// Play so many hands as fast as they go, audit each, and stop.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    hands: Option<u64>,
+    /// No demo table and no bots.
+    #[arg(long, conflicts_with = "hands")]
+    no_bots: bool,
+    /// The game of the demo table.
+    #[arg(long, value_name = "VARIANT", default_value = "dice")]
+    game: String,
+    /// Fetch PostgreSQL where none is installed, without asking.
+    #[arg(long, env = "SABACC_FETCH_POSTGRES")]
+    fetch_postgres: bool,
+}
+
+/// Runs a room until it is told to stop, or its hands are played.
+pub async fn run(data: Option<PathBuf>, json: bool, options: Options) -> anyhow::Result<bool> {
+    let progress = Progress::start();
+    let telemetry = telemetry::start("sabacc", &telemetry_config()?)?;
+    let signals = Drain::new(std::time::Duration::from_secs(10));
+    signals.on_signals().context("signals cannot be listened to")?;
+    let environment = Environment::read();
+    let folder = Folder::open(data.unwrap_or_else(|| default_data_dir(&environment)))?;
+    let mut postgres = postgres::Options::new(folder.path(), environment);
+    postgres.fetch = options.fetch_postgres;
+    postgres.interactive = std::io::IsTerminal::is_terminal(&std::io::stdin());
+    let plan = Plan { folder, listen: options.listen, postgres };
+    let mut room = Room::start(plan, &progress).await?;
+    let outcome = tokio::select! {
+        outcome = serve(&room, json, &options, (&progress, &signals)) => outcome,
+        () = signals.stopping().cancelled() => Ok(true),
+        () = room.service_ended() => Err(anyhow::anyhow!("a service ended")),
+    };
+    // What broke a service says more than what broke of it.
+    let outcome = match outcome {
+        Err(error) => Err(room.failed_already().await.unwrap_or(error)),
+        fine => fine,
+    };
+    progress.say("stopping: the edge first, the database last");
+    room.stop().await?;
+    progress.say("stopped");
+    telemetry.flush().await;
+    outcome
+}
+
+async fn serve(
+    room: &Room,
+    json: bool,
+    options: &Options,
+    (progress, signals): (&Progress, &Drain),
+) -> anyhow::Result<bool> {
+    if let Some(hands) = options.hands {
+        let demo = Demo::open(room, &options.game, Some(hands)).await?;
+        progress.say(&format!("{hands} hands of {} on table {}", options.game, demo.table));
+        let played = demo.play_out(room, hands, progress).await?;
+        return audits::summary(room, &played, json, progress).await;
+    }
+    if !options.no_bots {
+        let demo = Demo::open(room, &options.game, None).await?;
+        progress.say(&format!("four bots play {} on table {}", options.game, demo.table));
+        hints(room, &demo);
+        demo.keep_playing(room, signals.stopping().clone()).await?;
+        return Ok(true);
+    }
+    progress.say("no table yet: this room waits");
+    signals.stopping().cancelled().await;
+    Ok(true)
+}
+
+/// The next commands to try.
+fn hints(room: &Room, demo: &Demo) {
+    let data = room.folder.path().display();
+    say::line("");
+    say::line("Try, in another terminal:");
+    say::line(&format!("  cargo run --release -- --data {data} watch {}", demo.table));
+    say::line(&format!("  cargo run --release -- --data {data} audit hand latest"));
+    say::line(&format!("  cargo run --release -- --data {data} audit ledger"));
+    say::line(&format!(
+        "The public port speaks gRPC at {}, with reflection. Ctrl-C stops the room.",
+        room.url()
+    ));
+    say::line(&format!("A player's token, good for a day, is in {data}/keys/player.token."));
+    say::line("");
+}
+
+/// Telemetry as the environment asks for it; quiet on the terminal unless it asks for more.
+fn telemetry_config() -> anyhow::Result<TelemetryConfig> {
+    let mut settings = Settings::new(Source::from_process(None)?);
+    let asked = settings.variable("RUST_LOG").is_some();
+    let mut config = TelemetryConfig::read(&mut settings);
+    if !asked {
+        "warn".clone_into(&mut config.log);
+    }
+    Ok(config)
+}

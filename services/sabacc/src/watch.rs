@@ -1,0 +1,94 @@
+//! `sabacc watch`: a table in the terminal, as everybody may see it.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use chassis::auth::Role;
+use chassis::postgres::{Environment, default_data_dir};
+use clap::Args;
+use client::{Client, Seen, TableState};
+use primitives::TableId;
+
+use crate::folder::Folder;
+use crate::{room, say};
+
+#[derive(Args)]
+pub struct Options {
+    /// The table's id; `demo` for the demo table, or the only table there is.
+    #[arg(default_value = "demo")]
+    table: String,
+    /// The public port, where it is not that of the room in the data folder.
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// A token, where the issuer is not that of the data folder.
+    #[arg(long, env = "SABACC_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+}
+
+pub async fn run(data: Option<PathBuf>, json: bool, options: Options) -> anyhow::Result<bool> {
+    let Options { table, server, token } = options;
+    let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
+    let folder = || Folder::open(path.clone());
+    let server = match server {
+        Some(server) => server,
+        None => {
+            let running = folder()?.running().with_context(|| {
+                format!(
+                    "no room runs in {}: start one with `sabacc up`, or name --server",
+                    path.display()
+                )
+            })?;
+            running.address
+        }
+    };
+    let token = match token {
+        Some(token) => token,
+        None => room::token(&folder()?.issuer()?, Role::Auditor, "watch"),
+    };
+    let client = Client::connect(&server, token)?;
+    let table = find(&client, &table).await?;
+    let mut watch = client.watch(table);
+    let mut state = TableState::new(None);
+    while let Some(seen) = watch.next().await? {
+        state.apply(&seen);
+        match &seen {
+            Seen::Snapshot(view) if json => say::line(
+                &serde_json::json!({
+                    "table": table.to_string(), "snapshot": view.sequence, "hand": view.hand_no,
+                })
+                .to_string(),
+            ),
+            Seen::Snapshot(view) => say::line(&format!(
+                "{} · {} · {} seated · hand {} · sabacc pot {}",
+                view.name,
+                view.variant,
+                view.seats.len(),
+                view.hand_no,
+                view.sabacc_pot
+            )),
+            Seen::Update(update) => {
+                let Some(text) = state.tell(update) else { continue };
+                if json {
+                    let line = serde_json::json!({ "sequence": update.sequence, "text": text });
+                    say::line(&line.to_string());
+                } else {
+                    say::line(&text);
+                }
+            }
+            Seen::CaughtUp => {}
+        }
+    }
+    say::line("the table is closed");
+    Ok(true)
+}
+
+/// The table that somebody means.
+async fn find(client: &Client, named: &str) -> anyhow::Result<TableId> {
+    if named != "demo" {
+        return named.parse().with_context(|| format!("`{named}` is no table's id"));
+    }
+    let tables = client.list_tables().await?;
+    let demo = tables.iter().find(|table| table.name == crate::demo::NAME).or(tables.first());
+    let demo = demo.context("there is no table here yet")?;
+    Ok(TableId::try_from(demo.table_id.as_slice())?)
+}
