@@ -1,0 +1,245 @@
+//! A player that needs nobody: it opens its account, sits down, decides whenever it is asked to, and
+//! buys in again when its stack is gone.
+//!
+//! Everything it does follows from the table as it stands: after a break it catches up and goes on. It
+//! decides only while it is live, once for each turn; a refusal because the hand has moved on is no
+//! error, the updates say where it went.
+
+mod seat;
+
+use std::time::Duration;
+
+use primitives::{Credits, PlayerId, TableId};
+use proto::common::v1::{ErrorReason, Move};
+use proto::table::v1::table_update::What;
+use proto::table::v1::{SeatView, Turn};
+use tokio_util::sync::CancellationToken;
+
+use crate::connection::Client;
+use crate::error::Error;
+use crate::patience::Patience;
+use crate::state::TableState;
+use crate::strategy::Strategy;
+use crate::watch::{Seen, Watch};
+
+/// When it is told to stop, a call under way is given so long, and standing up again.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How a bot is to play.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bot {
+    /// The seat it wants, 0 for any; if it is taken, any other will do.
+    pub seat: u32,
+    /// What it sits down with, within the table's limits; 0: the least.
+    pub buy_in: Credits,
+    /// It waits so long before each decision.
+    pub thinking: Duration,
+}
+
+/// Why a bot has stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BotEnd {
+    /// It was told to, and stood up.
+    Stopped,
+    TableClosed,
+    /// Its account does not have what sitting down takes.
+    Broke,
+    /// Every seat is taken.
+    NoSeat,
+}
+
+/// What a bot has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BotReport {
+    pub end: BotEnd,
+    /// Hands it was dealt in to and saw the end of.
+    pub hands: u64,
+    /// Decisions that were taken.
+    pub decisions: u64,
+    /// Decisions that the rules did not allow: a strategy's mistakes.
+    pub mistakes: u64,
+    /// How often it sat down.
+    pub buy_ins: u64,
+}
+
+/// Plays at a table until `stop` is cancelled, the table closes, or there is nothing left to play with.
+///
+/// # Errors
+/// A call is refused for a reason that waiting does not mend, such as a bad token or an unknown table,
+/// or the server stays away for longer than the client's patience.
+pub async fn run_bot(
+    client: &Client,
+    table: TableId,
+    bot: Bot,
+    strategy: impl Strategy,
+    stop: CancellationToken,
+) -> Result<BotReport, Error> {
+    let me = client.open_account(None).await?;
+    let mut player = Playing {
+        client,
+        table,
+        bot,
+        strategy,
+        stop: &stop,
+        me,
+        watch: client.watch(table),
+        state: TableState::new(Some(me)),
+        decided: None,
+        seat_changes: false,
+        report: BotReport { end: BotEnd::Stopped, hands: 0, decisions: 0, mistakes: 0, buy_ins: 0 },
+    };
+    let end = {
+        let patient = async {
+            stop.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            end = player.play() => end?,
+            () = patient => BotEnd::Stopped,
+        }
+    };
+    player.report.end = end;
+    player.leave().await?;
+    Ok(player.report)
+}
+
+struct Playing<'a, S> {
+    client: &'a Client,
+    table: TableId,
+    bot: Bot,
+    strategy: S,
+    stop: &'a CancellationToken,
+    me: PlayerId,
+    watch: Watch,
+    state: TableState,
+    /// The hand and turn decided last.
+    decided: Option<(u64, u32)>,
+    /// It has asked for a change of its seat, which the updates do not show yet.
+    seat_changes: bool,
+    report: BotReport,
+}
+
+impl<S: Strategy> Playing<'_, S> {
+    async fn play(&mut self) -> Result<BotEnd, Error> {
+        loop {
+            let seen = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return Ok(BotEnd::Stopped),
+                seen = self.watch.next() => seen,
+            };
+            match seen {
+                Ok(Some(seen)) => self.see(&seen),
+                Ok(None) => return Ok(BotEnd::TableClosed),
+                Err(gap @ Error::Gap { .. }) => {
+                    tracing::warn!(table = %self.table, player = %self.me, %gap, "starting over");
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            if !self.watch.is_live() {
+                continue;
+            }
+            let due = (self.state.view().hand_no, self.state.my_turn().map_or(0, |turn| turn.turn));
+            if let Some(turn) = self.state.my_turn().filter(|_| self.decided != Some(due)) {
+                let turn = turn.clone();
+                self.decided = Some(due);
+                if self.stopped_while_thinking().await {
+                    return Ok(BotEnd::Stopped);
+                }
+                self.decide(due.0, &turn).await?;
+            } else if !self.seat_changes
+                && let Some(end) = self.mind_the_seat().await?
+            {
+                return Ok(end);
+            }
+        }
+    }
+
+    fn see(&mut self, seen: &Seen) {
+        self.state.apply(seen);
+        match seen {
+            Seen::Snapshot(_) => self.seat_changes = false,
+            Seen::Update(update) => match &update.what {
+                Some(What::Seat(changed)) => {
+                    let mine = |seat: &SeatView| seat.player_id == self.me.bytes();
+                    self.seat_changes &= !changed.seat.as_ref().is_some_and(mine);
+                }
+                Some(What::HandEnded(_)) if self.state.my_place().is_some() => {
+                    self.report.hands += 1;
+                }
+                Some(
+                    What::HandStarted(_) | What::Action(_) | What::HandEnded(_) | What::Closed(_),
+                )
+                | None => {}
+            },
+            Seen::CaughtUp => {}
+        }
+    }
+
+    async fn stopped_while_thinking(&self) -> bool {
+        if self.bot.thinking.is_zero() {
+            return self.stop.is_cancelled();
+        }
+        tokio::select! {
+            () = self.stop.cancelled() => true,
+            () = tokio::time::sleep(self.bot.thinking) => false,
+        }
+    }
+
+    async fn decide(&mut self, hand_no: u64, turn: &Turn) -> Result<(), Error> {
+        let chosen = self.strategy.choose(&self.state, turn);
+        if self.act(hand_no, turn, chosen).await? {
+            return Ok(());
+        }
+        self.report.mistakes += 1;
+        // The clock would take the default; there is no need to keep everybody waiting for it.
+        if let Some(default) = turn.default_move.clone() {
+            self.act(hand_no, turn, default).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether that is settled: false where the rules do not allow the move.
+    async fn act(&mut self, hand_no: u64, turn: &Turn, decision: Move) -> Result<bool, Error> {
+        let kind = decision.kind();
+        let answer = self.client.act(self.table, hand_no, turn.turn, decision).await;
+        let Err(error) = answer else {
+            self.report.decisions += 1;
+            return Ok(true);
+        };
+        if looks_again(&error) {
+            return Ok(true);
+        }
+        match error.reason() {
+            Some(
+                ErrorReason::IllegalMove | ErrorReason::AmountOutOfRange | ErrorReason::BadField,
+            ) => {
+                let (table, player) = (self.table, self.me);
+                tracing::warn!(%table, %player, hand_no, turn = turn.turn, ?kind, "not allowed");
+                Ok(false)
+            }
+            Some(_) | None => Err(error),
+        }
+    }
+
+    /// Stands up where there is a seat to stand up from.
+    async fn leave(&self) -> Result<(), Error> {
+        if self.report.end == BotEnd::TableClosed {
+            return Ok(());
+        }
+        let hasty = self.client.with_patience(Patience::of(GRACE));
+        match hasty.stand_up(self.table).await {
+            Ok(_) => Ok(()),
+            Err(error) if looks_again(&error) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether the error only says that the table is not as it was: what follows on the stream says how.
+fn looks_again(error: &Error) -> bool {
+    matches!(
+        error.reason(),
+        Some(ErrorReason::NotYourTurn | ErrorReason::NotYourSeat | ErrorReason::TableClosed)
+    )
+}

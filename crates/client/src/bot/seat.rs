@@ -1,0 +1,90 @@
+//! A bot's seat: taken, kept in play, and taken again with fresh credits.
+
+use primitives::Credits;
+use proto::common::v1::ErrorReason;
+use proto::table::v1::SeatState;
+
+use super::{BotEnd, Playing, looks_again};
+use crate::error::Error;
+use crate::strategy::Strategy;
+
+impl<S: Strategy> Playing<'_, S> {
+    /// Does what the seat needs, and says so where nothing can be done any more.
+    pub(super) async fn mind_the_seat(&mut self) -> Result<Option<BotEnd>, Error> {
+        let Some(seat) = self.state.my_seat() else { return self.sit_down().await };
+        let (stack, state) = (seat.stack, seat.state());
+        match state {
+            SeatState::SittingOut => {
+                // It missed its clock, perhaps while the server was away.
+                let back = self.client.sit_out(self.table, false).await;
+                self.asked(back)
+            }
+            SeatState::Playing => {
+                let in_hand = self.state.in_play() && self.state.my_place().is_some();
+                if in_hand || stack >= self.state.due().get() {
+                    return Ok(None);
+                }
+                let balance = self.client.get_account(None).await?.balance;
+                if balance.saturating_add(stack) < self.least() {
+                    return Ok(Some(BotEnd::Broke));
+                }
+                // Once the seat is free and the stack paid out, it sits down again.
+                let left = self.client.stand_up(self.table).await;
+                self.asked(left)
+            }
+            SeatState::Unspecified | SeatState::BuyingIn | SeatState::Leaving => Ok(None),
+        }
+    }
+
+    /// The least that sitting down and being dealt in takes.
+    fn least(&self) -> u64 {
+        self.state.view().min_buy_in.max(self.state.due().get())
+    }
+
+    async fn sit_down(&mut self) -> Result<Option<BotEnd>, Error> {
+        let balance = self.client.get_account(None).await?.balance;
+        let least = self.least();
+        let most = self.state.view().max_buy_in.max(least);
+        if balance < least {
+            return Ok(Some(BotEnd::Broke));
+        }
+        let buy_in = self.bot.buy_in.get().clamp(least, most).min(balance);
+        let buy_in = Credits::try_new(buy_in)
+            .map_err(|_| Error::Malformed("the buy-in is more than there can be"))?;
+        let mut wanted = self.bot.seat;
+        loop {
+            let error = match self.client.sit_down(self.table, wanted, buy_in).await {
+                Ok(_) => {
+                    self.report.buy_ins += 1;
+                    self.seat_changes = true;
+                    return Ok(None);
+                }
+                Err(error) => error,
+            };
+            return match error.reason() {
+                Some(ErrorReason::SeatTaken) if wanted != 0 => {
+                    wanted = 0;
+                    continue;
+                }
+                Some(ErrorReason::SeatTaken) => Ok(Some(BotEnd::NoSeat)),
+                Some(ErrorReason::TableClosed) => Ok(Some(BotEnd::TableClosed)),
+                Some(ErrorReason::InsufficientCredits) => Ok(Some(BotEnd::Broke)),
+                // From before a break; the updates show which seat it is.
+                Some(ErrorReason::AlreadySeated) => {
+                    self.seat_changes = true;
+                    Ok(None)
+                }
+                Some(_) | None => Err(error),
+            };
+        }
+    }
+
+    fn asked<A>(&mut self, answer: Result<A, Error>) -> Result<Option<BotEnd>, Error> {
+        match answer {
+            Err(error) if !looks_again(&error) => return Err(error),
+            Err(_) => {}
+            Ok(_) => self.seat_changes = true,
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,146 @@
+//! The connection: one address, one token, and calls that repeat themselves.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use chassis::channel::{self, Carry, PeerChannel};
+use chassis::clock::{Clock, SystemClock};
+use chassis::ids::IdMaker;
+use chassis::tls::Tls;
+use tonic::transport::Uri;
+use tonic::{Request, Response, Status};
+
+use crate::error::{Error, Refusal};
+use crate::patience::{Attempts, Patience, is_passing};
+
+/// Where the token of each call comes from: one text, or a function that gives a fresh one.
+#[derive(Clone)]
+pub struct TokenSource(Arc<dyn Fn() -> String + Send + Sync>);
+
+impl From<&str> for TokenSource {
+    fn from(token: &str) -> TokenSource {
+        TokenSource::from(token.to_owned())
+    }
+}
+
+impl From<String> for TokenSource {
+    fn from(token: String) -> TokenSource {
+        TokenSource(Arc::new(move || token.clone()))
+    }
+}
+
+impl<F: Fn() -> String + Send + Sync + 'static> From<F> for TokenSource {
+    fn from(token: F) -> TokenSource {
+        TokenSource(Arc::new(token))
+    }
+}
+
+/// A connection to the public port, for one token. Cheap to clone.
+///
+/// It connects when it is first used and again whenever it has to. A server takes some thirty calls
+/// and streams at a time on one connection: whoever follows more tables, or plays for more people,
+/// makes more connections.
+#[derive(Clone)]
+pub struct Client {
+    channel: PeerChannel,
+    token: TokenSource,
+    ids: IdMaker,
+    patience: Patience,
+    clock: Arc<dyn Clock>,
+}
+
+impl Client {
+    /// A client of the server at `address`, such as `http://127.0.0.1:7070`; `https` believes the
+    /// well-known roots. Needs a running tokio; does not wait for the server.
+    ///
+    /// # Errors
+    /// The text is no address.
+    pub fn connect(address: &str, token: impl Into<TokenSource>) -> Result<Client, Error> {
+        Client::connect_with(address, None, token)
+    }
+
+    /// The same, with certificates of one's own.
+    ///
+    /// # Errors
+    /// The text is no address, or the certificates cannot be used.
+    pub fn connect_with(
+        address: &str,
+        tls: Option<&Tls>,
+        token: impl Into<TokenSource>,
+    ) -> Result<Client, Error> {
+        let uri: Uri = address.parse().map_err(|_| Error::Address(address.to_owned()))?;
+        if uri.scheme_str().is_none() || uri.authority().is_none() {
+            return Err(Error::Address(format!("{address} (write http://host:port)")));
+        }
+        Ok(Client {
+            channel: channel::to(&uri, tls, Carry::Nothing)?,
+            token: token.into(),
+            ids: IdMaker::system(),
+            patience: Patience::default(),
+            clock: Arc::new(SystemClock::new()),
+        })
+    }
+
+    /// The same connection for somebody else.
+    #[must_use]
+    pub fn bearing(&self, token: impl Into<TokenSource>) -> Client {
+        Client { token: token.into(), ..self.clone() }
+    }
+
+    /// The same with another patience.
+    #[must_use]
+    pub fn with_patience(&self, patience: Patience) -> Client {
+        Client { patience, ..self.clone() }
+    }
+
+    pub(crate) fn patience(&self) -> &Patience {
+        &self.patience
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    pub(crate) fn channel(&self) -> PeerChannel {
+        self.channel.clone()
+    }
+
+    /// A new name for a command; every repetition of it carries the same.
+    pub(crate) fn request_id(&self) -> Vec<u8> {
+        self.ids.request_id().bytes().to_vec()
+    }
+
+    /// The message with the token, ready to send.
+    pub(crate) fn request<Q>(&self, message: Q) -> Request<Q> {
+        let mut request = Request::new(message);
+        channel::bear(&mut request, &(self.token.0)());
+        request
+    }
+
+    /// Sends `message` until there is an answer, a refusal, or patience ends.
+    pub(crate) async fn repeat<Q, A, F>(
+        &self,
+        message: Q,
+        send: impl Fn(PeerChannel, Request<Q>) -> F + Send,
+    ) -> Result<A, Error>
+    where
+        Q: Clone + Send,
+        F: Future<Output = Result<Response<A>, Status>> + Send,
+    {
+        let mut attempts = Attempts::default();
+        attempts.begin(self.clock.now());
+        loop {
+            let request = self.request(message.clone());
+            let status = match send(self.channel(), request).await {
+                Ok(answer) => return Ok(answer.into_inner()),
+                Err(status) => status,
+            };
+            if !is_passing(&status) {
+                return Err(Error::Refused(Refusal::from(&status)));
+            }
+            let again = attempts.again(&self.patience, &status, self.clock.now());
+            let at = again.ok_or_else(|| Error::Unanswered(Refusal::from(&status)))?;
+            self.clock.sleep_until(at).await;
+        }
+    }
+}

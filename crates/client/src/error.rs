@@ -1,0 +1,131 @@
+//! What a call may come back with instead of an answer.
+
+use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::fmt;
+
+use chassis::channel::ChannelError;
+use proto::common::v1::ErrorReason;
+use tonic::Status;
+use tonic_types::StatusExt;
+use wire::status;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The address cannot be called at all.
+    #[error("this is no address to call: {0}")]
+    Address(String),
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    /// The server said no. It has changed nothing.
+    #[error("{0}")]
+    Refused(Refusal),
+    /// No answer within the client's patience, only this. Whether the last attempt was taken is not
+    /// known: the state says.
+    #[error("no answer, repeated until patience ended: {0}")]
+    Unanswered(Refusal),
+    /// The server's answer breaks its own protocol.
+    #[error("the server's answer cannot be used: {0}")]
+    Malformed(&'static str),
+    /// An update is missing from a followed table, or came twice. Following goes on from a snapshot.
+    #[error("update {expected} of the table should follow, but {got} came")]
+    Gap { expected: u64, got: u64 },
+}
+
+impl Error {
+    /// The documented reason, if the server gave one.
+    #[must_use]
+    pub fn reason(&self) -> Option<ErrorReason> {
+        self.refusal().and_then(|refusal| refusal.reason)
+    }
+
+    #[must_use]
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Error::Refused(refusal) | Error::Unanswered(refusal) => Some(refusal),
+            Error::Address(_) | Error::Channel(_) | Error::Malformed(_) | Error::Gap { .. } => None,
+        }
+    }
+}
+
+/// What the server, or the way to it, said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// None: not an error of the card room's, such as a broken connection or a proxy's.
+    pub reason: Option<ErrorReason>,
+    pub message: String,
+    /// The field of the request that is to blame.
+    pub field: Option<String>,
+    /// 32 hexadecimal digits: by them the operator finds what happened.
+    pub trace_id: Option<String>,
+    /// Facts that belong to the reason, such as `min` and `max`.
+    pub metadata: BTreeMap<String, String>,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        let reason = self.reason.map(|reason| status::name(reason).to_owned());
+        let trace = self.trace_id.as_ref().map(|trace| format!("trace {trace}"));
+        let notes: Vec<String> = reason.into_iter().chain(trace).collect();
+        if notes.is_empty() { Ok(()) } else { write!(f, " ({})", notes.join(", ")) }
+    }
+}
+
+impl From<&Status> for Refusal {
+    fn from(status: &Status) -> Refusal {
+        let violations = status.get_details_bad_request().map(|bad| bad.field_violations);
+        let trace = status.metadata().get("trace-id").and_then(|trace| trace.to_str().ok());
+        let metadata = status.get_details_error_info().map(|info| info.metadata);
+        // What the channel itself reports tells its cause only in the chain of sources.
+        let mut message = status.message().to_owned();
+        let mut source = status.source();
+        while let Some(cause) = source {
+            let cause_text = cause.to_string();
+            if !message.contains(&cause_text) {
+                message = format!("{message}: {cause_text}");
+            }
+            source = cause.source();
+        }
+        Refusal {
+            reason: status::reason_of(status),
+            message,
+            field: violations.into_iter().flatten().next().map(|violation| violation.field),
+            trace_id: trace.map(str::to_owned),
+            metadata: metadata.into_iter().flatten().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::refused;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_keeps_what_the_server_said() {
+        let refused = refused(ErrorReason::BuyInOutOfRange, "too little to sit down with");
+        let mut status = Status::from(refused.with("min", "200").field("buy_in"));
+        status
+            .metadata_mut()
+            .insert("trace-id", "0af7651916cd43dd8448eb211c80319c".parse().unwrap());
+        let refusal = Refusal::from(&status);
+        assert_eq!(refusal.reason, Some(ErrorReason::BuyInOutOfRange));
+        assert_eq!(refusal.field.as_deref(), Some("buy_in"));
+        assert_eq!(refusal.metadata["min"], "200");
+        assert_eq!(
+            refusal.to_string(),
+            "too little to sit down with (BUY_IN_OUT_OF_RANGE, trace 0af7651916cd43dd8448eb211c80319c)"
+        );
+    }
+
+    #[test]
+    fn a_broken_connection_has_no_reason_but_a_cause() {
+        let broken = Status::from_error(std::io::Error::other("the wire was cut").into());
+        let refusal = Refusal::from(&broken);
+        assert_eq!(refusal.reason, None);
+        assert_eq!(refusal.to_string(), "the wire was cut");
+    }
+}

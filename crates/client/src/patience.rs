@@ -1,0 +1,158 @@
+//! How long and how often a call is repeated.
+//!
+//! Repeated is what says nothing about the request itself: the server is away, overloaded or too slow,
+//! the connection broke. A mutating call is repeated under the same request id, so a first attempt that
+//! was taken after all is not done twice.
+
+use std::time::Duration;
+
+use chassis::entropy::{self, SystemEntropy};
+use primitives::UnixMicros;
+use proto::common::v1::ErrorReason;
+use tonic::Status;
+use tonic_types::StatusExt;
+use wire::status;
+
+/// How long a call goes on trying.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// From the first attempt on; zero: one attempt.
+    pub total: Duration,
+    /// The wait after the first attempt; it doubles with each.
+    pub first: Duration,
+    /// No wait is longer, unless the server asks for it.
+    pub longest: Duration,
+}
+
+impl Default for Patience {
+    /// A minute, beginning with a tenth of a second.
+    fn default() -> Patience {
+        Patience {
+            total: Duration::from_secs(60),
+            first: Duration::from_millis(100),
+            longest: Duration::from_secs(5),
+        }
+    }
+}
+
+impl Patience {
+    /// So long altogether, with the usual waits in between.
+    #[must_use]
+    pub fn of(total: Duration) -> Patience {
+        Patience { total, ..Patience::default() }
+    }
+}
+
+/// The attempts made so far.
+#[derive(Debug, Default)]
+pub(crate) struct Attempts {
+    since: Option<UnixMicros>,
+    failed: u32,
+}
+
+impl Attempts {
+    /// When to try again after this failure; none where patience ends before that.
+    pub(crate) fn again(
+        &mut self,
+        patience: &Patience,
+        status: &Status,
+        now: UnixMicros,
+    ) -> Option<UnixMicros> {
+        let since = *self.since.get_or_insert(now);
+        let doubled = patience.first.saturating_mul(1 << self.failed.min(16));
+        let backoff = doubled.min(patience.longest);
+        let asked = status.get_details_retry_info().and_then(|info| info.retry_delay);
+        let wait = backoff.max(asked.unwrap_or(Duration::ZERO));
+        self.failed = self.failed.saturating_add(1);
+        let at = now.plus(wait.saturating_add(jitter(wait / 2)));
+        (at <= since.plus(patience.total)).then_some(at)
+    }
+
+    /// Patience counts from now on.
+    pub(crate) fn begin(&mut self, now: UnixMicros) {
+        *self = Attempts { since: Some(now), failed: 0 };
+    }
+
+    /// It worked: the next failure is the first again.
+    pub(crate) fn reset(&mut self) {
+        *self = Attempts::default();
+    }
+}
+
+/// Anything up to `most`, so that those who failed together do not come back together.
+fn jitter(most: Duration) -> Duration {
+    let share = u16::from_be_bytes(entropy::bytes(&SystemEntropy));
+    most.saturating_mul(u32::from(share)) / u32::from(u16::MAX)
+}
+
+/// Whether to repeat the call: whether the error says nothing about the request.
+pub(crate) fn is_passing(status: &Status) -> bool {
+    let like = |reasons: &[ErrorReason]| {
+        reasons.iter().any(|reason| status::code(*reason) == status.code())
+    };
+    if status::reason_of(status).is_some() {
+        return like(&[ErrorReason::Unavailable, ErrorReason::Overloaded, ErrorReason::Deadline]);
+    }
+    // Without a reason of ours it is the connection's or a proxy's word: final is only what
+    // concerns who asks for what.
+    !like(&[
+        ErrorReason::BadField,
+        ErrorReason::TokenMissing,
+        ErrorReason::RoleNotAllowed,
+        ErrorReason::TableUnknown,
+        ErrorReason::NotYourTurn,
+        ErrorReason::AlreadyExists,
+        ErrorReason::NoSuchMethod,
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::refused;
+
+    use super::*;
+
+    const START: UnixMicros = UnixMicros(1_000_000_000);
+
+    fn status(reason: ErrorReason) -> Status {
+        refused(reason, "no").into()
+    }
+
+    #[test]
+    fn what_concerns_the_request_is_not_repeated() {
+        for reason in [ErrorReason::Unavailable, ErrorReason::Overloaded, ErrorReason::Deadline] {
+            assert!(is_passing(&status(reason)), "{reason:?}");
+        }
+        for reason in [ErrorReason::NotYourTurn, ErrorReason::TokenExpired, ErrorReason::Corrupt] {
+            assert!(!is_passing(&status(reason)), "{reason:?}");
+        }
+        assert!(is_passing(&Status::from_error("connection reset".into())));
+        assert!(!is_passing(&Status::unimplemented("not found")));
+    }
+
+    #[test]
+    fn waits_double_and_never_fall_below_what_the_server_asks() {
+        let patience = Patience { first: Duration::from_millis(10), ..Patience::default() };
+        let mut attempts = Attempts::default();
+        let broken = Status::from_error("connection reset".into());
+        for base in [10, 20, 40] {
+            let wait = attempts.again(&patience, &broken, START).unwrap().since(START);
+            let base = Duration::from_millis(base);
+            assert!(wait >= base && wait <= base * 3 / 2, "{wait:?} for {base:?}");
+        }
+        let away = status(ErrorReason::Unavailable);
+        let wait = attempts.again(&patience, &away, START).unwrap().since(START);
+        assert!(wait >= Duration::from_millis(500), "{wait:?}");
+    }
+
+    #[test]
+    fn patience_ends() {
+        let patience = Patience::of(Duration::from_secs(10));
+        let mut attempts = Attempts::default();
+        attempts.begin(START);
+        let late = START.plus(Duration::from_secs(10));
+        assert_eq!(attempts.again(&patience, &status(ErrorReason::Unavailable), late), None);
+        attempts.reset();
+        assert!(attempts.again(&patience, &status(ErrorReason::Unavailable), late).is_some());
+    }
+}

@@ -1,0 +1,228 @@
+//! How each update changes what is known.
+
+use primitives::PlayerId;
+use proto::common::v1::MoveKind;
+use proto::table::v1 as pb;
+use proto::table::v1::table_update::What;
+use rules::RuleSet;
+
+use super::{OVER, TableState};
+
+impl TableState {
+    pub(super) fn start_from(&mut self, view: pb::TableView) {
+        let hand_no = |view: &pb::TableView| view.hand.as_ref().map_or(0, |hand| hand.hand_no);
+        if hand_no(&view) != hand_no(&self.view) {
+            self.lines.clear();
+        }
+        if view.rule_set != self.view.rule_set {
+            self.rules = RuleSet::from_canonical(&view.rule_set).ok();
+        }
+        self.view = view;
+        if self.me.is_none() {
+            self.me = self.my_seat().and_then(|seat| PlayerId::try_from(&*seat.player_id).ok());
+        }
+    }
+
+    pub(super) fn update(&mut self, update: &pb::TableUpdate) {
+        self.view.sequence = update.sequence;
+        match &update.what {
+            Some(What::Seat(changed)) => self.seat_changed(changed),
+            Some(What::HandStarted(started)) => self.hand_started(started),
+            Some(What::Action(action)) => self.action(action),
+            Some(What::HandEnded(ended)) => self.hand_ended(ended),
+            Some(What::Closed(pb::TableClosed {})) => self.closed = true,
+            None => {}
+        }
+    }
+
+    fn seat_changed(&mut self, changed: &pb::SeatChanged) {
+        let Some(seat) = &changed.seat else { return };
+        self.view.seats.retain(|taken| taken.seat != seat.seat);
+        let mine = self.me.is_some_and(|me| seat.player_id == me.bytes());
+        if mine {
+            self.view.your_seat = if changed.vacated { 0 } else { seat.seat };
+        }
+        if !changed.vacated {
+            let at = self.view.seats.partition_point(|taken| taken.seat < seat.seat);
+            self.view.seats.insert(at, seat.clone());
+        }
+    }
+
+    fn hand_started(&mut self, started: &pb::HandStarted) {
+        self.lines.clear();
+        self.view.hand_no = started.hand_no;
+        self.view.hand = Some(pb::HandView {
+            hand_no: started.hand_no,
+            hand_id: started.hand_id.clone(),
+            seats: started.seats.clone(),
+            standing: started.standing.clone(),
+            round: 1,
+            commitment: started.commitment.clone(),
+            ..pb::HandView::default()
+        });
+    }
+
+    fn action(&mut self, action: &pb::HandAction) {
+        if !action.line.is_empty() {
+            self.lines.push(action.line.clone());
+        }
+        let Some(hand) = &mut self.view.hand else { return };
+        show(hand, &action.hands);
+        if action.standing.is_some() {
+            hand.standing.clone_from(&action.standing);
+        }
+        hand.turn.clone_from(&action.turn);
+        hand.round = action.round;
+        hand.phase.clone_from(&action.phase);
+        let decided = action.r#move.as_ref().map(proto::common::v1::Move::kind);
+        if decided == Some(MoveKind::CallHand) && hand.called_by == 0 {
+            hand.called_by = action.seat;
+        }
+    }
+
+    fn hand_ended(&mut self, ended: &pb::HandEnded) {
+        if let Some(standing) = &ended.standing {
+            self.view.sabacc_pot = standing.sabacc_pot;
+            for place in &standing.seats {
+                let taken = self.view.seats.iter_mut().find(|taken| taken.seat == place.seat);
+                if let Some(taken) = taken {
+                    taken.stack = place.stack;
+                }
+            }
+        }
+        let carries = |line: &proto::common::v1::SettlementLine| {
+            line.text.strip_prefix("pot carries ").and_then(|amount| amount.parse().ok())
+        };
+        self.view.carried_pot = ended.settlement.iter().find_map(carries).unwrap_or(0);
+        let Some(hand) = &mut self.view.hand else { return };
+        show(hand, &ended.hands);
+        hand.standing.clone_from(&ended.standing);
+        hand.settlement.clone_from(&ended.settlement);
+        hand.turn = None;
+        OVER.clone_into(&mut hand.phase);
+    }
+}
+
+/// Replaces the hands that are told of; who holds them is told only at the start.
+fn show(hand: &mut pb::HandView, told: &[pb::HandSeat]) {
+    for now in told {
+        match hand.seats.iter_mut().find(|place| place.seat == now.seat) {
+            Some(place) => {
+                place.cards.clone_from(&now.cards);
+                place.rank.clone_from(&now.rank);
+            }
+            None => hand.seats.push(now.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Seen;
+
+    const ME: PlayerId = PlayerId([7; 16]);
+
+    fn seat(seat: u32, player: PlayerId, stack: u64) -> pb::SeatView {
+        let state = pb::SeatState::Playing.into();
+        pb::SeatView { seat, player_id: player.bytes().to_vec(), stack, state }
+    }
+
+    fn cards(codes: &[&str]) -> Vec<pb::HeldCard> {
+        let held = |code: &&str| pb::HeldCard { code: (*code).to_owned(), locked: false };
+        codes.iter().map(held).collect()
+    }
+
+    fn place(seat: u32, codes: &[&str]) -> pb::HandSeat {
+        pb::HandSeat { seat, cards: cards(codes), ..pb::HandSeat::default() }
+    }
+
+    fn after(updates: Vec<What>) -> TableState {
+        let mut state = TableState::new(Some(ME));
+        let view = pb::TableView {
+            sequence: 4,
+            seats: vec![seat(3, PlayerId([3; 16]), 500)],
+            ..pb::TableView::default()
+        };
+        state.apply(&Seen::Snapshot(Box::new(view)));
+        for (what, sequence) in updates.into_iter().zip(5..) {
+            let update = pb::TableUpdate { sequence, at: None, what: Some(what) };
+            state.apply(&Seen::Update(Box::new(update)));
+        }
+        state
+    }
+
+    fn sits_down() -> What {
+        What::Seat(pb::SeatChanged { seat: Some(seat(1, ME, 200)), vacated: false })
+    }
+
+    fn starts() -> What {
+        let seats = vec![
+            pb::HandSeat { player_id: ME.bytes().to_vec(), ..place(1, &[]) },
+            pb::HandSeat { player_id: vec![3; 16], ..place(3, &[]) },
+        ];
+        What::HandStarted(pb::HandStarted { hand_no: 9, seats, ..pb::HandStarted::default() })
+    }
+
+    #[test]
+    fn a_seat_taken_after_the_snapshot_is_mine() {
+        let state = after(vec![sits_down()]);
+        let numbers: Vec<u32> = state.view().seats.iter().map(|seat| seat.seat).collect();
+        assert_eq!(numbers, [1, 3]);
+        assert_eq!(state.my_seat().unwrap().stack, 200);
+        assert_eq!(state.view().your_seat, 1);
+        let left = pb::SeatChanged { seat: Some(seat(1, ME, 0)), vacated: true };
+        assert_eq!(after(vec![sits_down(), What::Seat(left)]).my_seat(), None);
+    }
+
+    #[test]
+    fn a_hand_shows_its_viewers_cards_turns_and_end() {
+        let deal = pb::HandAction {
+            hand_no: 9,
+            line: "d deal p1 S15 F2".to_owned(),
+            hands: vec![place(1, &["S15", "F2"]), place(3, &["??", "??"])],
+            turn: Some(pb::Turn { seat: 1, turn: 1, ..pb::Turn::default() }),
+            phase: "play".to_owned(),
+            ..pb::HandAction::default()
+        };
+        let state = after(vec![sits_down(), starts(), What::Action(deal.clone())]);
+        assert_eq!(state.my_cards(), cards(&["S15", "F2"]));
+        assert_eq!(state.my_turn().unwrap().turn, 1);
+        assert_eq!(state.player_of(3), Some(PlayerId([3; 16])));
+        assert_eq!(state.lines(), ["d deal p1 S15 F2"]);
+        assert!(state.in_play());
+
+        let stands = |seat, stack| pb::SeatStanding { seat, stack, ..pb::SeatStanding::default() };
+        let ended = pb::HandEnded {
+            hand_no: 9,
+            settlement: vec![proto::common::v1::SettlementLine {
+                text: "pot carries 12".to_owned(),
+            }],
+            standing: Some(pb::Standing {
+                sabacc_pot: 30,
+                seats: vec![stands(1, 260), stands(3, 440)],
+                ..pb::Standing::default()
+            }),
+            ..pb::HandEnded::default()
+        };
+        let updates = vec![sits_down(), starts(), What::Action(deal), What::HandEnded(ended)];
+        let state = after(updates);
+        assert_eq!(state.my_seat().unwrap().stack, 260);
+        assert_eq!((state.view().sabacc_pot, state.view().carried_pot), (30, 12));
+        assert!(!state.in_play() && state.turn().is_none());
+        assert_eq!(state.my_cards(), cards(&["S15", "F2"]), "nothing told, nothing forgotten");
+    }
+
+    #[test]
+    fn what_is_due_comes_from_the_rule_set() {
+        let dice = rules::variant("dice").unwrap();
+        let view = pb::TableView {
+            rule_set: RuleSet::defaults(dice).canonical(),
+            ..pb::TableView::default()
+        };
+        let mut state = TableState::new(None);
+        assert_eq!(state.due().get(), 1);
+        state.apply(&Seen::Snapshot(Box::new(view)));
+        assert_eq!(state.due().get(), 10);
+    }
+}

@@ -1,0 +1,111 @@
+//! Betting, the same in every game: by how good the hand looks and what the pot offers for the price.
+
+use proto::common::v1::{LegalMove, Move, MoveKind};
+
+use super::Look;
+
+/// A hand that looks as good as this is bet on.
+const GOOD: u32 = 70;
+/// A hand that looks as good as this is raised with, once in a round.
+const STRONG: u32 = 90;
+
+/// What to do in a betting round; none where none is on. `quality` is 0 to 100, 0 a hand that loses
+/// for certain.
+pub(super) fn bet(look: &Look<'_>, quality: u32) -> Option<Move> {
+    let hand = look.state.hand()?;
+    // The later it is, the less a hand will still improve.
+    if quality + 4 * hand.round.min(10) >= 100
+        && let Some(call) = look.plain(MoveKind::CallHand)
+    {
+        return Some(call);
+    }
+    let pot = look.state.standing().map_or(0, |standing| standing.hand_pot);
+    let mine = look.state.my_standing();
+    let stack = mine.map_or(0, |mine| mine.stack);
+    if quality == 0
+        && hand.called_by != 0
+        && let Some(fold) = look.plain(MoveKind::Fold)
+    {
+        // The hand is called and nothing will change any more: the penalty is worse than the pot is good.
+        return Some(fold);
+    }
+    if let Some(check) = look.plain(MoveKind::Check) {
+        let bet = look.legal(MoveKind::Bet).filter(|_| quality >= GOOD);
+        return Some(bet.map_or(check, |bet| lift(bet, pot / 4, stack / 10)));
+    }
+    let price = look.legal(MoveKind::Match)?.min;
+    let fresh = mine.is_some_and(|mine| mine.in_round == 0);
+    if quality >= STRONG
+        && fresh
+        && let Some(raise) = look.legal(MoveKind::Raise)
+        && raise.min <= stack / 4
+    {
+        return Some(lift(raise, raise.min, stack / 4));
+    }
+    if worth_its_price(quality, price, pot, stack) {
+        return look.plain(MoveKind::Match);
+    }
+    look.plain(MoveKind::Fold)
+}
+
+fn worth_its_price(quality: u32, price: u64, pot: u64, stack: u64) -> bool {
+    let (quality, price) = (u128::from(quality), u128::from(price));
+    let (pot, stack) = (u128::from(pot), u128::from(stack));
+    if price * 2 > stack && price * 10 > pot {
+        // Most of the stack, and no trifle.
+        return quality >= 60;
+    }
+    price * 20 <= stack || quality * (pot + price) >= 60 * price
+}
+
+/// About `wanted`, and no more than `most` above the least that is legal.
+fn lift(legal: &LegalMove, wanted: u64, most: u64) -> Move {
+    let amount = wanted.min(most).clamp(legal.min, legal.max.max(legal.min));
+    Move { kind: legal.kind, amount, ..Move::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::situation::{legal, state, turn};
+    use super::*;
+
+    fn ranged(kind: MoveKind, min: u64, max: u64) -> LegalMove {
+        LegalMove { min, max, ..legal(kind, &[]) }
+    }
+
+    fn decide(quality: u32, legal: Vec<LegalMove>) -> Move {
+        bet(&Look { state: &state("swg", &["S15"]), turn: &turn(legal) }, quality).unwrap()
+    }
+
+    #[test]
+    fn bets_are_modest() {
+        let open = || {
+            let fold = legal(MoveKind::Fold, &[]);
+            vec![legal(MoveKind::Check, &[]), ranged(MoveKind::Bet, 5, 500), fold]
+        };
+        assert_eq!(decide(40, open()).kind(), MoveKind::Check);
+        let bet = decide(80, open());
+        assert_eq!((bet.kind(), bet.amount), (MoveKind::Bet, 25));
+    }
+
+    #[test]
+    fn folds_are_for_bad_hands_at_high_prices() {
+        let facing = |price, min| {
+            let raise = ranged(MoveKind::Raise, min, 500);
+            vec![ranged(MoveKind::Match, price, price), raise, legal(MoveKind::Fold, &[])]
+        };
+        assert_eq!(decide(10, facing(20, 40)).kind(), MoveKind::Match);
+        assert_eq!(decide(10, facing(100, 200)).kind(), MoveKind::Fold);
+        assert_eq!(decide(50, facing(100, 200)).kind(), MoveKind::Match);
+        assert_eq!(decide(50, facing(400, 500)).kind(), MoveKind::Fold);
+        let raise = decide(95, facing(20, 40));
+        assert_eq!((raise.kind(), raise.amount), (MoveKind::Raise, 40));
+    }
+
+    #[test]
+    fn a_good_hand_is_called() {
+        let round = || vec![legal(MoveKind::Check, &[]), legal(MoveKind::CallHand, &[])];
+        assert_eq!(decide(84, round()).kind(), MoveKind::CallHand);
+        assert_eq!(decide(60, round()).kind(), MoveKind::Check);
+    }
+}

@@ -1,0 +1,129 @@
+//! The games of sums: eleven, Corellian Spike and Coruscant Shift.
+
+use proto::common::v1::{Move, MoveKind};
+
+use super::{Look, with_card, without};
+
+/// Draws while it is safe enough: cards are worth 3 on average.
+pub(super) fn eleven(look: &Look<'_>) -> (u32, Option<Move>) {
+    let rank = |code: &&str| code.get(..1).and_then(|rank| rank.parse::<u32>().ok());
+    let total: u32 = look.codes().iter().filter_map(rank).sum();
+    let quality = if total > 11 { 0 } else { 8 * total };
+    let draw = look.plain(MoveKind::Draw).filter(|_| total <= 7);
+    (quality, draw.or_else(|| look.plain(MoveKind::Stand)))
+}
+
+/// Towards a sum of 0, by discarding whatever stands in its way.
+pub(super) fn spike(look: &Look<'_>) -> (u32, Option<Move>) {
+    let codes = look.codes();
+    let off = |codes: &[&str]| sum(codes).unsigned_abs();
+    let now = off(&codes);
+    let quality = if now == 0 { 85 } else { 60_u32.saturating_sub(4 * now) };
+    let gains = look.turn.legal.iter().filter(|legal| legal.kind() == MoveKind::Gain);
+    let best = gains.flat_map(|legal| &legal.cards).min_by_key(|card| off(&without(&codes, card)));
+    // What is gained is worth nothing on average, and five either way.
+    let mended = best.filter(|card| now > 3 && off(&without(&codes, card)) < now);
+    let gain = mended.map(|card| with_card(MoveKind::Gain, card));
+    (quality, gain.or_else(|| look.plain(MoveKind::Stand)))
+}
+
+/// The selection that comes closest to the dice.
+pub(super) fn coruscant(look: &Look<'_>, selected: Option<i32>) -> (u32, Option<Move>) {
+    let target = look.state.lines().iter().rev().find_map(|line| target(line)).unwrap_or(0);
+    let off = |codes: &[&str], start: i32| (start + sum(codes) - target).unsigned_abs();
+    let quality = |off: u32| 85_u32.saturating_sub(8 * off);
+    if let Some(add) = look.legal(MoveKind::Add) {
+        let start = selected.unwrap_or(target);
+        let chosen = closest(&add.cards, 0, |codes| off(codes, start));
+        return (50, Some(several(MoveKind::Add, &chosen)));
+    }
+    if let Some(select) = look.legal(MoveKind::Select) {
+        let chosen = closest(&select.cards, 1, |codes| off(codes, 0));
+        return (50, Some(several(MoveKind::Select, &chosen)));
+    }
+    (quality(selected.map_or(5, |total| (total - target).unsigned_abs())), None)
+}
+
+/// The choice of at least `least` cards that `off` says the least of.
+fn closest<'a>(cards: &'a [String], least: u32, off: impl Fn(&[&str]) -> u32) -> Vec<&'a str> {
+    let count = u32::try_from(cards.len()).unwrap_or(0).min(5);
+    let choice = |mask: u32| -> Vec<&'a str> {
+        let chosen = |&(at, _): &(u32, &String)| mask & (1 << at) != 0;
+        (0..count).zip(cards).filter(chosen).map(|(_, card)| &**card).collect()
+    };
+    let masks = (0..1_u32 << count).filter(|mask| mask.count_ones() >= least);
+    masks.map(choice).min_by_key(|codes| off(codes)).unwrap_or_default()
+}
+
+fn several(kind: MoveKind, codes: &[&str]) -> Move {
+    let cards = codes.iter().map(|code| (*code).to_owned()).collect();
+    Move { kind: kind.into(), cards, ..Move::default() }
+}
+
+/// The sum of cards of the 62-card pack; a Sylop is 0.
+pub(super) fn sum(codes: &[impl AsRef<str>]) -> i32 {
+    let value = |code: &str| code.get(1..).and_then(|value| value.parse::<i32>().ok());
+    codes.iter().filter_map(|code| value(code.as_ref())).sum()
+}
+
+/// What the gold die shows.
+fn target(line: &str) -> Option<i32> {
+    line.strip_prefix("d roll ")?.split(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::table::v1 as pb;
+    use proto::table::v1::table_update::What;
+
+    use super::super::Steady;
+    use super::super::situation::{choose, legal, state, turn};
+    use super::*;
+    use crate::{Seen, Strategy, TableState};
+
+    #[test]
+    fn eleven_is_not_gone_over_lightly() {
+        let options = || vec![legal(MoveKind::Draw, &[]), legal(MoveKind::Stand, &[])];
+        assert_eq!(choose(&state("eleven", &["3S", "4H"]), options()).kind(), MoveKind::Draw);
+        assert_eq!(choose(&state("eleven", &["5S", "4H"]), options()).kind(), MoveKind::Stand);
+    }
+
+    #[test]
+    fn spike_goes_towards_zero() {
+        let options = |codes: &[&str]| {
+            vec![
+                legal(MoveKind::Gain, &[]),
+                legal(MoveKind::Gain, codes),
+                legal(MoveKind::Stand, &[]),
+            ]
+        };
+        let codes = ["c+10", "t-2"];
+        let chosen = choose(&state("spike", &codes), options(&codes));
+        assert_eq!(chosen, with_card(MoveKind::Gain, "c+10"));
+        let zero = ["c+4", "t-4", "Y"];
+        assert_eq!(choose(&state("spike", &zero), options(&zero)).kind(), MoveKind::Stand);
+    }
+
+    fn rolled(state: &mut TableState, line: &str) {
+        let action = pb::HandAction { line: line.to_owned(), ..pb::HandAction::default() };
+        let what = Some(What::Action(action));
+        state.apply(&Seen::Update(Box::new(pb::TableUpdate { sequence: 1, at: None, what })));
+    }
+
+    #[test]
+    fn coruscant_selects_what_meets_the_dice_and_adds_what_helps() {
+        let cards = ["c+3", "t+2", "s-9", "c+8", "Y"];
+        let mut state = state("coruscant", &cards);
+        rolled(&mut state, "d roll +5 circle");
+        let mut steady = Steady::new(1);
+        let select = turn(vec![legal(MoveKind::Select, &cards)]);
+        let chosen = steady.choose(&state, &select);
+        assert_eq!(sum(&chosen.cards), 5);
+        let add = turn(vec![legal(MoveKind::Add, &["c+1", "t-7"])]);
+        assert!(steady.choose(&state, &add).cards.is_empty());
+        let three = turn(vec![legal(MoveKind::Select, &["c+3"])]);
+        steady.choose(&state, &three);
+        let add = turn(vec![legal(MoveKind::Add, &["t-7", "s+2"])]);
+        assert_eq!(steady.choose(&state, &add).cards, ["s+2"]);
+    }
+}

@@ -1,0 +1,172 @@
+//! The calls of the table service.
+
+use primitives::{Credits, TableId};
+use proto::common::v1::Move;
+use proto::table::v1 as pb;
+use proto::table::v1::table_service_client::TableServiceClient;
+
+use crate::connection::Client;
+use crate::error::Error;
+use crate::watch::Watch;
+
+impl Client {
+    /// Opens a table. An operator's act.
+    ///
+    /// # Errors
+    /// See [`Error`]; of the reasons above all `RULE_SET_INVALID` and `BAD_FIELD`.
+    pub async fn create_table(&self, config: pb::TableConfig) -> Result<TableId, Error> {
+        let request =
+            pb::CreateTableRequest { request_id: self.request_id(), config: Some(config) };
+        let answer = self
+            .repeat(request, |channel, request| async move {
+                TableServiceClient::new(channel).create_table(request).await
+            })
+            .await?;
+        TableId::try_from(&*answer.table_id)
+            .map_err(|_| Error::Malformed("the new table's id is not 16 bytes"))
+    }
+
+    /// All open tables, in the order they were opened, page by page.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn list_tables(&self) -> Result<Vec<pb::TableSummary>, Error> {
+        let mut tables = Vec::new();
+        let mut request = pb::ListTablesRequest { page_size: 500, page_token: String::new() };
+        loop {
+            let page = self
+                .repeat(request.clone(), |channel, request| async move {
+                    TableServiceClient::new(channel).list_tables(request).await
+                })
+                .await?;
+            tables.extend(page.tables);
+            if page.next_page_token.is_empty() {
+                return Ok(tables);
+            }
+            request.page_token = page.next_page_token;
+        }
+    }
+
+    /// A table as this token's bearer may see it now.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn get_table(&self, table: TableId) -> Result<pb::TableView, Error> {
+        let request = pb::GetTableRequest { table_id: table.bytes().to_vec() };
+        let answer = self
+            .repeat(request, |channel, request| async move {
+                TableServiceClient::new(channel).get_table(request).await
+            })
+            .await?;
+        answer.table.ok_or(Error::Malformed("the table is missing"))
+    }
+
+    /// Takes a seat, 0: the lowest free one, with credits from the account; answers with its number
+    /// once they have moved.
+    ///
+    /// # Errors
+    /// See [`Error`]; of the reasons above all `SEAT_TAKEN`, `ALREADY_SEATED`,
+    /// `INSUFFICIENT_CREDITS` and `BUY_IN_OUT_OF_RANGE`.
+    pub async fn sit_down(&self, table: TableId, seat: u32, buy_in: Credits) -> Result<u32, Error> {
+        let request = pb::SitDownRequest {
+            request_id: self.request_id(),
+            table_id: table.bytes().to_vec(),
+            seat,
+            buy_in: buy_in.get(),
+        };
+        let answer = self
+            .repeat(request, |channel, request| async move {
+                TableServiceClient::new(channel).sit_down(request).await
+            })
+            .await?;
+        Ok(answer.seat)
+    }
+
+    /// Leaves the table; answers whether a hand has to end before the stack is paid out.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn stand_up(&self, table: TableId) -> Result<bool, Error> {
+        let request =
+            pb::StandUpRequest { request_id: self.request_id(), table_id: table.bytes().to_vec() };
+        let answer = self
+            .repeat(request, |channel, request| async move {
+                TableServiceClient::new(channel).stand_up(request).await
+            })
+            .await?;
+        Ok(answer.after_hand)
+    }
+
+    /// Sits hands out, or is dealt in again, from the next hand on.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn sit_out(&self, table: TableId, sit_out: bool) -> Result<(), Error> {
+        let request = pb::SitOutRequest {
+            request_id: self.request_id(),
+            table_id: table.bytes().to_vec(),
+            sit_out,
+        };
+        let pb::SitOutResponse {} = self
+            .repeat(request, |channel, request| async move {
+                TableServiceClient::new(channel).sit_out(request).await
+            })
+            .await?;
+        Ok(())
+    }
+
+    /// Decides, for the turn that a hand and `Turn.turn` name; answers with the update that carries it.
+    ///
+    /// # Errors
+    /// See [`Error`]; `NOT_YOUR_TURN` where the hand has moved on since.
+    pub async fn act(
+        &self,
+        table: TableId,
+        hand_no: u64,
+        turn: u32,
+        decision: Move,
+    ) -> Result<u64, Error> {
+        let request = pb::ActRequest {
+            request_id: self.request_id(),
+            table_id: table.bytes().to_vec(),
+            hand_no,
+            turn,
+            r#move: Some(decision),
+        };
+        let answer = self
+            .repeat(request, |channel, request| async move {
+                TableServiceClient::new(channel).act(request).await
+            })
+            .await?;
+        Ok(answer.sequence)
+    }
+
+    /// Closes a table after the hand in play. An operator's act.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn close_table(&self, table: TableId) -> Result<(), Error> {
+        let request = pb::CloseTableRequest {
+            request_id: self.request_id(),
+            table_id: table.bytes().to_vec(),
+        };
+        let pb::CloseTableResponse {} = self
+            .repeat(request, |channel, request| async move {
+                TableServiceClient::new(channel).close_table(request).await
+            })
+            .await?;
+        Ok(())
+    }
+
+    /// Follows a table, from a snapshot on.
+    #[must_use]
+    pub fn watch(&self, table: TableId) -> Watch {
+        self.watch_from(table, Vec::new())
+    }
+
+    /// Follows a table from where [`Watch::resume_token`] was.
+    #[must_use]
+    pub fn watch_from(&self, table: TableId, resume_token: Vec<u8>) -> Watch {
+        Watch::new(self.clone(), table, resume_token)
+    }
+}

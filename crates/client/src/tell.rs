@@ -1,0 +1,180 @@
+//! The story of a table: one readable line for each update.
+
+mod cards;
+
+use primitives::PlayerId;
+use proto::common::v1::{Move, MoveKind, SettlementLine};
+use proto::table::v1 as pb;
+use proto::table::v1::table_update::What;
+
+use crate::state::TableState;
+
+/// One line for people; none where nothing happened that they would miss. Seats are numbers only; see
+/// [`TableState::tell`] for one that says who sits there.
+#[must_use]
+pub fn tell(update: &pb::TableUpdate) -> Option<String> {
+    story(update, &|seat| format!("seat {seat}"))
+}
+
+impl TableState {
+    /// The same with players: `seat 2 (player 1a2b…) bets 20 · pot 120`. Tell an update after it was
+    /// applied.
+    #[must_use]
+    pub fn tell(&self, update: &pb::TableUpdate) -> Option<String> {
+        story(update, &|seat| match self.player_of(seat) {
+            Some(player) => format!("seat {seat} ({})", pseudonym(player)),
+            None => format!("seat {seat}"),
+        })
+    }
+}
+
+/// The start of a player's id: enough to tell those at one table apart.
+fn pseudonym(player: PlayerId) -> String {
+    format!("player {:.4}…", player.to_string())
+}
+
+type Names<'a> = &'a dyn Fn(u32) -> String;
+
+fn story(update: &pb::TableUpdate, name: Names<'_>) -> Option<String> {
+    match update.what.as_ref()? {
+        What::Seat(changed) => seat(changed),
+        What::HandStarted(started) => Some(hand_started(started, name)),
+        What::Action(action) => Some(act(action, name)),
+        What::HandEnded(ended) => Some(hand_ended(ended, name)),
+        What::Closed(pb::TableClosed {}) => Some("the table is closed".to_owned()),
+    }
+}
+
+fn seat(changed: &pb::SeatChanged) -> Option<String> {
+    let seat = changed.seat.as_ref()?;
+    let player = PlayerId::try_from(&*seat.player_id).map(|id| format!(" ({})", pseudonym(id)));
+    let who = format!("seat {}{}", seat.seat, player.unwrap_or_default());
+    if changed.vacated {
+        return Some(format!("{who} is free again"));
+    }
+    let stack = seat.stack;
+    Some(match seat.state() {
+        pb::SeatState::Unspecified => format!("{who} has {stack}"),
+        pb::SeatState::BuyingIn => format!("{who} is taken"),
+        pb::SeatState::Playing => format!("{who} plays with {stack}"),
+        pb::SeatState::SittingOut => format!("{who} sits out with {stack}"),
+        pb::SeatState::Leaving => format!("{who} is leaving"),
+    })
+}
+
+fn hand_started(started: &pb::HandStarted, name: Names<'_>) -> String {
+    let seats: Vec<String> = started.seats.iter().map(|place| name(place.seat)).collect();
+    let pot = pots(started.standing.as_ref());
+    format!("hand {} begins: {}{pot}", started.hand_no, seats.join(", "))
+}
+
+fn hand_ended(ended: &pb::HandEnded, name: Names<'_>) -> String {
+    let players: Vec<u32> = ended.hands.iter().map(|place| place.seat).collect();
+    let lines = ended.settlement.iter().map(|SettlementLine { text }| spoken(text, &players, name));
+    let shown = ended.hands.iter().filter(|place| {
+        !place.rank.is_empty()
+            && !place.cards.is_empty()
+            && place.cards.iter().all(|card| card.code != wire::moves::HIDDEN)
+    });
+    let shown = shown.map(|place| {
+        let codes: Vec<&str> = place.cards.iter().map(|card| &*card.code).collect();
+        format!("{} had {} ({})", name(place.seat), codes.join(" "), place.rank)
+    });
+    let all: Vec<String> = lines.chain(shown).collect();
+    let all = if all.is_empty() { "nothing moves".to_owned() } else { all.join("; ") };
+    format!("hand {} is over: {all}", ended.hand_no)
+}
+
+/// A line of a settlement or by the dealer, with seats for players.
+fn spoken(text: &str, players: &[u32], name: Names<'_>) -> String {
+    let words = text.split(' ').map(|word| {
+        let index = word.strip_prefix('p').and_then(|number| number.parse::<usize>().ok());
+        let seat = index.and_then(|number| players.get(number.checked_sub(1)?));
+        seat.map_or_else(|| word.to_owned(), |seat| name(*seat))
+    });
+    words.collect::<Vec<String>>().join(" ")
+}
+
+fn pots(standing: Option<&pb::Standing>) -> String {
+    standing.map_or_else(String::new, |standing| {
+        let sabacc = match standing.sabacc_pot {
+            0 => String::new(),
+            pot => format!(" · sabacc pot {pot}"),
+        };
+        format!(" · pot {}{sabacc}", standing.hand_pot)
+    })
+}
+
+fn act(action: &pb::HandAction, name: Names<'_>) -> String {
+    let Some(decision) = &action.r#move else { return cards::dealt(action, name) };
+    let clock = if action.by_clock { " (the clock)" } else { "" };
+    let pot = match decision.kind() {
+        MoveKind::Bet | MoveKind::Match | MoveKind::Raise | MoveKind::Fold => {
+            let pot = action.standing.as_ref().map(|standing| standing.hand_pot);
+            pot.map_or_else(String::new, |pot| format!(" · pot {pot}"))
+        }
+        MoveKind::Unspecified
+        | MoveKind::Draw
+        | MoveKind::Trade
+        | MoveKind::Stand
+        | MoveKind::Lock
+        | MoveKind::Unlock
+        | MoveKind::Check
+        | MoveKind::CallHand
+        | MoveKind::Leave
+        | MoveKind::Align
+        | MoveKind::Keep
+        | MoveKind::Drop
+        | MoveKind::Choose
+        | MoveKind::Token
+        | MoveKind::Prime
+        | MoveKind::DrawFrom
+        | MoveKind::Discard
+        | MoveKind::Impostor
+        | MoveKind::Gain
+        | MoveKind::Swap
+        | MoveKind::Junk
+        | MoveKind::Select
+        | MoveKind::Add => String::new(),
+    };
+    format!("{} {}{clock}{pot}", name(action.seat), decided(decision, name))
+}
+
+fn decided(decision: &Move, name: Names<'_>) -> String {
+    let Move { kind: _, cards, amount, names, target_seat, value } = decision;
+    let cards = cards.join(" ");
+    let names = names.join(", ");
+    match decision.kind() {
+        MoveKind::Unspecified => "decides".to_owned(),
+        MoveKind::Draw => "draws".to_owned(),
+        MoveKind::Trade => format!("trades {cards}"),
+        MoveKind::Stand => "stands".to_owned(),
+        MoveKind::Lock => format!("locks {cards}"),
+        MoveKind::Unlock => format!("unlocks {cards}"),
+        MoveKind::Check => "checks".to_owned(),
+        MoveKind::Bet => format!("bets {amount}"),
+        MoveKind::Match => "matches".to_owned(),
+        MoveKind::Raise => format!("raises to {amount}"),
+        MoveKind::Fold => "folds".to_owned(),
+        MoveKind::CallHand => "calls the hand".to_owned(),
+        MoveKind::Leave => "leaves".to_owned(),
+        MoveKind::Align => format!("declares {names}"),
+        MoveKind::Keep => "keeps the extra card".to_owned(),
+        MoveKind::Drop => format!("drops {cards}"),
+        MoveKind::Choose => format!("drafts {names}"),
+        MoveKind::Token if *target_seat == 0 => format!("plays {names}"),
+        MoveKind::Token => format!("plays {names} on {}", name(*target_seat)),
+        MoveKind::Prime => format!("makes {value} the Prime Sabacc"),
+        MoveKind::DrawFrom => format!("draws from {names}"),
+        MoveKind::Discard => format!("discards {cards}"),
+        MoveKind::Impostor if *value == 0 => format!("gives {cards} a value"),
+        MoveKind::Impostor => format!("gives {cards} the value {value}"),
+        MoveKind::Gain if cards.is_empty() => "gains a card".to_owned(),
+        MoveKind::Gain => format!("gains a card for {cards}"),
+        MoveKind::Swap => format!("swaps {cards} for the top discard"),
+        MoveKind::Junk => "junks the hand".to_owned(),
+        MoveKind::Select => format!("selects {cards}"),
+        MoveKind::Add if cards.is_empty() => "adds nothing".to_owned(),
+        MoveKind::Add => format!("adds {cards}"),
+    }
+}

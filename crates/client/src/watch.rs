@@ -1,0 +1,229 @@
+//! Following a table.
+//!
+//! The stream breaks whenever a server stops, a network fails or a reader is slow; this one goes on by
+//! itself with the last resume token. Updates are numbered without gaps, and that is checked: an update
+//! that is missing or comes twice is an error, after which following begins again with a snapshot.
+
+use std::fmt;
+use std::time::Duration;
+
+use futures_util::Stream;
+use primitives::{TableId, UnixMicros};
+use proto::common::v1::ErrorReason;
+use proto::table::v1 as pb;
+use proto::table::v1::table_service_client::TableServiceClient;
+use proto::table::v1::watch_table_response::Message;
+use tonic::{Status, Streaming};
+
+use crate::connection::Client;
+use crate::error::{Error, Refusal};
+use crate::patience::{Attempts, is_passing};
+
+/// A stream that is silent for so long, without so much as a heartbeat, is taken for dead.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// One thing seen at a followed table.
+#[derive(Clone, PartialEq)]
+pub enum Seen {
+    /// The table as it stands. First, and again where too much was missed to be told one by one.
+    Snapshot(Box<pb::TableView>),
+    Update(Box<pb::TableUpdate>),
+    /// What follows is live.
+    CaughtUp,
+}
+
+/// Without cards.
+impl fmt::Debug for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Seen::Snapshot(view) => write!(f, "Snapshot({})", view.sequence),
+            Seen::Update(update) => write!(f, "Update({})", update.sequence),
+            Seen::CaughtUp => f.write_str("CaughtUp"),
+        }
+    }
+}
+
+/// A followed table.
+pub struct Watch {
+    client: Client,
+    table: TableId,
+    resume_token: Vec<u8>,
+    /// The last update seen or contained in the snapshot.
+    sequence: Option<u64>,
+    stream: Option<Streaming<pb::WatchTableResponse>>,
+    attempts: Attempts,
+    /// The next attempt to connect waits for it.
+    not_before: UnixMicros,
+    live: bool,
+    over: bool,
+}
+
+impl Watch {
+    pub(crate) fn new(client: Client, table: TableId, resume_token: Vec<u8>) -> Watch {
+        Watch {
+            client,
+            table,
+            resume_token,
+            sequence: None,
+            stream: None,
+            attempts: Attempts::default(),
+            not_before: UnixMicros(0),
+            live: false,
+            over: false,
+        }
+    }
+
+    /// Waits for the next thing; none once the table is closed. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// The server refuses, does not answer within the client's patience, or an update is missing.
+    /// Calling again tries again.
+    pub async fn next(&mut self) -> Result<Option<Seen>, Error> {
+        while !self.over {
+            let Some(stream) = &mut self.stream else {
+                self.open().await?;
+                continue;
+            };
+            let message = tokio::select! {
+                biased;
+                message = stream.message() => message,
+                () = self.client.clock().sleep(SILENCE) => Ok(None),
+            };
+            match message {
+                Ok(Some(message)) => {
+                    if let Some(seen) = self.take(message)? {
+                        return Ok(Some(seen));
+                    }
+                }
+                Ok(None) => self.later(&ended())?,
+                Err(status) => self.broken(&status)?,
+            }
+        }
+        Ok(None)
+    }
+
+    /// All that follows, as a stream.
+    pub fn into_stream(self) -> impl Stream<Item = Result<Seen, Error>> + Send {
+        futures_util::stream::try_unfold(self, |mut watch| async move {
+            Ok(watch.next().await?.map(|seen| (seen, watch)))
+        })
+    }
+
+    /// Whether everything that has happened so far was seen: false while catching up.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// With it another client goes on where this one is.
+    #[must_use]
+    pub fn resume_token(&self) -> &[u8] {
+        &self.resume_token
+    }
+
+    async fn open(&mut self) -> Result<(), Error> {
+        self.client.clock().sleep_until(self.not_before).await;
+        let request = self.client.request(pb::WatchTableRequest {
+            table_id: self.table.bytes().to_vec(),
+            resume_token: self.resume_token.clone(),
+        });
+        match TableServiceClient::new(self.client.channel()).watch_table(request).await {
+            Ok(answer) => self.stream = Some(answer.into_inner()),
+            Err(status) => self.broken(&status)?,
+        }
+        Ok(())
+    }
+
+    /// The message as the caller sees it; none for what concerns only the stream.
+    fn take(&mut self, message: pb::WatchTableResponse) -> Result<Option<Seen>, Error> {
+        let pb::WatchTableResponse { message, resume_token } = message;
+        let seen = match message {
+            Some(Message::Snapshot(view)) => {
+                // A snapshot may be ahead of what was seen, never behind.
+                let seen = self.sequence.unwrap_or(0);
+                if view.sequence < seen {
+                    return Err(self.gap(seen, view.sequence));
+                }
+                self.sequence = Some(view.sequence);
+                Some(Seen::Snapshot(Box::new(view)))
+            }
+            Some(Message::Update(update)) => {
+                if self.sequence.is_none() && self.resume_token.is_empty() {
+                    self.hang_up();
+                    return Err(Error::Malformed("an update came before any snapshot"));
+                }
+                let expected = self.sequence.map(|last| last.saturating_add(1));
+                if let Some(expected) = expected.filter(|expected| *expected != update.sequence) {
+                    return Err(self.gap(expected, update.sequence));
+                }
+                self.sequence = Some(update.sequence);
+                Some(Seen::Update(Box::new(update)))
+            }
+            Some(Message::CaughtUp(pb::CaughtUp {})) => {
+                self.live = true;
+                Some(Seen::CaughtUp)
+            }
+            Some(Message::Ended(pb::StreamEnded { reason })) => {
+                match pb::EndReason::try_from(reason) {
+                    Ok(pb::EndReason::TableClosed) => self.over = true,
+                    Ok(
+                        pb::EndReason::Unspecified
+                        | pb::EndReason::ServerStopping
+                        | pb::EndReason::TooSlow,
+                    )
+                    | Err(_) => self.later(&ended())?,
+                }
+                None
+            }
+            Some(Message::Heartbeat(_)) | None => None,
+        };
+        if !resume_token.is_empty() {
+            self.resume_token = resume_token;
+        }
+        if self.stream.is_some() {
+            self.attempts.reset();
+        }
+        Ok(seen)
+    }
+
+    fn broken(&mut self, status: &Status) -> Result<(), Error> {
+        if wire::status::reason_of(status) == Some(ErrorReason::TableClosed) {
+            self.over = true;
+            return Ok(());
+        }
+        if !is_passing(status) {
+            self.hang_up();
+            return Err(Error::Refused(Refusal::from(status)));
+        }
+        self.later(status)
+    }
+
+    /// Connects again in a while, if patience lasts.
+    fn later(&mut self, status: &Status) -> Result<(), Error> {
+        self.hang_up();
+        let now = self.client.clock().now();
+        if let Some(at) = self.attempts.again(self.client.patience(), status, now) {
+            self.not_before = at;
+            return Ok(());
+        }
+        self.attempts.reset();
+        Err(Error::Unanswered(Refusal::from(status)))
+    }
+
+    fn hang_up(&mut self) {
+        self.stream = None;
+        self.live = false;
+    }
+
+    fn gap(&mut self, expected: u64, got: u64) -> Error {
+        self.hang_up();
+        self.resume_token.clear();
+        self.sequence = None;
+        Error::Gap { expected, got }
+    }
+}
+
+/// For a stream that ended without an error.
+fn ended() -> Status {
+    Status::from_error("the stream ended".into())
+}

@@ -1,0 +1,194 @@
+//! Bots at a scripted table.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use client::{Bot, BotEnd, Strategy, TableState, run_bot, strategy};
+use primitives::{Credits, TableId};
+use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
+use proto::table::v1 as pb;
+use proto::table::v1::table_update::What;
+use tokio_util::sync::CancellationToken;
+use wire::refused;
+
+use crate::fake::{Fake, ME, Table};
+
+const TABLE: TableId = TableId([1; 16]);
+const BOT: Bot = Bot { seat: 2, buy_in: Credits::of(200), thinking: Duration::ZERO };
+
+fn table() -> Table {
+    let rules = rules::RuleSet::defaults(rules::variant("dice").unwrap());
+    let view = pb::TableView {
+        variant: "dice".to_owned(),
+        rule_set: rules.canonical(),
+        min_buy_in: 100,
+        max_buy_in: 1000,
+        ..pb::TableView::default()
+    };
+    let on_seat = vec![starts(), What::Action(asks(1, &[MoveKind::Draw, MoveKind::Stand]))];
+    Table { view, balance: 300, on_seat, ..Table::default() }
+}
+
+fn starts() -> What {
+    let place = |seat, id: [u8; 16]| pb::HandSeat {
+        seat,
+        player_id: id.to_vec(),
+        ..pb::HandSeat::default()
+    };
+    let seats = vec![place(2, ME), place(5, [9; 16])];
+    What::HandStarted(pb::HandStarted { hand_no: 1, seats, ..pb::HandStarted::default() })
+}
+
+/// The bot holds 21 and is asked to choose one of these.
+fn asks(turn: u32, kinds: &[MoveKind]) -> pb::HandAction {
+    let legal = |kind: &MoveKind| LegalMove { kind: (*kind).into(), ..LegalMove::default() };
+    let default = Move { kind: (*kinds.last().unwrap()).into(), ..Move::default() };
+    let held = |code: &str| pb::HeldCard { code: code.to_owned(), locked: false };
+    let cards = vec![held("S12"), held("C9")];
+    pb::HandAction {
+        hand_no: 1,
+        hands: vec![pb::HandSeat { seat: 2, cards, ..pb::HandSeat::default() }],
+        turn: Some(pb::Turn {
+            seat: 2,
+            turn,
+            legal: kinds.iter().map(legal).collect(),
+            default_move: Some(default),
+            ..pb::Turn::default()
+        }),
+        phase: "play".to_owned(),
+        ..pb::HandAction::default()
+    }
+}
+
+/// The hand ends with so much on the bot's stack.
+fn ends(stack: u64) -> What {
+    let standing = pb::SeatStanding { seat: 2, stack, ..pb::SeatStanding::default() };
+    let standing = pb::Standing { seats: vec![standing], ..pb::Standing::default() };
+    let ended = pb::HandEnded { hand_no: 1, standing: Some(standing), ..pb::HandEnded::default() };
+    What::HandEnded(ended)
+}
+
+fn kinds(fake: &Fake) -> Vec<MoveKind> {
+    fake.table().decisions.iter().map(Move::kind).collect()
+}
+
+fn methods(fake: &Fake) -> Vec<&'static str> {
+    fake.table().requests.iter().map(|(method, _)| *method).collect()
+}
+
+/// Ends every wait of a test that went wrong.
+async fn soon<T>(what: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), what).await.expect("the bot goes on")
+}
+
+#[tokio::test]
+async fn a_hand_is_played_the_stack_lost_and_bought_again() {
+    let stop = CancellationToken::new();
+    let stopping = stop.clone();
+    let fake = Fake::new(table()).reacting(move |table, request| {
+        assert_eq!(request.hand_no, 1);
+        match request.turn {
+            1 => table.push(What::Action(asks(2, &[MoveKind::Check, MoveKind::Fold]))),
+            2 => {
+                table.push(ends(4));
+                // The second time it sits down nothing happens but that it is told to stop.
+                stopping.cancel();
+            }
+            turn => panic!("there is no turn {turn}"),
+        }
+        Ok(())
+    });
+    let client = fake.client(0).await;
+    let steady = strategy::by_name("steady", 1).unwrap();
+    let report = soon(run_bot(&client, TABLE, BOT, steady, stop)).await.unwrap();
+    assert_eq!(kinds(&fake), [MoveKind::Stand, MoveKind::Check]);
+    assert_eq!((report.end, report.decisions, report.mistakes), (BotEnd::Stopped, 2, 0));
+    assert_eq!(methods(&fake), ["open_account", "sit_down", "act", "act", "stand_up"]);
+}
+
+#[tokio::test]
+async fn a_stack_too_small_is_bought_anew_as_long_as_there_are_credits() {
+    let fake = Fake::new(table()).reacting(|table, _| {
+        table.push(ends(4));
+        Ok(())
+    });
+    let client = fake.client(0).await;
+    let random = strategy::Random::new(1);
+    let bot = run_bot(&client, TABLE, BOT, random, CancellationToken::new());
+    let poorer = async {
+        // After the second buy-in nothing is left; the stack goes too.
+        while methods(&fake).iter().filter(|method| **method == "sit_down").count() < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        fake.table().push(starts());
+        fake.table().push(ends(4));
+    };
+    let (report, ()) = soon(async { tokio::join!(bot, poorer) }).await;
+    let report = report.unwrap();
+    assert_eq!((report.end, report.hands, report.buy_ins), (BotEnd::Broke, 2, 2));
+    let expected = ["open_account", "sit_down", "act", "stand_up", "sit_down", "stand_up"];
+    assert_eq!(methods(&fake), expected);
+    assert_eq!(fake.table().balance, 0);
+}
+
+/// Folds whatever is asked, and notes what it saw.
+#[derive(Clone, Default)]
+struct Stubborn {
+    saw: Arc<Mutex<Vec<String>>>,
+}
+
+impl Strategy for Stubborn {
+    fn choose(&mut self, state: &TableState, turn: &pb::Turn) -> Move {
+        let codes: Vec<&str> = state.my_cards().iter().map(|card| &*card.code).collect();
+        self.saw.lock().unwrap().push(format!("{}: {}", turn.turn, codes.join(" ")));
+        Move { kind: MoveKind::Fold.into(), ..Move::default() }
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_allowed_becomes_the_default_and_what_is_late_is_let_go() {
+    let fake = Fake::new(table()).reacting(|table, request| {
+        let fold = request.r#move.as_ref().unwrap().kind() == MoveKind::Fold;
+        match request.turn {
+            1 if fold => Err(refused(ErrorReason::IllegalMove, "draw or stand").into()),
+            1 => {
+                table.push(What::Action(asks(2, &[MoveKind::Check])));
+                Ok(())
+            }
+            _ => {
+                // The clock was faster, and the table closes.
+                table.push(ends(180));
+                table.push(What::Closed(pb::TableClosed {}));
+                table.end(pb::EndReason::TableClosed);
+                Err(refused(ErrorReason::NotYourTurn, "the hand has moved on").into())
+            }
+        }
+    });
+    let client = fake.client(0).await;
+    let stubborn = Stubborn::default();
+    let saw = Arc::clone(&stubborn.saw);
+    let bot = run_bot(&client, TABLE, BOT, stubborn, CancellationToken::new());
+    let report = soon(bot).await.unwrap();
+    assert_eq!(kinds(&fake), [MoveKind::Stand]);
+    assert_eq!((report.end, report.decisions, report.mistakes), (BotEnd::TableClosed, 1, 1));
+    assert_eq!(*saw.lock().unwrap(), ["1: S12 C9", "2: S12 C9"]);
+}
+
+#[tokio::test]
+async fn a_bot_that_thinks_stops_at_once() {
+    let fake = Fake::new(table());
+    let client = fake.client(0).await;
+    let stop = CancellationToken::new();
+    let bot = Bot { thinking: Duration::from_secs(3600), ..BOT };
+    let stopping = async {
+        while fake.table().log.len() < 3 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        stop.cancel();
+    };
+    let bot = run_bot(&client, TABLE, bot, Stubborn::default(), stop.clone());
+    let (report, ()) = soon(async { tokio::join!(bot, stopping) }).await;
+    assert_eq!(report.unwrap().end, BotEnd::Stopped);
+    assert_eq!(methods(&fake), ["open_account", "sit_down", "stand_up"]);
+}

@@ -1,0 +1,78 @@
+//! Calls: repeated under one request id, or refused with a reason.
+
+use std::time::Duration;
+
+use client::{Client, Error, Patience};
+use primitives::{Credits, PlayerId, TableId};
+use proto::common::v1::{ErrorReason, Move};
+use tonic::Status;
+use wire::refused;
+
+use crate::fake::{Fake, ME, Table};
+
+const TABLE: TableId = TableId([1; 16]);
+
+#[tokio::test]
+async fn a_repeated_call_keeps_its_request_id_and_a_new_one_has_its_own() {
+    let away = || refused(ErrorReason::Unavailable, "the owner is changing").into();
+    let busy = refused(ErrorReason::Overloaded, "too much at once").into();
+    let late = refused(ErrorReason::Deadline, "the call took too long").into();
+    let fake = Fake::new(Table { refusals: [away(), busy, late].into(), ..Table::default() });
+    let client = fake.client(0).await;
+    client.act(TABLE, 1, 1, Move::default()).await.unwrap();
+    client.act(TABLE, 1, 2, Move::default()).await.unwrap();
+
+    let table = fake.table();
+    let ids: Vec<&Vec<u8>> = table.requests.iter().map(|(_, id)| id).collect();
+    assert_eq!(ids.len(), 5);
+    assert_eq!(ids[0].len(), 16);
+    assert!(ids[..4].iter().all(|id| *id == ids[0]), "four attempts of one command");
+    assert_ne!(ids[4], ids[0], "the next command");
+    assert!(table.bearers.iter().all(|bearer| bearer == "Bearer a token"));
+}
+
+#[tokio::test]
+async fn broken_connections_are_made_again() {
+    let fake = Fake::new(Table::default());
+    let client = fake.client(3).await;
+    assert_eq!(client.open_account(None).await.unwrap(), PlayerId(ME));
+    let posted = client.issue(PlayerId(ME), Credits::of(50), "a gift").await.unwrap();
+    assert_eq!((posted.balance.get(), posted.position), (50, 3));
+}
+
+#[tokio::test]
+async fn a_refusal_is_final_and_says_why() {
+    let fake = Fake::new(Table::default());
+    let client = fake.client(0).await;
+    let refused = client.redeem(PlayerId(ME), Credits::of(5), "a withdrawal").await.unwrap_err();
+    assert_eq!(refused.reason(), Some(ErrorReason::InsufficientCredits));
+    assert_eq!(refused.refusal().unwrap().metadata["short"], "5");
+    let missing = client.close_table(TABLE).await.unwrap_err();
+    assert!(matches!(missing, Error::Refused(_)), "{missing}");
+}
+
+#[tokio::test]
+async fn patience_ends_with_what_was_said_last() {
+    let away = || Status::from(refused(ErrorReason::Unavailable, "nobody owns this table"));
+    let fake = Fake::new(Table { refusals: vec![away(); 9].into(), ..Table::default() });
+    let client = fake.client(0).await.with_patience(Patience::of(Duration::from_millis(100)));
+    let error = client.stand_up(TABLE).await.unwrap_err();
+    assert!(matches!(error, Error::Unanswered(_)), "{error}");
+    assert_eq!(error.reason(), Some(ErrorReason::Unavailable));
+    assert_eq!(fake.table().requests.len(), 1, "the wait that was asked for is too long");
+}
+
+#[tokio::test]
+async fn lists_come_whole() {
+    let fake = Fake::new(Table::default());
+    let tables = fake.client(0).await.list_tables().await.unwrap();
+    let names: Vec<&str> = tables.iter().map(|table| &*table.name).collect();
+    assert_eq!(names, ["first", "second"]);
+}
+
+#[tokio::test]
+async fn what_is_no_address_is_said_at_once() {
+    for address in ["", "not an address", "localhost", "/path"] {
+        assert!(Client::connect(address, "token").is_err(), "{address:?}");
+    }
+}

@@ -1,0 +1,286 @@
+//! A server of one table that does what a test says.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use client::{Client, Patience};
+use proto::common::v1::{ErrorReason, Move};
+use proto::table::v1 as pb;
+use proto::table::v1::table_service_server::{TableService, TableServiceServer};
+use proto::table::v1::table_update::What;
+use proto::table::v1::watch_table_response::Message;
+use proto::wallet::v1 as wallet;
+use proto::wallet::v1::wallet_service_server::{WalletService, WalletServiceServer};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::{TcpListenerStream, UnboundedReceiverStream};
+use tonic::{Request, Response, Status};
+use wire::refused;
+
+pub(crate) const ME: [u8; 16] = [7; 16];
+
+pub(crate) type Told = Result<pb::WatchTableResponse, Status>;
+type Answer<T> = Result<Response<T>, Status>;
+/// What the table does after a decision.
+type React = Box<dyn FnMut(&mut Table, &pb::ActRequest) -> Result<(), Status> + Send>;
+
+/// What the server holds and has seen.
+#[derive(Default)]
+pub(crate) struct Table {
+    pub(crate) view: pb::TableView,
+    pub(crate) log: Vec<pb::TableUpdate>,
+    pub(crate) watchers: Vec<mpsc::UnboundedSender<Told>>,
+    /// The resume tokens that were given, one for each call.
+    pub(crate) tokens: Vec<Vec<u8>>,
+    /// The next calls but watching are refused so.
+    pub(crate) refusals: VecDeque<Status>,
+    /// Each command's method and request id, refused ones too.
+    pub(crate) requests: Vec<(&'static str, Vec<u8>)>,
+    pub(crate) bearers: Vec<String>,
+    pub(crate) balance: u64,
+    pub(crate) decisions: Vec<Move>,
+    /// What happens once somebody sits.
+    pub(crate) on_seat: Vec<What>,
+}
+
+impl Table {
+    /// Appends an update and tells everybody.
+    pub(crate) fn push(&mut self, what: What) {
+        let sequence = self.view.sequence + u64::try_from(self.log.len()).unwrap() + 1;
+        let update = pb::TableUpdate { sequence, at: None, what: Some(what) };
+        self.log.push(update.clone());
+        self.tell(message(Message::Update(update), sequence));
+    }
+
+    pub(crate) fn tell(&mut self, told: pb::WatchTableResponse) {
+        self.watchers.retain(|watcher| watcher.send(Ok(told.clone())).is_ok());
+    }
+
+    /// Ends every stream so.
+    pub(crate) fn cut(&mut self, last: Option<Status>) {
+        for watcher in self.watchers.drain(..) {
+            if let Some(status) = &last {
+                drop(watcher.send(Err(status.clone())));
+            }
+        }
+    }
+
+    pub(crate) fn end(&mut self, reason: pb::EndReason) {
+        let ended = Message::Ended(pb::StreamEnded { reason: reason.into() });
+        self.tell(pb::WatchTableResponse { message: Some(ended), resume_token: Vec::new() });
+        self.cut(None);
+    }
+
+    fn call<T>(
+        &mut self,
+        method: &'static str,
+        id: &[u8],
+        request: &Request<T>,
+    ) -> Result<(), Status> {
+        self.requests.push((method, id.to_vec()));
+        let bearer = request.metadata().get("authorization");
+        self.bearers.push(bearer.map_or("", |bearer| bearer.to_str().unwrap()).to_owned());
+        self.refusals.pop_front().map_or(Ok(()), Err)
+    }
+
+    fn seat(&mut self, stack: u64, vacated: bool) {
+        let seat = pb::SeatView {
+            seat: 2,
+            player_id: ME.to_vec(),
+            stack,
+            state: pb::SeatState::Playing.into(),
+        };
+        self.push(What::Seat(pb::SeatChanged { seat: Some(seat), vacated }));
+    }
+
+    fn watch(&mut self, token: &[u8]) -> mpsc::UnboundedReceiver<Told> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let start = self.view.sequence;
+        let last = start + u64::try_from(self.log.len()).unwrap();
+        let seen = match <[u8; 8]>::try_from(token) {
+            Ok(seen) => u64::from_be_bytes(seen),
+            Err(_) => {
+                let snapshot = Message::Snapshot(self.view.clone());
+                sender.send(Ok(message(snapshot, start))).unwrap();
+                start
+            }
+        };
+        for update in self.log.iter().filter(|update| update.sequence > seen) {
+            let told = message(Message::Update(update.clone()), update.sequence);
+            sender.send(Ok(told)).unwrap();
+        }
+        sender.send(Ok(message(Message::CaughtUp(pb::CaughtUp {}), last))).unwrap();
+        self.tokens.push(token.to_vec());
+        self.watchers.push(sender);
+        receiver
+    }
+}
+
+pub(crate) fn message(message: Message, sequence: u64) -> pb::WatchTableResponse {
+    pb::WatchTableResponse { message: Some(message), resume_token: sequence.to_be_bytes().to_vec() }
+}
+
+/// The server. Stops when the last clone and the test end.
+#[derive(Clone)]
+pub(crate) struct Fake {
+    table: Arc<Mutex<Table>>,
+    react: Arc<Mutex<React>>,
+}
+
+impl Fake {
+    pub(crate) fn new(table: Table) -> Fake {
+        let nothing: React = Box::new(|_, _| Ok(()));
+        Fake { table: Arc::new(Mutex::new(table)), react: Arc::new(Mutex::new(nothing)) }
+    }
+
+    pub(crate) fn reacting(
+        self,
+        react: impl FnMut(&mut Table, &pb::ActRequest) -> Result<(), Status> + Send + 'static,
+    ) -> Fake {
+        *self.react.lock().unwrap() = Box::new(react);
+        self
+    }
+
+    pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap()
+    }
+
+    /// A client of this server, behind `broken` connections that end at once.
+    pub(crate) async fn client(&self, broken: usize) -> Client {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let fake = self.clone();
+        tokio::spawn(async move {
+            for _ in 0..broken {
+                drop(listener.accept().await.unwrap());
+            }
+            tonic::transport::Server::builder()
+                .add_service(TableServiceServer::new(fake.clone()))
+                .add_service(WalletServiceServer::new(fake))
+                .serve_with_incoming(TcpListenerStream::new(listener))
+                .await
+        });
+        let client = Client::connect(&format!("http://{address}"), || "a token".to_owned());
+        let first = std::time::Duration::from_millis(5);
+        client.unwrap().with_patience(Patience { first, ..Patience::default() })
+    }
+}
+
+#[tonic::async_trait]
+impl TableService for Fake {
+    async fn create_table(
+        &self,
+        _: Request<pb::CreateTableRequest>,
+    ) -> Answer<pb::CreateTableResponse> {
+        Err(Status::unimplemented("not of this table"))
+    }
+
+    async fn list_tables(
+        &self,
+        request: Request<pb::ListTablesRequest>,
+    ) -> Answer<pb::ListTablesResponse> {
+        let (name, next) = match &*request.get_ref().page_token {
+            "" => ("first", "more"),
+            _ => ("second", ""),
+        };
+        let tables = vec![pb::TableSummary { name: name.to_owned(), ..Default::default() }];
+        Ok(Response::new(pb::ListTablesResponse { tables, next_page_token: next.to_owned() }))
+    }
+
+    async fn get_table(&self, _: Request<pb::GetTableRequest>) -> Answer<pb::GetTableResponse> {
+        Ok(Response::new(pb::GetTableResponse { table: Some(self.table().view.clone()) }))
+    }
+
+    async fn sit_down(&self, request: Request<pb::SitDownRequest>) -> Answer<pb::SitDownResponse> {
+        let mut table = self.table();
+        table.call("sit_down", &request.get_ref().request_id, &request)?;
+        let buy_in = request.get_ref().buy_in;
+        table.balance -= buy_in;
+        table.seat(buy_in, false);
+        for what in std::mem::take(&mut table.on_seat) {
+            table.push(what);
+        }
+        Ok(Response::new(pb::SitDownResponse { seat: 2 }))
+    }
+
+    async fn stand_up(&self, request: Request<pb::StandUpRequest>) -> Answer<pb::StandUpResponse> {
+        let mut table = self.table();
+        table.call("stand_up", &request.get_ref().request_id, &request)?;
+        table.seat(0, true);
+        Ok(Response::new(pb::StandUpResponse { after_hand: false }))
+    }
+
+    async fn sit_out(&self, request: Request<pb::SitOutRequest>) -> Answer<pb::SitOutResponse> {
+        let mut table = self.table();
+        table.call("sit_out", &request.get_ref().request_id, &request)?;
+        Ok(Response::new(pb::SitOutResponse {}))
+    }
+
+    async fn act(&self, request: Request<pb::ActRequest>) -> Answer<pb::ActResponse> {
+        let mut table = self.table();
+        table.call("act", &request.get_ref().request_id, &request)?;
+        let request = request.into_inner();
+        (self.react.lock().unwrap())(&mut table, &request)?;
+        table.decisions.extend(request.r#move);
+        Ok(Response::new(pb::ActResponse { sequence: 0 }))
+    }
+
+    async fn close_table(
+        &self,
+        _: Request<pb::CloseTableRequest>,
+    ) -> Answer<pb::CloseTableResponse> {
+        Err(Status::unimplemented("not of this table"))
+    }
+
+    type WatchTableStream = Pin<Box<dyn Stream<Item = Told> + Send>>;
+
+    async fn watch_table(
+        &self,
+        request: Request<pb::WatchTableRequest>,
+    ) -> Answer<Self::WatchTableStream> {
+        let receiver = self.table().watch(&request.get_ref().resume_token);
+        Ok(Response::new(Box::pin(UnboundedReceiverStream::new(receiver))))
+    }
+}
+
+#[tonic::async_trait]
+impl WalletService for Fake {
+    async fn open_account(
+        &self,
+        request: Request<wallet::OpenAccountRequest>,
+    ) -> Answer<wallet::OpenAccountResponse> {
+        let mut table = self.table();
+        table.call("open_account", &request.get_ref().request_id, &request)?;
+        let account = format!("player/{}", primitives::PlayerId(ME));
+        Ok(Response::new(wallet::OpenAccountResponse { account }))
+    }
+
+    async fn get_account(
+        &self,
+        _: Request<wallet::GetAccountRequest>,
+    ) -> Answer<wallet::GetAccountResponse> {
+        let balance = self.table().balance;
+        Ok(Response::new(wallet::GetAccountResponse { balance, ..Default::default() }))
+    }
+
+    async fn list_entries(
+        &self,
+        _: Request<wallet::ListEntriesRequest>,
+    ) -> Answer<wallet::ListEntriesResponse> {
+        Err(Status::unimplemented("no entries"))
+    }
+
+    async fn issue(&self, request: Request<wallet::IssueRequest>) -> Answer<wallet::IssueResponse> {
+        let mut table = self.table();
+        table.call("issue", &request.get_ref().request_id, &request)?;
+        table.balance += request.get_ref().amount;
+        Ok(Response::new(wallet::IssueResponse { balance: table.balance, position: 3 }))
+    }
+
+    async fn redeem(&self, _: Request<wallet::RedeemRequest>) -> Answer<wallet::RedeemResponse> {
+        let refusal = refused(ErrorReason::InsufficientCredits, "the account has fewer credits");
+        Err(refusal.with("short", "5").into())
+    }
+}

@@ -1,0 +1,166 @@
+//! Strategies at whole hands of every game, straight on the rules.
+
+use client::strategy::{Random, Steady};
+use client::{Seen, Strategy, TableState};
+use primitives::{Credits, SeatNo};
+use proto::table::v1 as pb;
+use proto::table::v1::table_update::What;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use rules::{By, Decision, Event, Hand, Next, Player, PlayerView, RuleSet, Setup, Variant, Viewer};
+use wire::moves::{HIDDEN, Reader, legal, seat_of, show};
+
+const SEATS: [u8; 3] = [2, 5, 7];
+
+fn seats() -> Vec<SeatNo> {
+    SEATS.iter().map(|seat| SeatNo::try_new(*seat).unwrap()).collect()
+}
+
+/// One player: how he decides and what he has seen.
+struct Place {
+    strategy: Box<dyn Strategy>,
+    state: TableState,
+}
+
+impl Place {
+    fn of(strategy: impl Strategy + 'static) -> Place {
+        Place { strategy: Box::new(strategy), state: TableState::new(None) }
+    }
+}
+
+/// The table as `player` sees it.
+fn snapshot(hand: &Hand, hand_no: u64, player: Player) -> pb::TableView {
+    let view = rules::view(hand, Viewer::Player(player));
+    let deck = hand.rules().variant().deck;
+    let held = |place: &PlayerView| {
+        let own = place.cards.iter().map(|held| (held.card, held.locked));
+        let all = own.chain(place.extra.iter().map(|card| (Some(*card), false)));
+        let code =
+            |card: Option<rules::Card>| card.map_or(HIDDEN, |card| deck.code(card)).to_owned();
+        all.map(|(card, locked)| pb::HeldCard { code: code(card), locked }).collect()
+    };
+    let place = |place: &PlayerView| pb::HandSeat {
+        seat: place.seat.get().into(),
+        cards: held(place),
+        ..pb::HandSeat::default()
+    };
+    let standing = |place: &PlayerView| pb::SeatStanding {
+        seat: place.seat.get().into(),
+        stack: place.stack.get(),
+        in_round: place.in_round.get(),
+        ..pb::SeatStanding::default()
+    };
+    let mine = seat_of(player, &seats());
+    pb::TableView {
+        variant: hand.rules().variant().id.to_owned(),
+        rule_set: hand.rules().canonical(),
+        your_seat: mine,
+        seats: vec![pb::SeatView { seat: mine, player_id: vec![1; 16], ..Default::default() }],
+        hand_no,
+        hand: Some(pb::HandView {
+            hand_no,
+            seats: view.players.iter().map(place).collect(),
+            standing: Some(pb::Standing {
+                hand_pot: view.hand_pot.get(),
+                seats: view.players.iter().map(standing).collect(),
+                ..pb::Standing::default()
+            }),
+            round: u32::try_from(view.round).unwrap(),
+            phase: view.phase.to_owned(),
+            called_by: view.called_by.map_or(0, |player| seat_of(player, &seats())),
+            ..pb::HandView::default()
+        }),
+        ..pb::TableView::default()
+    }
+}
+
+/// What the player decides, checked by the code that a server reads moves with.
+fn decide(hand: &Hand, hand_no: u64, due: &Decision, place: &mut Place) -> Event {
+    let deck = hand.rules().variant().deck;
+    place.state.apply(&Seen::Snapshot(Box::new(snapshot(hand, hand_no, due.player))));
+    let turn = pb::Turn {
+        seat: seat_of(due.player, &seats()),
+        turn: 1,
+        legal: due.legal.iter().map(|one| legal(one, deck, &seats())).collect(),
+        default_move: Some(show(&due.default, deck, &seats())),
+        ..pb::Turn::default()
+    };
+    let chosen = place.strategy.choose(&place.state, &turn);
+    let seen = rules::view(hand, Viewer::Player(due.player));
+    let mine = &seen.players[due.player.index()];
+    let cards: Vec<_> =
+        mine.cards.iter().filter_map(|held| held.card).chain(mine.extra.iter().copied()).collect();
+    let seats = seats();
+    let read = Reader { deck, cards: &cards, seats: &seats }.read(&chosen);
+    let played = read.unwrap_or_else(|bad| panic!("{bad}: {chosen:?} of {:?}", turn.legal));
+    rules::decide(hand, due.player, played, By::Player)
+        .unwrap_or_else(|refusal| panic!("{refusal}: {chosen:?} of {:?}", turn.legal))
+}
+
+/// Plays one hand; answers with each player's gain.
+fn play(variant: &'static Variant, hand_no: u64, places: &mut [Place; 3]) -> [i64; 3] {
+    let rules = RuleSet::defaults(variant);
+    let stack = rules.due(Credits::ZERO).times(20).unwrap();
+    let setup = Setup {
+        rules,
+        seats: seats(),
+        stacks: vec![stack; 3],
+        sabacc_pot: Credits::ZERO,
+        carried_pot: Credits::ZERO,
+    };
+    let mut hand = Hand::try_new(setup).unwrap();
+    let mut chance = StdRng::seed_from_u64(hand_no);
+    for _ in 0..100_000 {
+        let outcome = rules::play::outcome(&hand, &mut |n| chance.random_range(0..n));
+        let event = match (outcome, rules::next(&hand)) {
+            (Some(outcome), _) => rules::chance(&hand, outcome).unwrap(),
+            (None, Next::Decision(due)) => {
+                decide(&hand, hand_no, &due, &mut places[due.player.index()])
+            }
+            (None, Next::Done(settlement)) => {
+                let gain = |end: &Credits| {
+                    i64::try_from(end.get()).unwrap() - i64::try_from(stack.get()).unwrap()
+                };
+                let gains: Vec<i64> = settlement.finishing_stacks.iter().map(gain).collect();
+                return gains.try_into().unwrap();
+            }
+            (None, Next::Chance(due)) => panic!("no outcome for {due:?}"),
+        };
+        for (place, player) in places.iter_mut().zip(hand.players()) {
+            let line = rules::censor(&hand, &event, Viewer::Player(player));
+            let line = line.map_or_else(String::new, |line| line.to_string());
+            let what = What::Action(pb::HandAction { line, ..pb::HandAction::default() });
+            let update = pb::TableUpdate { sequence: 1, at: None, what: Some(what) };
+            place.state.apply(&Seen::Update(Box::new(update)));
+        }
+        rules::evolve(&mut hand, &event);
+    }
+    panic!("hand {hand_no} of {variant:?} does not end");
+}
+
+#[test]
+fn every_game_is_played_to_its_end_by_legal_moves() {
+    for variant in rules::ALL {
+        let mut places =
+            [Place::of(Random::new(1)), Place::of(Steady::new(2)), Place::of(Steady::new(3))];
+        for hand_no in 1..=30 {
+            play(variant, hand_no, &mut places);
+        }
+    }
+}
+
+#[test]
+fn steady_players_take_from_random_ones() {
+    for id in ["dice", "electronic"] {
+        let variant = rules::variant(id).unwrap();
+        let mut places =
+            [Place::of(Random::new(1)), Place::of(Steady::new(2)), Place::of(Random::new(3))];
+        let mut gained = 0;
+        for hand_no in 1..=200 {
+            let [first, steady, third] = play(variant, hand_no, &mut places);
+            gained += 2 * steady - first - third;
+        }
+        // A stack is 200: far more a hand than luck gives.
+        assert!(gained / 200 > 60, "{id}: {gained}");
+    }
+}

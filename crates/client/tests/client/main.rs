@@ -1,0 +1,9 @@
+//! The client against a server that does what each test says, and its strategies on the rules.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+mod bots;
+mod calls;
+mod fake;
+mod following;
+mod hands;
