@@ -6,6 +6,7 @@ mod dice;
 mod electronic;
 mod eleven;
 mod force;
+mod kessel;
 mod settling;
 mod shifting;
 mod spike;
@@ -20,6 +21,7 @@ pub static ALL: &[&Variant] = &[
     &electronic::VARIANT,
     &eleven::VARIANT,
     &force::VARIANT,
+    &kessel::VARIANT,
     &spike::VARIANT,
     &swg::VARIANT,
 ];

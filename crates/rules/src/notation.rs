@@ -231,7 +231,9 @@ fn outcome(hand: &Hand, verb: &str, words: &[&str]) -> Result<Outcome, NotationE
         (Chance::Pulse { .. }, "pulse", ["0"]) => Ok(Outcome::Pulse(false)),
         (Chance::Pulse { .. }, "pulse", ["1"]) => Ok(Outcome::Pulse(true)),
         (Chance::Pick { purpose: Pick::Starter, .. }, "starter", [name]) => {
-            u32::try_from(player_named(name)?.index()).map(Outcome::Picked).map_err(|_| other())
+            let starter = player_named(name)?;
+            let at = hand.live().iter().position(|player| player == starter);
+            at.and_then(|at| u32::try_from(at).ok()).map(Outcome::Picked).ok_or_else(other)
         }
         (Chance::Sample { purpose: Sample::Tokens(player), .. }, "tokens", [who, names @ ..])
             if player.to_string() == **who =>

@@ -134,12 +134,14 @@ fn spell(hand: &Hand, event: &Event) -> Option<(SeenEvent, Option<Secret>)> {
     let (actor, verb, words, by, secret) = match event {
         Event::Decided { player, mv, by } => {
             let knows = PlayerSet::EMPTY.with(*player);
-            let secret = hand.game.hides(mv).then_some(Secret { from: 0, knows });
+            // The Impostor's own card lies open; what it becomes does not.
+            let from = usize::from(matches!(mv, Move::Impostor { .. }));
+            let secret = hand.game.hides(mv).then_some(Secret { from, knows });
             (Actor::Player(*player), mv.verb(), words_of_move(mv), *by, secret)
         }
         Event::Chance(outcome) => {
             let due = hand.due()?;
-            let (verb, words) = words_of_chance(due, outcome, deck)?;
+            let (verb, words) = words_of_chance(hand, due, outcome)?;
             (Actor::Dealer, verb, words, By::Player, secret_of(due))
         }
     };
@@ -201,10 +203,11 @@ pub(crate) fn words_of_move(mv: &Move) -> Words {
 
 /// None where there is no line, or the outcome is of another kind than what is due.
 fn words_of_chance(
+    hand: &Hand,
     due: &Chance,
     outcome: &Outcome,
-    deck: &'static Deck,
 ) -> Option<(&'static str, Words)> {
+    let deck = hand.rules().variant().deck;
     let number = |value: &u8| Word::Number(u32::from(*value));
     match (due, outcome) {
         (Chance::Deal(deal), Outcome::Cards(cards)) => {
@@ -238,7 +241,7 @@ fn words_of_chance(
             Some(("pulse", Words::from_iter([Word::Number(u32::from(*shift))])))
         }
         (Chance::Pick { purpose: Pick::Starter, .. }, Outcome::Picked(pick)) => {
-            let starter = u8::try_from(*pick).ok().and_then(Player::try_new)?;
+            let starter = hand.live().iter().nth(usize::try_from(*pick).ok()?)?;
             Some(("starter", Words::from_iter([Word::Player(starter)])))
         }
         (Chance::Sample { purpose: Sample::Tokens(player), .. }, Outcome::Sampled(kinds)) => {

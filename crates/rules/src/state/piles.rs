@@ -47,6 +47,11 @@ impl Pile {
         if self.spec.open_discards { self.discards.pop() } else { None }
     }
 
+    /// All of them, top last.
+    pub(crate) fn take_discards(&mut self) -> Cards {
+        std::mem::take(&mut self.discards)
+    }
+
     /// Plans `count` cards, or as many as there are.
     fn plan(&mut self, pile: u8, count: usize) -> Part {
         let count = count.min(self.available());

@@ -1,0 +1,306 @@
+//! Kessel sabacc: a whole game of attrition in one hand.
+//!
+//! ```text
+//! tokens ─▶ starter ─▶ flips, deals ─▶ up to three laps of turns ─▶ reveal ─▶ payments ─▶ next round
+//!                                      token? stand | draw discard   rolls, choices
+//! ```
+//! The credits are paid in once and won once; what is played for meanwhile are chips. Who has none left
+//! after a reveal is out, and who leaves is out at once: the last one in wins. Chips are never credits,
+//! so the shared pots know nothing of them.
+
+mod chips;
+mod end;
+mod facts;
+mod ranking;
+mod reveal;
+mod round;
+mod tokens;
+mod turn;
+
+use smallvec::SmallVec;
+
+use crate::cards::{Card, Cards};
+use crate::chance::{Chance, Deal, Outcome, Pick, Roll, Sample, To, Why};
+use crate::deck::K44;
+use crate::game::{Facts, Game, Glance};
+use crate::legal::{Legal, LegalMoves};
+use crate::moves::Move;
+use crate::player::{Player, PlayerSet, Viewer};
+use crate::rank::Rank;
+use crate::ruleset::{Field, Key, TokenDeal};
+use crate::state::{Core, Turn};
+use crate::token::Token;
+use crate::variant::{PileSpec, Variant};
+
+use chips::Purse;
+use ranking::{Fixes, SAND_CARDS};
+use reveal::Impostor;
+use turn::{Step, TurnOf};
+
+const MOST: u8 = 6;
+const KINDS: u32 = 16;
+
+pub(crate) static VARIANT: Variant = Variant {
+    id: "kessel",
+    title: "Kessel sabacc",
+    seats: 2..=MOST,
+    deck: &K44,
+    piles: &[
+        PileSpec { name: "sand", first: 0, end: SAND_CARDS, open_discards: true },
+        PileSpec { name: "blood", first: SAND_CARDS, end: 2 * SAND_CARDS, open_discards: true },
+    ],
+    fields: &[
+        Field::list(Key::AssignedTokens),
+        Field::number(Key::Chips, 8),
+        Field::number(Key::MaxRounds, 100),
+        Field::number(Key::RakeBps, 0),
+        Field::number(Key::RakeCap, 0),
+        Field::text(Key::Stakes, &["lay", "pro", "tournament"]),
+        Field::text(Key::Tokens, &["random", "chosen", "assigned"]),
+    ],
+    has_sabacc_pot: false,
+    has_carried_pot: false,
+    open,
+};
+
+#[derive(Clone)]
+struct Kessel {
+    phase: Phase,
+    /// From 1; 0 before the first.
+    round: u64,
+    /// From 1.
+    lap: u8,
+    starter: Player,
+    seats: [Seat; MOST as usize],
+    /// Of this round.
+    fixes: Fixes,
+    /// Opponents' stock, tax and disrupt tokens do not touch them in this round.
+    immune: PlayerSet,
+    /// Those who must stand in their next turn.
+    embargoed: PlayerSet,
+    /// Whose latest action of this round is a stand.
+    standing: PlayerSet,
+    /// Who stood in this lap.
+    stood: PlayerSet,
+}
+
+/// What a player has beside his cards.
+#[derive(Clone, Default)]
+struct Seat {
+    purse: Purse,
+    /// Not yet played.
+    tokens: SmallVec<[Token; 3]>,
+    played: SmallVec<[Token; 3]>,
+    /// The hand as it was last revealed, or as he left it.
+    hand: Cards,
+    rank: Option<Rank>,
+}
+
+#[derive(Clone)]
+enum Phase {
+    /// Tokens are being chosen, p1 first.
+    Draft,
+    /// Tokens, starter, flips and deals: all chance.
+    Dealing,
+    Turn(TurnOf),
+    /// All Impostors of the reveal: their dice, then their values.
+    Reveal(SmallVec<[Impostor; 6]>),
+}
+
+fn open(core: &mut Core) -> Box<dyn Game> {
+    let rules = core.rules;
+    let mut seat = Seat { purse: Purse::of(rules.chips), ..Seat::default() };
+    if rules.tokens == TokenDeal::Assigned {
+        seat.tokens = rules.assigned_tokens.iter().flatten().copied().collect();
+    }
+    let mut game = Kessel {
+        phase: Phase::Draft,
+        round: 0,
+        lap: 1,
+        starter: Player::of(0),
+        seats: std::array::from_fn(|_| seat.clone()),
+        fixes: Fixes::default(),
+        immune: PlayerSet::EMPTY,
+        embargoed: PlayerSet::EMPTY,
+        standing: PlayerSet::EMPTY,
+        stood: PlayerSet::EMPTY,
+    };
+    for player in core.everybody().iter() {
+        core.pay_pot(player, rules.stake());
+    }
+    if rules.tokens == TokenDeal::Random {
+        for player in core.everybody().iter() {
+            core.expect(Chance::Sample { n: KINDS, k: 3, purpose: Sample::Tokens(player) });
+        }
+    }
+    if rules.tokens != TokenDeal::Chosen {
+        game.draw_starter(core);
+    }
+    Box::new(game)
+}
+
+impl Game for Kessel {
+    fn boxed_clone(&self) -> Box<dyn Game> {
+        Box::new(self.clone())
+    }
+
+    fn step(&mut self, core: &mut Core) {
+        match &self.phase {
+            Phase::Draft => match self.drafting(core) {
+                Some(player) => core.turn = Turn::Of(player),
+                None => self.draw_starter(core),
+            },
+            Phase::Dealing => self.start_lap(core),
+            Phase::Turn(turn) => core.turn = Turn::Of(turn.player),
+            Phase::Reveal(impostors) => {
+                let next = reveal::open_choices(impostors).next().map(|one| one.player);
+                match next {
+                    Some(player) => core.turn = Turn::Of(player),
+                    None => self.settle(core),
+                }
+            }
+        }
+    }
+
+    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+        match (due, outcome) {
+            (Chance::Sample { purpose: Sample::Tokens(player), .. }, Outcome::Sampled(kinds)) => {
+                let kind = |&kind: &u32| Token::ALL.get(usize::try_from(kind).ok()?).copied();
+                self.seats[player.index()].tokens = kinds.iter().filter_map(kind).collect();
+            }
+            (Chance::Pick { purpose: Pick::Starter, .. }, Outcome::Picked(pick)) => {
+                let at = usize::try_from(*pick).unwrap_or(usize::MAX);
+                self.starter = core.live.iter().nth(at).unwrap_or(self.starter);
+            }
+            (Chance::Shuffle { pile, .. }, _) => round::take_back(core, *pile),
+            (Chance::Deal(deal), Outcome::Cards(cards)) => self.dealt(core, deal, cards),
+            (Chance::Roll { purpose, .. }, Outcome::Rolled(dice)) => {
+                if let &[a, b] = dice.as_slice() {
+                    self.rolled(*purpose, [a, b]);
+                }
+            }
+            (_, _) => {}
+        }
+    }
+
+    fn legal(&self, core: &Core, _: Player) -> LegalMoves {
+        let mut moves = LegalMoves::new();
+        match &self.phase {
+            Phase::Draft => moves.push(Legal::Choose),
+            Phase::Dealing => {}
+            Phase::Turn(turn) => self.legal_in_turn(core, turn, &mut moves),
+            Phase::Reveal(impostors) => {
+                for one in reveal::open_choices(impostors).take(1) {
+                    let values = SmallVec::from_slice(&one.dice);
+                    moves.push(Legal::Impostor { card: one.card, values });
+                }
+            }
+        }
+        moves
+    }
+
+    fn default(&self, core: &Core, player: Player) -> Move {
+        match &self.phase {
+            Phase::Draft => Move::Choose([Token::FreeDraw, Token::Refund, Token::ExtraRefund]),
+            Phase::Turn(turn) => match turn.step {
+                Step::Prime([first, _]) => Move::Prime(first),
+                Step::Discard { drawn, .. } => Move::Discard(drawn),
+                Step::Token | Step::Action => Move::Stand,
+            },
+            Phase::Dealing => Move::Stand,
+            Phase::Reveal(impostors) => {
+                reveal::best_choice(impostors, &core[player].cards, self.fixes)
+                    .unwrap_or(Move::Stand)
+            }
+        }
+    }
+
+    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+        match (&mut self.phase, mv) {
+            (Phase::Draft, Move::Choose(tokens)) => {
+                self.seats[player.index()].tokens = SmallVec::from_slice(tokens);
+            }
+            (Phase::Turn(turn), mv) => {
+                let turn = *turn;
+                self.moved_in_turn(core, turn, mv);
+            }
+            (Phase::Reveal(impostors), Move::Impostor { card, value }) => {
+                for impostor in impostors.iter_mut().filter(|one| one.card == *card) {
+                    impostor.value = Some(*value);
+                }
+            }
+            (Phase::Draft | Phase::Dealing | Phase::Reveal(_), other) => {
+                unreachable!("{other:?} was not legal")
+            }
+        }
+    }
+
+    fn left(&mut self, core: &mut Core, player: Player) {
+        self.forfeit(core, player);
+    }
+
+    /// A draft stays secret until its tokens are played; an Impostor's value until all have theirs.
+    fn hides(&self, mv: &Move) -> bool {
+        match (&self.phase, mv) {
+            (Phase::Draft, Move::Choose(_)) => true,
+            (Phase::Reveal(impostors), Move::Impostor { .. }) => {
+                reveal::open_choices(impostors).count() > 1
+            }
+            (Phase::Draft | Phase::Dealing | Phase::Turn(_) | Phase::Reveal(_), _) => false,
+        }
+    }
+
+    fn glance(&self) -> Glance<'_> {
+        let phase = match &self.phase {
+            Phase::Draft => "draft",
+            Phase::Dealing => "deal",
+            Phase::Turn(_) => "turns",
+            Phase::Reveal(_) => "reveal",
+        };
+        Glance { phase, round: self.round, bets: None, called_by: None }
+    }
+
+    fn facts(&self, core: &Core, viewer: Viewer, facts: &mut Facts) {
+        self.tell(core, viewer, facts);
+    }
+}
+
+impl Kessel {
+    fn seat(&mut self, player: Player) -> &mut Seat {
+        &mut self.seats[player.index()]
+    }
+
+    /// Who has to choose tokens next.
+    fn drafting(&self, core: &Core) -> Option<Player> {
+        core.live.iter().find(|player| self.seats[player.index()].tokens.is_empty())
+    }
+
+    fn rolled(&mut self, purpose: Roll, dice: [u8; 2]) {
+        match (&mut self.phase, purpose) {
+            (Phase::Turn(turn), Roll::Prime(_)) => turn.step = Step::Prime(dice),
+            (Phase::Reveal(impostors), Roll::Impostor(_, card)) => {
+                for impostor in impostors.iter_mut().filter(|one| one.card == card) {
+                    impostor.dice = dice;
+                }
+            }
+            (Phase::Draft | Phase::Dealing | Phase::Turn(_) | Phase::Reveal(_), _) => {}
+        }
+    }
+
+    fn dealt(&mut self, core: &mut Core, deal: &Deal, cards: &[Card]) {
+        match deal.to {
+            To::Table => {
+                for &card in cards {
+                    core.discard(ranking::pile_of(card), card);
+                }
+            }
+            To::Player(player) => {
+                core[player].cards.extend_from_slice(cards);
+                if let (Why::Draw, &[drawn], Phase::Turn(turn)) = (deal.why, cards, &mut self.phase)
+                {
+                    turn.step = Step::Discard { pile: ranking::pile_of(drawn), drawn };
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The end of a round, of the game, and of one player's part in it.
+
+use smallvec::SmallVec;
+
+use crate::cards::Cards;
+use crate::line::Pot;
+use crate::player::{Player, PlayerSet};
+use crate::rank::Rank;
+use crate::state::{Core, Layer, Ranks, Turn};
+
+use super::chips::Purse;
+use super::{Kessel, Phase};
+
+impl Kessel {
+    /// All hands are known: the best keep what they invested, the others pay, and who has no chips
+    /// left is out.
+    pub(super) fn settle(&mut self, core: &mut Core) {
+        let revealed = core.live;
+        let winners =
+            revealed.best(|player| Some(self.worth_of(core, player).strength(self.fixes)));
+        for player in revealed.iter() {
+            let worth = self.worth_of(core, player);
+            let rank = worth.rank(self.fixes);
+            let seat = self.seat(player);
+            seat.hand.clone_from(&core[player].cards);
+            seat.rank = Some(rank);
+            if winners.contains(player) {
+                seat.purse.win();
+            } else {
+                seat.purse.lose(worth.due());
+            }
+        }
+        for player in revealed.iter() {
+            if self.seats[player.index()].purse.stock == 0 {
+                core.live = core.live.without(player);
+                core.eliminated(player);
+            }
+        }
+        match core.live.len() {
+            0 => self.finish(core, winners),
+            1 => self.finish(core, core.live),
+            _ if self.round >= core.rules.max_rounds => {
+                let stock = |player: Player| Some(self.seats[player.index()].purse.stock);
+                self.finish(core, core.live.best(stock));
+            }
+            _ => self.next_round(core),
+        }
+    }
+
+    /// After a reveal: the whole credits pot, less the house's share.
+    fn finish(&mut self, core: &mut Core, winners: PlayerSet) {
+        let layer = Layer { amount: core.pot, players: core.everybody() };
+        core.award(Pot::Credits, layer, winners);
+        let ranks: Ranks =
+            std::array::from_fn(|index| self.seats.get(index).and_then(|seat| seat.rank));
+        self.close(core, winners, &ranks);
+    }
+
+    /// Out at once, with everything. Nothing changes for who is out already.
+    pub(super) fn forfeit(&mut self, core: &mut Core, player: Player) {
+        if !core.live.contains(player) {
+            return;
+        }
+        core.live = core.live.without(player);
+        self.embargoed = self.embargoed.without(player);
+        let seat = self.seat(player);
+        seat.purse = Purse::default();
+        seat.hand.clone_from(&core[player].cards);
+        seat.rank = Some(Rank::Left);
+        if core.live.len() == 1 {
+            return self.last_one(core);
+        }
+        if let Phase::Reveal(impostors) = &mut self.phase {
+            impostors.retain(|impostor| impostor.player != player);
+        }
+        if core.turn == Turn::Of(player) {
+            core.turn = Turn::Open;
+            if let Phase::Turn(_) = self.phase {
+                self.end_turn(core, player);
+            }
+        }
+    }
+
+    /// The others have left: nothing was contested, and his hand stays his own.
+    fn last_one(&mut self, core: &mut Core) {
+        let mut ranks = Ranks::default();
+        for winner in core.live.iter() {
+            core.win(winner, Pot::Credits, core.pot);
+        }
+        for player in core.everybody().minus(core.live).iter() {
+            ranks[player.index()] = self.seats[player.index()].rank;
+        }
+        self.close(core, core.live, &ranks);
+    }
+
+    /// The final hand of who is out is his last one, wherever its cards are by now; only for the record,
+    /// since they may be in other hands again.
+    fn close(&mut self, core: &mut Core, winners: PlayerSet, ranks: &Ranks) {
+        let out = core.everybody().minus(core.live);
+        let held: SmallVec<[Cards; 6]> = out
+            .iter()
+            .map(|player| {
+                let last = self.seats[player.index()].hand.clone();
+                std::mem::replace(&mut core[player].cards, last)
+            })
+            .collect();
+        core.finish(winners, ranks);
+        for (player, held) in out.iter().zip(held) {
+            core[player].cards = held;
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What a hand is worth, under whatever tokens change that.
+//!
+//! The ladder, best first; a token that is not played leaves its row as it is beside it:
+//!
+//! | plain | Cook the Books |
+//! |---|---|
+//! | Pure | the Prime pair |
+//! | the Prime pair | pairs, higher better |
+//! | pairs, lower better | Pure |
+//! | hands that are no pair: smaller difference, then lower sum | the same |
+//!
+//! Markdown makes a Sylop a 0 that copies nothing: two of them are the lowest pair on either side, and
+//! there is no Pure.
+
+use crate::cards::Card;
+use crate::rank::Rank;
+
+/// Ids below are Sand, ids from here on are Blood.
+pub(super) const SAND_CARDS: u8 = 22;
+
+/// The face of a card, the same in both families.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Face {
+    Number(u8),
+    Impostor,
+    Sylop,
+}
+
+/// A card whose Impostor has got its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value {
+    Number(u8),
+    Sylop,
+}
+
+/// The fix tokens in effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Fixes {
+    /// Which pair is the Prime.
+    pub(super) prime: Option<u8>,
+    pub(super) markdown: bool,
+    pub(super) cook: bool,
+    pub(super) fraud: bool,
+}
+
+/// A hand before it is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Worth {
+    Pure,
+    /// 0: two Sylops under Markdown.
+    Pair(u8),
+    Apart {
+        diff: u8,
+        sum: u8,
+    },
+}
+
+/// 0 for Sand, 1 for Blood.
+pub(super) const fn pile_of(card: Card) -> u8 {
+    card.id() / SAND_CARDS
+}
+
+pub(super) const fn face(card: Card) -> Face {
+    match card.id() % SAND_CARDS {
+        number @ 0..18 => Face::Number(number / 3 + 1),
+        18..21 => Face::Impostor,
+        _ => Face::Sylop,
+    }
+}
+
+/// The hand's card of Sand, then that of Blood.
+pub(super) fn in_order(cards: &[Card]) -> [Card; 2] {
+    let of = |pile| cards.iter().copied().find(|&card| pile_of(card) == pile);
+    // Six players, five of them gone in the middle of a draw, hold 11 of a family's 22 cards.
+    [0, 1].map(|pile| of(pile).expect("a family never runs out: everybody holds a card of each"))
+}
+
+impl Worth {
+    pub(super) fn of(hand: [Value; 2], fixes: Fixes) -> Worth {
+        match hand {
+            [Value::Sylop, Value::Sylop] if fixes.markdown => Worth::Pair(0),
+            [Value::Sylop, Value::Sylop] => Worth::Pure,
+            [Value::Sylop, Value::Number(n)] | [Value::Number(n), Value::Sylop] => {
+                if fixes.markdown { Worth::Apart { diff: n, sum: n } } else { Worth::Pair(n) }
+            }
+            [Value::Number(a), Value::Number(b)] if a == b => Worth::Pair(a),
+            [Value::Number(a), Value::Number(b)] => {
+                Worth::Apart { diff: a.abs_diff(b), sum: a.saturating_add(b) }
+            }
+        }
+    }
+
+    /// Compares as the ladder does: the higher wins.
+    pub(super) fn strength(self, fixes: Fixes) -> impl Ord + use<> {
+        let lower = |value: u8| -i16::from(value);
+        match self {
+            Worth::Pure if fixes.cook => (2, 0, 0),
+            Worth::Pure => (5, 0, 0),
+            Worth::Pair(value) if fixes.prime == Some(value) => (4, 0, 0),
+            Worth::Pair(0) => (2, 0, 0),
+            Worth::Pair(value) if fixes.cook => (3, i16::from(value), 0),
+            Worth::Pair(value) => (3, lower(value), 0),
+            Worth::Apart { diff, sum } => (1, lower(diff), lower(sum)),
+        }
+    }
+
+    /// The chips that losing with it costs.
+    pub(super) const fn due(self) -> u8 {
+        match self {
+            Worth::Pure | Worth::Pair(_) => 1,
+            Worth::Apart { diff, .. } => diff,
+        }
+    }
+
+    pub(super) fn rank(self, fixes: Fixes) -> Rank {
+        match self {
+            Worth::Pure => Rank::KesselPure,
+            Worth::Pair(value) if fixes.prime == Some(value) => Rank::Prime(value),
+            Worth::Pair(value) => Rank::Pair(value),
+            Worth::Apart { diff, sum } => Rank::Diff { diff, sum },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! The reveal: every Impostor rolls its own dice, p1's Sand one first, and then gets one of their values.
+//!
+//! All dice lie on the table before anybody chooses; what is chosen shows when everybody has.
+
+use smallvec::SmallVec;
+
+use crate::cards::Card;
+use crate::chance::{Chance, Roll};
+use crate::moves::Move;
+use crate::player::Player;
+use crate::state::Core;
+
+use super::ranking::{Face, Fixes, Value, Worth, face, in_order};
+use super::{Kessel, Phase};
+
+/// What an Impostor is under Major Fraud.
+const FRAUD: u8 = 6;
+
+/// An Impostor that rolls.
+#[derive(Clone, Copy)]
+pub(super) struct Impostor {
+    pub(super) player: Player,
+    pub(super) card: Card,
+    pub(super) dice: [u8; 2],
+    pub(super) value: Option<u8>,
+}
+
+impl Kessel {
+    pub(super) fn reveal(&mut self, core: &mut Core) {
+        core.shown = core.live;
+        let mut impostors = SmallVec::new();
+        for player in core.live.iter().filter(|_| !self.fixes.fraud) {
+            for card in in_order(&core[player].cards) {
+                if face(card) == Face::Impostor {
+                    impostors.push(Impostor { player, card, dice: [0, 0], value: None });
+                    let sides = SmallVec::from_slice(&[6, 6]);
+                    core.expect(Chance::Roll { sides, purpose: Roll::Impostor(player, card) });
+                }
+            }
+        }
+        self.phase = Phase::Reveal(impostors);
+    }
+
+    /// Every Impostor has its value.
+    pub(super) fn worth_of(&self, core: &Core, player: Player) -> Worth {
+        let impostors: &[Impostor] = match &self.phase {
+            Phase::Reveal(impostors) => impostors,
+            Phase::Draft | Phase::Dealing | Phase::Turn(_) => &[],
+        };
+        let chosen = |card| impostors.iter().find(|one| one.card == card)?.value;
+        worth(&core[player].cards, &chosen, self.fixes)
+    }
+}
+
+/// The Impostors that have no value yet, in the order of choice.
+pub(super) fn open_choices(impostors: &[Impostor]) -> impl Iterator<Item = &Impostor> {
+    impostors.iter().filter(|impostor| impostor.value.is_none())
+}
+
+/// The value of the next Impostor that serves its hand best. Another one of the same hand counts with
+/// what it has got, or with what serves best together.
+pub(super) fn best_choice(impostors: &[Impostor], hand: &[Card], fixes: Fixes) -> Option<Move> {
+    let next = open_choices(impostors).next()?;
+    let other = impostors.iter().find(|one| one.player == next.player && one.card != next.card);
+    let others = match other {
+        None => [None, None],
+        Some(Impostor { value: Some(value), .. }) => [Some(*value), None],
+        Some(Impostor { value: None, dice, .. }) => dice.map(Some),
+    };
+    let best_with = |value: u8| {
+        let with = |other: Option<u8>| {
+            let chosen = |card| if card == next.card { Some(value) } else { other };
+            worth(hand, &chosen, fixes).strength(fixes)
+        };
+        others.into_iter().filter(|value| other.is_none() || value.is_some()).map(with).max()
+    };
+    let [first, second] = next.dice;
+    let value = if best_with(second) > best_with(first) { second } else { first };
+    Some(Move::Impostor { card: next.card, value })
+}
+
+fn worth(hand: &[Card], chosen: &dyn Fn(Card) -> Option<u8>, fixes: Fixes) -> Worth {
+    let value = |card: Card| match face(card) {
+        Face::Number(number) => Value::Number(number),
+        Face::Sylop => Value::Sylop,
+        Face::Impostor => Value::Number(chosen(card).unwrap_or(FRAUD)),
+    };
+    Worth::of(in_order(hand).map(value), fixes)
+}

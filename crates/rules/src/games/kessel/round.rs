@@ -1,0 +1,102 @@
+//! A round: fresh piles, laps of one turn each from the starter, and when it is time to reveal.
+//!
+//! Turns go clockwise from the starter, also once he has left; deals and rolls always go p1 first.
+
+use crate::cards::Cards;
+use crate::chance::{Chance, Pick, To, Why};
+use crate::player::{Player, PlayerSet};
+use crate::state::Core;
+
+use super::ranking::{Fixes, pile_of};
+use super::turn::TurnOf;
+use super::{Kessel, Phase};
+
+const LAPS: u8 = 3;
+
+impl Kessel {
+    /// Everybody has his tokens: the shoe names the starter, and the first round begins.
+    pub(super) fn draw_starter(&mut self, core: &mut Core) {
+        let n = u32::try_from(core.live.len()).unwrap_or(0);
+        core.expect(Chance::Pick { n, purpose: Pick::Starter });
+        for pile in [0, 1] {
+            core.fresh_shuffle(pile);
+        }
+        self.open_round(core);
+    }
+
+    /// The next round; all hands go back first.
+    pub(super) fn next_round(&mut self, core: &mut Core) {
+        self.starter = core.live.after(self.starter).unwrap_or(self.starter);
+        for pile in [0, 1] {
+            let mut cards = core.piles[usize::from(pile)].take_discards();
+            for place in core.places() {
+                cards.extend(place.cards.iter().copied().filter(|&card| pile_of(card) == pile));
+            }
+            core.shuffle_in(pile, cards);
+        }
+        self.open_round(core);
+    }
+
+    /// The piles are to be shuffled.
+    fn open_round(&mut self, core: &mut Core) {
+        self.phase = Phase::Dealing;
+        self.round = self.round.saturating_add(1);
+        self.lap = 1;
+        self.fixes = Fixes::default();
+        self.immune = PlayerSet::EMPTY;
+        self.embargoed = PlayerSet::EMPTY;
+        self.standing = PlayerSet::EMPTY;
+        core.deal_from_each(To::Table, Why::Flip);
+        for player in core.live.iter() {
+            core.deal_from_each(To::Player(player), Why::Opening);
+        }
+    }
+
+    pub(super) fn start_lap(&mut self, core: &Core) {
+        self.stood = PlayerSet::EMPTY;
+        self.phase = Phase::Turn(TurnOf::new(self.first_of_lap(core)));
+    }
+
+    pub(super) fn end_turn(&mut self, core: &mut Core, player: Player) {
+        self.embargoed = self.embargoed.without(player);
+        match self.next_of_lap(core, player) {
+            Some(next) => self.phase = Phase::Turn(TurnOf::new(next)),
+            None if self.lap == LAPS || core.live.minus(self.stood).is_empty() => {
+                self.reveal(core);
+            }
+            None => {
+                self.lap = self.lap.saturating_add(1);
+                self.start_lap(core);
+            }
+        }
+    }
+
+    /// Whose turn follows that of `player` in this round, if it goes on; at its last turn nobody's.
+    pub(super) fn next_in_turn(&self, core: &Core, player: Player) -> Option<Player> {
+        let next_lap = (self.lap < LAPS).then(|| self.first_of_lap(core));
+        self.next_of_lap(core, player).or(next_lap)
+    }
+
+    fn first_of_lap(&self, core: &Core) -> Player {
+        let next = core.live.after(self.starter).unwrap_or(self.starter);
+        if core.live.contains(self.starter) { self.starter } else { next }
+    }
+
+    fn next_of_lap(&self, core: &Core, player: Player) -> Option<Player> {
+        let size = core.everybody().len();
+        let clockwise = |player: Player| (player.index() + size - self.starter.index()) % size;
+        core.live.after(player).filter(|&next| clockwise(next) > clockwise(player))
+    }
+}
+
+/// The pile has been shuffled: its cards are in nobody's hand any more.
+pub(super) fn take_back(core: &mut Core, pile: u8) {
+    for player in core.everybody().iter() {
+        let held: Cards = std::mem::take(&mut core[player].cards);
+        core[player].cards = held.into_iter().filter(|&card| pile_of(card) != pile).collect();
+    }
+    // Until then everybody may look at what was revealed.
+    if pile == 1 {
+        core.shown = PlayerSet::EMPTY;
+    }
+}
