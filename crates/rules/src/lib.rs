@@ -5,6 +5,7 @@
 //! [`evolve`] applies it, [`view`] shows it to somebody. A variant is one module under `games` and one
 //! line in its registry.
 
+mod c62;
 mod cards;
 mod chance;
 mod deck;

@@ -1,0 +1,65 @@
+//! Values and suits of the 62-card pack.
+
+use crate::cards::Card;
+
+/// Cards a suit has: +1 to +10, then -1 to -10.
+const SUIT: u8 = 20;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Suit {
+    Circle,
+    Triangle,
+    Square,
+}
+
+impl Suit {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Suit::Circle => "circle",
+            Suit::Triangle => "triangle",
+            Suit::Square => "square",
+        }
+    }
+}
+
+/// None for a Sylop.
+pub(crate) const fn suit(card: Card) -> Option<Suit> {
+    match card.id() / SUIT {
+        0 => Some(Suit::Circle),
+        1 => Some(Suit::Triangle),
+        2 => Some(Suit::Square),
+        _ => None,
+    }
+}
+
+/// From -10 to +10; 0 for a Sylop.
+pub(crate) fn value(card: Card) -> i16 {
+    let rank = i16::from(card.id() % SUIT) + 1;
+    match suit(card) {
+        None => 0,
+        Some(_) if rank <= 10 => rank,
+        Some(_) => 10 - rank,
+    }
+}
+
+pub(crate) fn total(cards: &[Card]) -> i16 {
+    cards.iter().map(|&card| value(card)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deck::C62;
+
+    #[test]
+    fn codes_say_suit_and_value() {
+        for card in C62.cards() {
+            let code = C62.code(card);
+            let (face, number) = (&code[..1], &code[1..]);
+            let name = suit(card).map_or("Y", |suit| &suit.name()[..1]);
+            assert_eq!(face, name, "{code}");
+            assert_eq!(value(card), number.parse().unwrap_or(0), "{code}");
+        }
+        assert_eq!(total(&C62.cards().collect::<Vec<_>>()), 0);
+    }
+}

@@ -1,0 +1,265 @@
+//! Coruscant Shift: dice name a target and a suit, and part of the hand is played for them.
+//!
+//! ```text
+//! deal five ─▶ dice ─▶ select ─▶ betting ─▶ redraw the rest ─▶ betting ─▶ add ─▶ reveal
+//! ```
+//! What is selected and added lies face down until the reveal; how many cards it is, everybody sees. A
+//! selection is a set over the hand: the hand keeps the order in which its cards came.
+
+mod worth;
+
+use crate::cards::{CardSet, Cards};
+use crate::chance::{Chance, Deal, Outcome, Roll, To, Why};
+use crate::deck::C62;
+use crate::game::{Facts, Game, Glance};
+use crate::games::coruscant::worth::{Target, Worth};
+use crate::games::settling;
+use crate::legal::{Legal, LegalMoves};
+use crate::moves::Move;
+use crate::player::{Player, PlayerSet, Viewer};
+use crate::rank::Rank;
+use crate::ruleset::{Field, Key};
+use crate::state::{Bets, Core, Ranks, Turn};
+use crate::variant::{PileSpec, Variant};
+
+pub(crate) static VARIANT: Variant = Variant {
+    id: "coruscant",
+    title: "Coruscant Shift",
+    seats: 2..=6,
+    deck: &C62,
+    piles: &[PileSpec { name: "draw", first: 0, end: 62, open_discards: false }],
+    fields: &[
+        Field::number(Key::HandAnte, 5),
+        Field::number(Key::MaxRaise, 0),
+        Field::number(Key::MaxRoundTotal, 0),
+        Field::number(Key::MinBet, 0),
+        Field::number(Key::RakeBps, 0),
+        Field::number(Key::RakeCap, 0),
+    ],
+    has_sabacc_pot: false,
+    has_carried_pot: false,
+    open,
+};
+
+const HAND: u8 = 5;
+
+#[derive(Clone)]
+struct Coruscant {
+    phase: Phase,
+    target: Option<Target>,
+    selected: [CardSet; 8],
+    /// Who has selected.
+    chosen: PlayerSet,
+}
+
+#[derive(Clone)]
+enum Phase {
+    /// The hands are dealt and the dice rolled.
+    Opening,
+    Select(Player),
+    FirstBets(Bets),
+    /// The new cards are being dealt.
+    Redraw,
+    SecondBets(Bets),
+    Add(Player),
+}
+
+fn open(core: &mut Core) -> Box<dyn Game> {
+    core.take_antes();
+    core.fresh_shuffle(0);
+    for player in core.live.iter() {
+        core.deal(To::Player(player), 0, usize::from(HAND), Why::Opening);
+    }
+    core.expect(Chance::Roll { sides: [6, 6].into_iter().collect(), purpose: Roll::Target });
+    Box::new(Coruscant {
+        phase: Phase::Opening,
+        target: None,
+        selected: [CardSet::EMPTY; 8],
+        chosen: PlayerSet::EMPTY,
+    })
+}
+
+impl Game for Coruscant {
+    fn boxed_clone(&self) -> Box<dyn Game> {
+        Box::new(self.clone())
+    }
+
+    fn step(&mut self, core: &mut Core) {
+        match &self.phase {
+            Phase::Opening => match core.live.minus(self.chosen).lowest() {
+                Some(player) => self.phase = Phase::Select(player),
+                None if Bets::held(core) => self.phase = Phase::FirstBets(Bets::new(core)),
+                None => self.redraw(core),
+            },
+            Phase::Select(player) | Phase::Add(player) => core.turn = Turn::Of(*player),
+            Phase::FirstBets(bets) => match bets.turn() {
+                Some(player) => core.turn = Turn::Of(player),
+                None => {
+                    core.return_uncalled();
+                    self.redraw(core);
+                }
+            },
+            Phase::Redraw if Bets::held(core) => self.phase = Phase::SecondBets(Bets::new(core)),
+            Phase::Redraw => self.ask_to_add(core),
+            Phase::SecondBets(bets) => match bets.turn() {
+                Some(player) => core.turn = Turn::Of(player),
+                None => {
+                    core.return_uncalled();
+                    self.ask_to_add(core);
+                }
+            },
+        }
+    }
+
+    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+        match (due, outcome) {
+            (Chance::Deal(Deal { to: To::Player(player), .. }), Outcome::Cards(cards)) => {
+                core[*player].cards.extend_from_slice(cards);
+            }
+            (Chance::Roll { .. }, Outcome::Rolled(faces)) => self.target = Target::of(faces),
+            (_, _) => {}
+        }
+    }
+
+    fn legal(&self, core: &Core, player: Player) -> LegalMoves {
+        let mut moves = LegalMoves::new();
+        match &self.phase {
+            Phase::Select(_) => {
+                let cards = core[player].cards.clone();
+                let max = u8::try_from(cards.len()).unwrap_or(HAND);
+                moves.push(Legal::Select { cards, min: 1, max });
+            }
+            Phase::FirstBets(bets) | Phase::SecondBets(bets) => {
+                bets.legal(core, player, &mut moves);
+            }
+            Phase::Add(_) => moves.push(Legal::Add(self.rest(core, player))),
+            Phase::Opening | Phase::Redraw => {}
+        }
+        moves
+    }
+
+    fn default(&self, core: &Core, player: Player) -> Move {
+        match &self.phase {
+            Phase::FirstBets(bets) | Phase::SecondBets(bets) => bets.default(player),
+            Phase::Select(_) => Move::Select(core[player].cards.clone()),
+            Phase::Opening | Phase::Redraw | Phase::Add(_) => Move::Add(Cards::new()),
+        }
+    }
+
+    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+        match &mut self.phase {
+            Phase::Select(_) => {
+                self.select(player, mv);
+                self.chosen = self.chosen.with(player);
+                self.phase = Phase::Opening;
+            }
+            Phase::FirstBets(bets) | Phase::SecondBets(bets) => {
+                bets.act(core, player, mv);
+                core.ends_by_folds();
+            }
+            Phase::Add(_) => {
+                self.select(player, mv);
+                self.discard_rest(core, player);
+                self.ask_to_add(core);
+            }
+            Phase::Opening | Phase::Redraw => {}
+        }
+    }
+
+    fn hides(&self, mv: &Move) -> bool {
+        matches!(mv, Move::Select(_) | Move::Add(_))
+    }
+
+    fn glance(&self) -> Glance<'_> {
+        let (phase, round, bets) = match &self.phase {
+            Phase::Opening if self.target.is_none() => ("deal", 1, None),
+            Phase::Opening | Phase::Select(_) => ("select", 1, None),
+            Phase::FirstBets(bets) => ("betting", 1, Some(bets)),
+            Phase::Redraw => ("redraw", 2, None),
+            Phase::SecondBets(bets) => ("betting", 2, Some(bets)),
+            Phase::Add(_) => ("add", 2, None),
+        };
+        Glance { phase, round, bets, called_by: None }
+    }
+
+    fn facts(&self, core: &Core, viewer: Viewer, facts: &mut Facts) {
+        if let Some(target) = self.target {
+            let total =
+                if target.total == 0 { "0".to_owned() } else { format!("{:+}", target.total) };
+            facts.push(("target".to_owned(), total));
+            facts.push(("suit".to_owned(), target.suit.name().to_owned()));
+        }
+        for player in self.chosen.and(core.live).iter() {
+            let selected = self.selected[player.index()];
+            facts.push((format!("selected {player}"), selected.len().to_string()));
+            if matches!(viewer, Viewer::Auditor) || viewer == Viewer::Player(player) {
+                let cards = core[player].cards.iter().filter(|&&card| selected.contains(card));
+                let codes: Vec<&str> = cards.map(|&card| C62.code(card)).collect();
+                facts.push((format!("selection {player}"), codes.join(" ")));
+            }
+        }
+    }
+}
+
+impl Coruscant {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
+    fn select(&mut self, player: Player, mv: &Move) {
+        match mv {
+            Move::Select(cards) | Move::Add(cards) => {
+                let selected = &mut self.selected[player.index()];
+                *selected = selected.union(cards.iter().copied().collect());
+            }
+            other => unreachable!("{other:?} is no selection"),
+        }
+    }
+
+    /// What he holds and has not selected.
+    fn rest(&self, core: &Core, player: Player) -> Cards {
+        let selected = self.selected[player.index()];
+        core[player].cards.iter().copied().filter(|&card| !selected.contains(card)).collect()
+    }
+
+    /// How many cards that were.
+    fn discard_rest(&self, core: &mut Core, player: Player) -> usize {
+        let (rest, selected) = (self.rest(core, player), self.selected[player.index()]);
+        core[player].cards.retain(|card| selected.contains(*card));
+        core.bury(0, &rest);
+        rest.len()
+    }
+
+    /// All discards are in before the first new card is dealt.
+    fn redraw(&mut self, core: &mut Core) {
+        let mut counts = [0; 8];
+        for player in core.live.iter() {
+            counts[player.index()] = self.discard_rest(core, player);
+        }
+        for player in core.live.iter() {
+            core.deal(To::Player(player), 0, counts[player.index()], Why::Shift);
+        }
+        self.phase = Phase::Redraw;
+    }
+
+    /// Who has no new cards, or none any more, is not asked.
+    fn ask_to_add(&mut self, core: &mut Core) {
+        let asked = core.live.iter().find(|&player| !self.rest(core, player).is_empty());
+        match asked {
+            Some(player) => self.phase = Phase::Add(player),
+            None => self.reveal(core),
+        }
+    }
+
+    fn reveal(&self, core: &mut Core) {
+        let Some(target) = self.target else { return };
+        core.shown = core.live;
+        let mut worth = [None; 8];
+        let mut ranks = Ranks::default();
+        for player in core.everybody().iter() {
+            let live = core.live.contains(player);
+            let own = live.then(|| Worth::of(&core[player].cards, target));
+            worth[player.index()] = own.map(Worth::strength);
+            ranks[player.index()] = Some(own.map_or(Rank::Folded, Rank::from));
+        }
+        let winners = settling::by_strength(core, |player| worth[player.index()]);
+        core.finish(winners, &ranks);
+    }
+}

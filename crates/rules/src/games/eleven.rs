@@ -1,0 +1,204 @@
+//! The 42-card game to eleven, with a wild and a clone face.
+//!
+//! ```text
+//! announce ─▶ deal ─▶ laps of draw or stand ─▶ betting round ─▶ reveal
+//! ```
+//! Standing is final, and who holds six cards has no turn, so the laps end by themselves. Going over is
+//! neither announced nor the end of anything: it only shows at the reveal.
+
+mod worth;
+
+use std::cmp::Reverse;
+
+use crate::chance::{Chance, Deal, Outcome, Sample, To, Why};
+use crate::deck::P42;
+use crate::game::{Facts, Game, Glance};
+use crate::games::eleven::worth::{Announced, FACES, best_total};
+use crate::games::settling;
+use crate::legal::{Legal, LegalMoves};
+use crate::moves::Move;
+use crate::player::{Player, PlayerSet, Viewer};
+use crate::rank::Rank;
+use crate::ruleset::{Field, Key};
+use crate::state::{Bets, Core, Ranks, Turn};
+use crate::variant::{PileSpec, Variant};
+
+pub(crate) static VARIANT: Variant = Variant {
+    id: "eleven",
+    title: "Eleven",
+    seats: 2..=7,
+    deck: &P42,
+    piles: &[PileSpec { name: "draw", first: 0, end: 42, open_discards: false }],
+    fields: &[
+        Field::number(Key::HandAnte, 10),
+        Field::number(Key::MaxRaise, 0),
+        Field::number(Key::MaxRoundTotal, 0),
+        Field::number(Key::MinBet, 0),
+        Field::number(Key::RakeBps, 0),
+        Field::number(Key::RakeCap, 0),
+    ],
+    has_sabacc_pot: false,
+    has_carried_pot: true,
+    open,
+};
+
+const FULL_HAND: usize = 6;
+
+#[derive(Clone)]
+struct Eleven {
+    phase: Phase,
+    /// From 1.
+    lap: u64,
+    announced: Option<Announced>,
+    stood: PlayerSet,
+}
+
+#[derive(Clone)]
+enum Phase {
+    /// The faces are announced and the opening hands dealt.
+    Opening,
+    Turn(Player),
+    /// The turn is over; the card he drew, if any, is being dealt.
+    AfterTurn(Player),
+    Betting(Bets),
+}
+
+fn open(core: &mut Core) -> Box<dyn Game> {
+    core.take_antes();
+    core.expect(Chance::Sample { n: u32::from(FACES), k: 2, purpose: Sample::Announce });
+    core.fresh_shuffle(0);
+    for player in core.live.iter() {
+        core.deal(To::Player(player), 0, 2, Why::Opening);
+    }
+    Box::new(Eleven { phase: Phase::Opening, lap: 1, announced: None, stood: PlayerSet::EMPTY })
+}
+
+impl Game for Eleven {
+    fn boxed_clone(&self) -> Box<dyn Game> {
+        Box::new(self.clone())
+    }
+
+    fn step(&mut self, core: &mut Core) {
+        match &self.phase {
+            Phase::Opening => self.turn_of(core, core.live.lowest()),
+            Phase::Turn(player) => core.turn = Turn::Of(*player),
+            Phase::AfterTurn(player) => {
+                let player = *player;
+                let next = self.drawing(core).after(player);
+                self.lap += u64::from(next.is_some_and(|next| next <= player));
+                self.turn_of(core, next);
+            }
+            Phase::Betting(bets) => match bets.turn() {
+                Some(player) => core.turn = Turn::Of(player),
+                None => {
+                    core.return_uncalled();
+                    self.reveal(core);
+                }
+            },
+        }
+    }
+
+    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+        match (due, outcome) {
+            (Chance::Deal(Deal { to: To::Player(player), .. }), Outcome::Cards(cards)) => {
+                core[*player].cards.extend_from_slice(cards);
+            }
+            (Chance::Sample { .. }, Outcome::Sampled(faces)) => {
+                self.announced = Announced::of(faces);
+            }
+            (_, _) => {}
+        }
+    }
+
+    fn legal(&self, core: &Core, player: Player) -> LegalMoves {
+        let mut moves = LegalMoves::new();
+        match &self.phase {
+            Phase::Turn(_) => {
+                if core.piles[0].available() > 0 {
+                    moves.push(Legal::Draw);
+                }
+                moves.push(Legal::Stand);
+            }
+            Phase::Betting(bets) => bets.legal(core, player, &mut moves),
+            Phase::Opening | Phase::AfterTurn(_) => {}
+        }
+        moves
+    }
+
+    fn default(&self, _: &Core, player: Player) -> Move {
+        match &self.phase {
+            Phase::Betting(bets) => bets.default(player),
+            Phase::Opening | Phase::Turn(_) | Phase::AfterTurn(_) => Move::Stand,
+        }
+    }
+
+    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+        match &mut self.phase {
+            Phase::Turn(_) => {
+                if *mv == Move::Draw {
+                    core.deal(To::Player(player), 0, 1, Why::Draw);
+                } else {
+                    self.stood = self.stood.with(player);
+                }
+                self.phase = Phase::AfterTurn(player);
+            }
+            Phase::Betting(bets) => {
+                bets.act(core, player, mv);
+                core.ends_by_folds();
+            }
+            Phase::Opening | Phase::AfterTurn(_) => {}
+        }
+    }
+
+    fn glance(&self) -> Glance<'_> {
+        let (phase, bets) = match &self.phase {
+            Phase::Opening => ("deal", None),
+            Phase::Turn(_) | Phase::AfterTurn(_) => ("play", None),
+            Phase::Betting(bets) => ("betting", Some(bets)),
+        };
+        Glance { phase, round: self.lap, bets, called_by: None }
+    }
+
+    fn facts(&self, _: &Core, _: Viewer, facts: &mut Facts) {
+        let face = |face: u8| P42.faces().nth(usize::from(face)).unwrap_or_default().to_owned();
+        if let Some(announced) = self.announced {
+            facts.push(("wild".to_owned(), face(announced.wild)));
+            facts.push(("clone".to_owned(), face(announced.clone)));
+        }
+    }
+}
+
+impl Eleven {
+    /// Who still has turns.
+    fn drawing(&self, core: &Core) -> PlayerSet {
+        let room = |player: &Player| core[*player].cards.len() < FULL_HAND;
+        core.live.minus(self.stood).iter().filter(room).collect()
+    }
+
+    fn turn_of(&mut self, core: &mut Core, player: Option<Player>) {
+        match player {
+            Some(player) => self.phase = Phase::Turn(player),
+            None if Bets::held(core) => self.phase = Phase::Betting(Bets::new(core)),
+            None => self.reveal(core),
+        }
+    }
+
+    fn reveal(&self, core: &mut Core) {
+        core.shown = core.live;
+        let mut totals = [None; 8];
+        let mut ranks = Ranks::default();
+        for player in core.everybody().iter() {
+            let cards = &core[player].cards;
+            let count = u8::try_from(cards.len()).unwrap_or(u8::MAX);
+            let total = self.announced.and_then(|announced| best_total(cards, announced));
+            totals[player.index()] = total.map(|total| (total, Reverse(count)));
+            ranks[player.index()] = Some(match total {
+                _ if !core.live.contains(player) => Rank::Folded,
+                Some(total) => Rank::Eleven { total, cards: count },
+                None => Rank::Over { cards: count },
+            });
+        }
+        let winners = settling::by_strength(core, |player| totals[player.index()]);
+        core.finish(winners, &ranks);
+    }
+}

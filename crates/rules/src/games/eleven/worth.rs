@@ -1,0 +1,80 @@
+//! What a hand of eleven is worth: the best that its wilds and clones can make of it.
+
+use crate::cards::Card;
+
+/// Different faces in the pack, two cards each.
+pub(super) const FACES: u8 = 21;
+const TARGET: u8 = 11;
+
+/// The two faces of this hand, as indices among the different codes of the pack; never the same.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Announced {
+    pub(super) wild: u8,
+    pub(super) clone: u8,
+}
+
+impl Announced {
+    /// From a sample: the wild face, then the clone face.
+    pub(super) fn of(faces: &[u32]) -> Option<Announced> {
+        let &[wild, clone] = faces else { return None };
+        Some(Announced { wild: u8::try_from(wild).ok()?, clone: u8::try_from(clone).ok()? })
+    }
+}
+
+const fn face(card: Card) -> u8 {
+    card.id() / 2
+}
+
+/// 1 to 6: four faces of each rank, and the six.
+const fn rank(card: Card) -> u8 {
+    card.id() / 8 + 1
+}
+
+/// The highest total that is not over eleven; none where every choice is over.
+///
+/// A wild is 1 to 6. A clone takes the value of a card in the hand that is no clone, each clone its own;
+/// where there is none it is 0. Every choice of the wilds is tried, with every sum that clones can add.
+pub(super) fn best_total(cards: &[Card], announced: Announced) -> Option<u8> {
+    let is_clone = |card: &&Card| face(**card) == announced.clone;
+    let clones = cards.iter().filter(is_clone).count();
+    let hand = Hand { wild: announced.wild, clones };
+    let others: Vec<Card> = cards.iter().copied().filter(|card| !is_clone(&card)).collect();
+    hand.best(&others, 0, 0)
+}
+
+struct Hand {
+    wild: u8,
+    clones: usize,
+}
+
+impl Hand {
+    /// Gives each of `cards`, none of them a clone, its value, after others that make `sum` and have the
+    /// values in `values`, one bit each.
+    fn best(&self, cards: &[Card], sum: u8, values: u8) -> Option<u8> {
+        let Some((&card, rest)) = cards.split_first() else {
+            return highest_up_to_target(with_clones(sum, values, self.clones));
+        };
+        let choices = if face(card) == self.wild { 1..=6 } else { rank(card)..=rank(card) };
+        choices.filter_map(|value| self.best(rest, sum + value, values | 1 << value)).max()
+    }
+}
+
+/// Every sum that so many clones of these values can make, one bit each.
+fn with_clones(sum: u8, values: u8, clones: usize) -> u64 {
+    let mut sums = 1_u64 << sum;
+    if values == 0 {
+        return sums;
+    }
+    for _ in 0..clones {
+        let added = (1..=6).filter(|value| values & 1 << value != 0).map(|value| sums << value);
+        sums = added.fold(0, |all, some| all | some);
+    }
+    sums
+}
+
+fn highest_up_to_target(sums: u64) -> Option<u8> {
+    (0..=TARGET).rev().find(|total| sums & 1 << total != 0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! Settling a reveal that needs no further cards: the games to eleven and to a target.
+
+use crate::line::Pot;
+use crate::player::{Player, PlayerSet};
+use crate::state::Core;
+
+/// Gives each layer to those with the highest strength in it; one in which nobody has any carries over.
+/// The winners of the main layer.
+pub(super) fn by_strength<K: Ord>(
+    core: &mut Core,
+    strength: impl Fn(Player) -> Option<K>,
+) -> PlayerSet {
+    let mut winners = PlayerSet::EMPTY;
+    for (at, layer) in core.layers().into_iter().enumerate() {
+        let best = layer.players.best(&strength);
+        if best.is_empty() {
+            core.carry_layer(layer.amount);
+        } else {
+            core.award(Pot::layer(at), layer, best);
+        }
+        if at == 0 {
+            winners = best;
+        }
+    }
+    winners
+}

@@ -1,0 +1,257 @@
+//! Corellian Spike: three rounds of actions, dice that may take every hand, and a ladder of hands that
+//! sum to nothing.
+//!
+//! ```text
+//! deal, flip ─▶ ( actions ─▶ dice ─▶ redraw? ─▶ betting, in a casino ) three times ─▶ reveal
+//! ```
+//! The discard pile is open: a single discarded card becomes its top, whole hands go face down under it.
+
+mod ladder;
+mod showdown;
+
+use crate::cards::Cards;
+use crate::chance::{Chance, Deal, Outcome, Roll, To, Why};
+use crate::deck::C62;
+use crate::game::{Facts, Game, Glance};
+use crate::games::spike::showdown::Showdown;
+use crate::legal::{Legal, LegalMoves};
+use crate::moves::Move;
+use crate::player::{Player, PlayerSet, Viewer};
+use crate::ruleset::{Field, Key, Preset};
+use crate::state::{Bets, Core, Turn};
+use crate::variant::{PileSpec, Variant};
+
+pub(crate) static VARIANT: Variant = Variant {
+    id: "spike",
+    title: "Corellian Spike",
+    seats: 2..=8,
+    deck: &C62,
+    piles: &[PileSpec { name: "draw", first: 0, end: 62, open_discards: true }],
+    fields: &[
+        Field::number(Key::HandAnte, 2),
+        Field::number(Key::MaxRaise, 0),
+        Field::number(Key::MaxRoundTotal, 0),
+        Field::number(Key::MinBet, 0),
+        Field::text(Key::Preset, &["casino", "black-spire"]),
+        Field::number(Key::RakeBps, 0),
+        Field::number(Key::RakeCap, 0),
+        Field::number(Key::SabaccAnte, 2),
+        Field::text(Key::SabaccAnteWhen, &["every_hand", "when_empty"]),
+    ],
+    has_sabacc_pot: true,
+    has_carried_pot: false,
+    open,
+};
+
+const ROUNDS: u64 = 3;
+const MOST_CARDS: usize = 5;
+
+#[derive(Clone)]
+struct Spike {
+    phase: Phase,
+    /// From 1.
+    round: u64,
+}
+
+#[derive(Clone)]
+enum Phase {
+    /// The opening hands are being dealt and the first discard flipped.
+    Opening,
+    Action(Player),
+    /// The action is over; the card he drew, if any, is being dealt.
+    AfterAction(Player),
+    /// The dice are rolled, and perhaps all hands redrawn.
+    Dice,
+    Betting(Bets),
+    Reveal(Showdown),
+}
+
+fn open(core: &mut Core) -> Box<dyn Game> {
+    core.take_antes();
+    core.fresh_shuffle(0);
+    for player in core.live.iter() {
+        core.deal(To::Player(player), 0, 2, Why::Opening);
+    }
+    core.deal(To::Table, 0, 1, Why::Flip);
+    Box::new(Spike { phase: Phase::Opening, round: 1 })
+}
+
+impl Game for Spike {
+    fn boxed_clone(&self) -> Box<dyn Game> {
+        Box::new(self.clone())
+    }
+
+    fn step(&mut self, core: &mut Core) {
+        match &mut self.phase {
+            Phase::Opening => self.action_of(core, core.live.lowest()),
+            Phase::Action(player) => core.turn = Turn::Of(*player),
+            Phase::AfterAction(player) => {
+                let next = core.live.next(*player);
+                self.action_of(core, next);
+            }
+            Phase::Dice if core.rules.preset == Preset::Casino && Bets::held(core) => {
+                self.phase = Phase::Betting(Bets::new(core));
+            }
+            Phase::Dice => self.next_round(core),
+            Phase::Betting(bets) => match bets.turn() {
+                Some(player) => core.turn = Turn::Of(player),
+                None => {
+                    core.return_uncalled();
+                    self.next_round(core);
+                }
+            },
+            Phase::Reveal(showdown) => showdown.step(core),
+        }
+    }
+
+    fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome) {
+        match (due, outcome) {
+            (Chance::Deal(Deal { to: To::Player(player), why, .. }), Outcome::Cards(cards)) => {
+                let place = &mut core[*player];
+                let onto = if *why == Why::Tie { &mut place.extra } else { &mut place.cards };
+                onto.extend_from_slice(cards);
+            }
+            (Chance::Deal(Deal { to: To::Table, .. }), Outcome::Cards(cards)) => {
+                cards.iter().for_each(|&card| core.discard(0, card));
+            }
+            (Chance::Roll { .. }, Outcome::Rolled(faces)) if is_pair(faces) => redraw(core),
+            (_, _) => {}
+        }
+    }
+
+    fn legal(&self, core: &Core, player: Player) -> LegalMoves {
+        let mut moves = LegalMoves::new();
+        match &self.phase {
+            Phase::Action(_) => actions(core, player, &mut moves),
+            Phase::Betting(bets) => bets.legal(core, player, &mut moves),
+            Phase::Opening | Phase::AfterAction(_) | Phase::Dice | Phase::Reveal(_) => {}
+        }
+        moves
+    }
+
+    fn default(&self, _: &Core, player: Player) -> Move {
+        match &self.phase {
+            Phase::Betting(bets) => bets.default(player),
+            Phase::Opening
+            | Phase::Action(_)
+            | Phase::AfterAction(_)
+            | Phase::Dice
+            | Phase::Reveal(_) => Move::Stand,
+        }
+    }
+
+    fn moved(&mut self, core: &mut Core, player: Player, mv: &Move) {
+        match &mut self.phase {
+            Phase::Action(_) => {
+                act(core, player, mv);
+                self.phase = Phase::AfterAction(player);
+                core.ends_by_folds();
+            }
+            Phase::Betting(bets) => {
+                bets.act(core, player, mv);
+                core.ends_by_folds();
+            }
+            Phase::Opening | Phase::AfterAction(_) | Phase::Dice | Phase::Reveal(_) => {}
+        }
+    }
+
+    /// Single discards lie face up.
+    fn hides(&self, _: &Move) -> bool {
+        false
+    }
+
+    fn glance(&self) -> Glance<'_> {
+        let (phase, bets) = match &self.phase {
+            Phase::Opening => ("deal", None),
+            Phase::Action(_) | Phase::AfterAction(_) => ("play", None),
+            Phase::Dice => ("dice", None),
+            Phase::Betting(bets) => ("betting", Some(bets)),
+            Phase::Reveal(_) => ("reveal", None),
+        };
+        Glance { phase, round: self.round, bets, called_by: None }
+    }
+
+    fn facts(&self, core: &Core, _: Viewer, facts: &mut Facts) {
+        if let Some(card) = core.piles[0].top_discard() {
+            facts.push(("discard".to_owned(), C62.code(card).to_owned()));
+        }
+    }
+}
+
+impl Spike {
+    fn action_of(&mut self, core: &mut Core, player: Option<Player>) {
+        match player {
+            Some(player) => self.phase = Phase::Action(player),
+            None => {
+                let sides = [6, 6].into_iter().collect();
+                core.expect(Chance::Roll { sides, purpose: Roll::Shift });
+                self.phase = Phase::Dice;
+            }
+        }
+    }
+
+    fn next_round(&mut self, core: &mut Core) {
+        if self.round >= ROUNDS {
+            self.phase = Phase::Reveal(Showdown::new(core));
+        } else {
+            self.round += 1;
+            self.action_of(core, core.live.lowest());
+        }
+    }
+}
+
+fn actions(core: &Core, player: Player, moves: &mut LegalMoves) {
+    let cards = &core[player].cards;
+    let can_draw = core.piles[0].available() > 0;
+    if can_draw && cards.len() < MOST_CARDS {
+        moves.push(Legal::Gain);
+    }
+    if can_draw && !cards.is_empty() {
+        moves.push(Legal::GainFor(cards.clone()));
+    }
+    if core.piles[0].top_discard().is_some() && !cards.is_empty() {
+        moves.push(Legal::Swap(cards.clone()));
+    }
+    moves.push(Legal::Stand);
+    moves.push(Legal::Junk);
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
+fn act(core: &mut Core, player: Player, mv: &Move) {
+    match mv {
+        Move::Gain(discarded) => {
+            if let Some(card) = discarded {
+                core[player].cards.retain(|held| held != card);
+                core.discard(0, *card);
+            }
+            core.deal(To::Player(player), 0, 1, Why::Draw);
+        }
+        Move::Swap(card) => {
+            let top = core.piles[0].take_top_discard();
+            core[player].cards.retain(|held| held != card);
+            core[player].cards.extend(top);
+            core.discard(0, *card);
+        }
+        Move::Junk => core.fold(player),
+        Move::Stand => {}
+        other => unreachable!("{other:?} is no action"),
+    }
+}
+
+fn is_pair(faces: &[u8]) -> bool {
+    matches!(faces, [a, b] if a == b)
+}
+
+/// Every live player's hand goes under the discards, then each gets as many new cards.
+fn redraw(core: &mut Core) {
+    let live: PlayerSet = core.live;
+    let mut counts = [0; 8];
+    for player in live.iter() {
+        let hand: Cards = std::mem::take(&mut core[player].cards);
+        counts[player.index()] = hand.len();
+        core.bury(0, &hand);
+    }
+    for player in live.iter() {
+        core.deal(To::Player(player), 0, counts[player.index()], Why::Shift);
+    }
+}

@@ -1,0 +1,191 @@
+//! The ladder of hands: all rungs but the lowest sum to 0, and a hand counts as the highest it fits.
+//!
+//! Values are absolute unless a rung names a sign. Apart from the rungs that name it, a Sylop is a plain 0
+//! that is never part of a pair, a set or a run.
+
+use smallvec::SmallVec;
+
+use crate::c62::value;
+use crate::cards::Card;
+
+/// The lowest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rung {
+    /// Does not sum to 0.
+    Nulrhek,
+    Sabacc,
+    SabaccPair,
+    /// Two pairs, any others.
+    RuleOfTwo,
+    /// Three of one value, any others.
+    BanthasWild,
+    /// Four values in a run, exactly four cards.
+    StraightKhyron,
+    /// 1 2 3 4 of one sign and 10 of the other.
+    GeeWhiz,
+    /// Four of one value, exactly four cards.
+    Squadron,
+    /// Three of one value and sign, two of another with the opposite sign.
+    Rhylet,
+    /// A Sylop and a pair, three cards.
+    YeeHaa,
+    /// A Sylop and four of one value.
+    Fleet,
+    /// A Sylop, +10 +10 -10 -10.
+    Full,
+    /// Two Sylops, two cards.
+    Pure,
+}
+
+/// What a hand is worth. Greater is better; equal hands are broken by blind cards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Worth {
+    rung: Rung,
+    /// What breaks ties within the rung, greater is better; zeros where the rung has nothing more.
+    ties: [i16; 5],
+}
+
+impl Worth {
+    pub(super) fn of(cards: &[Card]) -> Worth {
+        let hand = Hand::of(cards.iter().map(|&card| value(card)));
+        let (rung, ties) = if hand.sum == 0 {
+            hand.with_sylops().or_else(|| hand.with_sets()).unwrap_or_else(|| hand.with_pairs())
+        } else {
+            let [count, positives, highest] = hand.plain();
+            let closer = -hand.sum.abs();
+            (Rung::Nulrhek, [closer, hand.sum.signum(), count, positives, highest])
+        };
+        Worth { rung, ties }
+    }
+
+    pub(super) const fn sums_to_0(self) -> bool {
+        !matches!(self.rung, Rung::Nulrhek)
+    }
+
+    /// In the words of a hand history.
+    pub(super) const fn name(self) -> &'static str {
+        match self.rung {
+            Rung::Nulrhek => "nulrhek",
+            Rung::Sabacc => "sabacc",
+            Rung::SabaccPair => "sabacc-pair",
+            Rung::RuleOfTwo => "rule-of-two",
+            Rung::BanthasWild => "banthas-wild",
+            Rung::StraightKhyron => "straight-khyron",
+            Rung::GeeWhiz => "gee-whiz",
+            Rung::Squadron => "squadron",
+            Rung::Rhylet => "rhylet",
+            Rung::YeeHaa => "yee-haa",
+            Rung::Fleet => "fleet",
+            Rung::Full => "full",
+            Rung::Pure => "pure",
+        }
+    }
+}
+
+type Ranked = (Rung, [i16; 5]);
+
+/// The values of a hand, counted.
+struct Hand {
+    /// Ascending.
+    values: SmallVec<[i16; 8]>,
+    sum: i16,
+    sylops: usize,
+    /// How many cards have the absolute value that is the index; no Sylops.
+    counts: [usize; 11],
+}
+
+impl Hand {
+    fn of(values: impl Iterator<Item = i16>) -> Hand {
+        let mut values: SmallVec<[i16; 8]> = values.collect();
+        values.sort_unstable();
+        let mut counts = [0; 11];
+        for value in values.iter().filter(|&&value| value != 0) {
+            counts[usize::from(value.unsigned_abs())] += 1;
+        }
+        let sylops = values.iter().filter(|&&value| value == 0).count();
+        Hand { sum: values.iter().sum(), sylops, counts, values }
+    }
+
+    /// The absolute values that at least so many cards have, ascending.
+    fn sets(&self, of: usize) -> impl Iterator<Item = i16> {
+        (1..=10).zip(&self.counts[1..]).filter(move |&(_, &count)| count >= of).map(|(v, _)| v)
+    }
+
+    fn set(&self, of: usize) -> Option<i16> {
+        self.sets(of).next()
+    }
+
+    /// Rungs in which a Sylop has a part.
+    fn with_sylops(&self) -> Option<Ranked> {
+        match (self.sylops, self.values.len()) {
+            (2, 2) => Some((Rung::Pure, [0; 5])),
+            (1, 5) => self.set(4).map(|value| match value {
+                10 => (Rung::Full, [0; 5]),
+                value => lower(Rung::Fleet, value),
+            }),
+            (1, 3) => self.set(2).map(|value| lower(Rung::YeeHaa, value)),
+            _ => None,
+        }
+    }
+
+    /// Three and more of a value, and runs.
+    fn with_sets(&self) -> Option<Ranked> {
+        let size = self.values.len();
+        if let Some(three) = self.rhylet() {
+            return Some(lower(Rung::Rhylet, three));
+        }
+        if let Some(four) = self.set(4).filter(|_| size == 4) {
+            return Some(lower(Rung::Squadron, four));
+        }
+        if matches!(self.values[..], [-10, 1, 2, 3, 4] | [-4, -3, -2, -1, 10]) {
+            return Some((Rung::GeeWhiz, [0; 5]));
+        }
+        if let Some(start) = self.run_of_four().filter(|_| size == 4) {
+            return Some(lower(Rung::StraightKhyron, start));
+        }
+        self.set(3).map(|three| lower(Rung::BanthasWild, three))
+    }
+
+    fn with_pairs(&self) -> Ranked {
+        let [count, positives, highest] = self.plain();
+        let mut pairs = self.sets(2);
+        match (pairs.next(), pairs.next()) {
+            (Some(small), Some(large)) => (Rung::RuleOfTwo, [-small, -large, 0, 0, 0]),
+            (Some(pair), None) => (Rung::SabaccPair, [-pair, count, positives, highest, 0]),
+            (None, _) => (Rung::Sabacc, [count, positives, highest, 0, 0]),
+        }
+    }
+
+    /// The value of the three. The hand sums to 0, so equal signs in each set mean opposite ones.
+    fn rhylet(&self) -> Option<i16> {
+        let [a, b, c, d, e] = self.values[..] else { return None };
+        let (three, two) = match (a == b, d == e) {
+            (true, true) if c == b => (a, d),
+            (true, true) if c == d => (d, a),
+            _ => return None,
+        };
+        (three != 0 && two != 0).then_some(three.abs())
+    }
+
+    /// The lowest of four values in a run.
+    fn run_of_four(&self) -> Option<i16> {
+        let start = self.set(1)?;
+        let in_a_row = (start..start + 4).zip(self.sets(1)).all(|(next, value)| next == value);
+        (in_a_row && self.sets(1).count() == 4).then_some(start)
+    }
+
+    /// More cards, then the higher sum of positives, then the higher single positive.
+    fn plain(&self) -> [i16; 3] {
+        let count = i16::try_from(self.values.len()).unwrap_or(i16::MAX);
+        let positives = self.values.iter().filter(|&&value| value > 0).sum();
+        [count, positives, self.values.last().map_or(0, |&value| value.max(0))]
+    }
+}
+
+/// The lower value is the better hand.
+const fn lower(rung: Rung, value: i16) -> Ranked {
+    (rung, [-value, 0, 0, 0, 0])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! The reveal: layers by the ladder, ties by blind cards, the Sabacc Pot for a hand that sums to nothing.
+
+use crate::c62::value;
+use crate::cards::Card;
+use crate::chance::{To, Why};
+use crate::games::spike::ladder::Worth;
+use crate::line::Pot;
+use crate::player::PlayerSet;
+use crate::rank::Rank;
+use crate::state::{Core, Layer, Layers, Ranks};
+
+/// Blind cards one player may get in a hand.
+const BLIND_CARDS: usize = 3;
+
+/// A reveal in progress: layers are settled one after the other, waiting for blind cards in between.
+#[derive(Debug, Clone)]
+pub(super) struct Showdown {
+    layers: Layers,
+    at: usize,
+    worth: [Option<Worth>; 8],
+    winners: PlayerSet,
+}
+
+impl Showdown {
+    /// Reveals the hands of everybody live.
+    pub(super) fn new(core: &mut Core) -> Showdown {
+        core.shown = core.live;
+        let mut worth = [None; 8];
+        for player in core.live.iter() {
+            worth[player.index()] = Some(Worth::of(&core[player].cards));
+        }
+        Showdown { layers: core.layers(), at: 0, worth, winners: PlayerSet::EMPTY }
+    }
+
+    /// Settles layers until blind cards are due, or the hand is over.
+    pub(super) fn step(&mut self, core: &mut Core) {
+        while let Some(&layer) = self.layers.get(self.at) {
+            let Some(best) = self.best(core, layer) else { return };
+            core.award(Pot::layer(self.at), layer, best);
+            if self.at == 0 {
+                self.winners = best;
+            }
+            self.at += 1;
+        }
+        let worth = self.worth;
+        let sums_to_0 = |worth: Worth| worth.sums_to_0();
+        // The winners' hands are equal, so they all sum to nothing or none does.
+        if self.winners.iter().all(|player| worth[player.index()].is_some_and(sums_to_0)) {
+            core.award_sabacc(self.winners);
+        }
+        let mut ranks = Ranks::default();
+        for player in core.everybody().iter() {
+            let rank = worth[player.index()].map(|worth| Rank::Spike(worth.name()));
+            ranks[player.index()] = rank.or(Some(Rank::Folded));
+        }
+        core.finish(self.winners, &ranks);
+    }
+
+    /// Who wins a layer; none where blind cards are due first. Cards that an earlier layer dealt count
+    /// here too, so a player's first blind card is compared with the others' first.
+    fn best(&self, core: &mut Core, layer: Layer) -> Option<PlayerSet> {
+        let mut tied = layer.players.best(|player| self.worth[player.index()]);
+        for draw in 0..BLIND_CARDS {
+            if tied.len() < 2 {
+                break;
+            }
+            let without: PlayerSet =
+                tied.iter().filter(|&player| core[player].extra.len() <= draw).collect();
+            if without.len() > core.piles[0].available() {
+                break;
+            }
+            if !without.is_empty() {
+                for player in without.iter() {
+                    core.deal(To::Player(player), 0, 1, Why::Tie);
+                }
+                return None;
+            }
+            tied = tied.best(|player| core[player].extra.get(draw).map(|&card| alone(card)));
+        }
+        Some(tied)
+    }
+}
+
+/// A card compared alone, higher is better: closer to 0, then positive.
+fn alone(card: Card) -> (i16, i16) {
+    let value = value(card);
+    (-value.abs(), value)
+}
