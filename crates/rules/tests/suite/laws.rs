@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use primitives::{Credits, SeatNo};
 use proptest::prelude::*;
 use rules::{
-    ALL, By, Card, Event, FieldValue, Hand, Move, Next, Player, RuleSet, Setup, Variant, Viewer,
-    Word, censor, decide, evolve, line, next, notation, play, view,
+    ALL, By, Card, Event, FieldValue, Hand, Move, Next, Player, RuleSet, Setup, Token, Variant,
+    Viewer, Word, censor, decide, evolve, line, next, notation, play, view,
 };
 
 /// A small generator, so that a failing case is one number.
@@ -33,7 +33,11 @@ fn any_value(
         }
         FieldValue::Flag(_) => FieldValue::Flag(choose(2) == 1),
         FieldValue::Text(_) => FieldValue::Text(choices[index(choices.len(), choose)].to_owned()),
-        FieldValue::List(_) => FieldValue::List(Vec::new()),
+        FieldValue::List(_) => {
+            let first = index(14, choose);
+            let tokens = Token::ALL[first..].iter().take(3);
+            FieldValue::List(tokens.map(|token| token.name().to_owned()).collect())
+        }
     }
 }
 
@@ -116,8 +120,10 @@ fn viewers(hand: &Hand) -> Vec<Viewer> {
 /// Everything that anybody could see, and all there is.
 fn everything(hand: &Hand) -> String {
     let views: Vec<_> = viewers(hand).into_iter().map(|viewer| view(hand, viewer)).collect();
-    let cards: Vec<Vec<u8>> =
-        hand.players().map(|p| hand.cards_of(p).iter().map(|card| card.id()).collect()).collect();
+    // A line says which card by its code: copies that are alike are the same there.
+    let code = |card: &Card| hand.rules().variant().deck.code(*card);
+    let cards: Vec<Vec<&str>> =
+        hand.players().map(|p| hand.cards_of(p).iter().map(code).collect()).collect();
     format!("{views:?} {cards:?} {:?} {:?}", hand.lines(), hand.settlement())
 }
 
