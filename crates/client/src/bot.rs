@@ -74,7 +74,12 @@ pub async fn run_bot(
     strategy: impl Strategy,
     stop: CancellationToken,
 ) -> Result<BotReport, Error> {
-    let me = client.open_account(None).await?;
+    let mut report =
+        BotReport { end: BotEnd::Stopped, hands: 0, decisions: 0, mistakes: 0, buy_ins: 0 };
+    let me = tokio::select! {
+        me = client.open_account(None) => me?,
+        () = stop.cancelled() => return Ok(report),
+    };
     let mut player = Playing {
         client,
         table,
@@ -86,21 +91,21 @@ pub async fn run_bot(
         state: TableState::new(Some(me)),
         decided: None,
         seat_changes: false,
-        report: BotReport { end: BotEnd::Stopped, hands: 0, decisions: 0, mistakes: 0, buy_ins: 0 },
+        report: &mut report,
     };
-    let end = {
+    player.report.end = {
         let patient = async {
             stop.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
         tokio::select! {
-            end = player.play() => end?,
+            // On the heap, so that whoever runs many bots does not carry them on the stack.
+            end = Box::pin(player.play()) => end?,
             () = patient => BotEnd::Stopped,
         }
     };
-    player.report.end = end;
     player.leave().await?;
-    Ok(player.report)
+    Ok(report)
 }
 
 struct Playing<'a, S> {
@@ -116,7 +121,7 @@ struct Playing<'a, S> {
     decided: Option<(u64, u32)>,
     /// It has asked for a change of its seat, which the updates do not show yet.
     seat_changes: bool,
-    report: BotReport,
+    report: &'a mut BotReport,
 }
 
 impl<S: Strategy> Playing<'_, S> {

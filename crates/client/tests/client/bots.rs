@@ -82,7 +82,7 @@ async fn soon<T>(what: impl Future<Output = T>) -> T {
 }
 
 #[tokio::test]
-async fn a_hand_is_played_the_stack_lost_and_bought_again() {
+async fn a_scripted_hand_is_played_and_the_table_left_when_told_to_stop() {
     let stop = CancellationToken::new();
     let stopping = stop.clone();
     let fake = Fake::new(table()).reacting(move |table, request| {
@@ -91,7 +91,6 @@ async fn a_hand_is_played_the_stack_lost_and_bought_again() {
             1 => table.push(What::Action(asks(2, &[MoveKind::Check, MoveKind::Fold]))),
             2 => {
                 table.push(ends(4));
-                // The second time it sits down nothing happens but that it is told to stop.
                 stopping.cancel();
             }
             turn => panic!("there is no turn {turn}"),
@@ -114,7 +113,9 @@ async fn a_stack_too_small_is_bought_anew_as_long_as_there_are_credits() {
     });
     let client = fake.client(0).await;
     let random = strategy::Random::new(1);
-    let bot = run_bot(&client, TABLE, BOT, random, CancellationToken::new());
+    let bot = tokio::spawn(async move {
+        run_bot(&client, TABLE, BOT, random, CancellationToken::new()).await
+    });
     let poorer = async {
         // After the second buy-in nothing is left; the stack goes too.
         while methods(&fake).iter().filter(|method| **method == "sit_down").count() < 2 {
@@ -124,7 +125,7 @@ async fn a_stack_too_small_is_bought_anew_as_long_as_there_are_credits() {
         fake.table().push(ends(4));
     };
     let (report, ()) = soon(async { tokio::join!(bot, poorer) }).await;
-    let report = report.unwrap();
+    let report = report.unwrap().unwrap();
     assert_eq!((report.end, report.hands, report.buy_ins), (BotEnd::Broke, 2, 2));
     let expected = ["open_account", "sit_down", "act", "stand_up", "sit_down", "stand_up"];
     assert_eq!(methods(&fake), expected);

@@ -51,17 +51,17 @@ impl Table {
         let sequence = self.view.sequence + u64::try_from(self.log.len()).unwrap() + 1;
         let update = pb::TableUpdate { sequence, at: None, what: Some(what) };
         self.log.push(update.clone());
-        self.tell(message(Message::Update(update), sequence));
+        self.tell(&message(Message::Update(update), sequence));
     }
 
-    pub(crate) fn tell(&mut self, told: pb::WatchTableResponse) {
+    pub(crate) fn tell(&mut self, told: &pb::WatchTableResponse) {
         self.watchers.retain(|watcher| watcher.send(Ok(told.clone())).is_ok());
     }
 
     /// Ends every stream so.
-    pub(crate) fn cut(&mut self, last: Option<Status>) {
+    pub(crate) fn cut(&mut self, last: Option<&Status>) {
         for watcher in self.watchers.drain(..) {
-            if let Some(status) = &last {
+            if let Some(status) = last {
                 drop(watcher.send(Err(status.clone())));
             }
         }
@@ -69,7 +69,7 @@ impl Table {
 
     pub(crate) fn end(&mut self, reason: pb::EndReason) {
         let ended = Message::Ended(pb::StreamEnded { reason: reason.into() });
-        self.tell(pb::WatchTableResponse { message: Some(ended), resume_token: Vec::new() });
+        self.tell(&pb::WatchTableResponse { message: Some(ended), resume_token: Vec::new() });
         self.cut(None);
     }
 

@@ -6,7 +6,6 @@ use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use proto::table::v1::watch_table_response::Message;
-use tonic::Status;
 use wire::refused;
 
 use crate::fake::{Fake, Table, message};
@@ -43,7 +42,7 @@ async fn after_every_kind_of_break_it_goes_on_where_it_was() {
     see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
     let breaks: [fn(&mut Table); 4] = [
         |table| table.cut(None),
-        |table| table.cut(Some(Status::from(refused(ErrorReason::Unavailable, "a new owner")))),
+        |table| table.cut(Some(&refused(ErrorReason::Unavailable, "a new owner").into())),
         |table| table.end(pb::EndReason::ServerStopping),
         |table| table.end(pb::EndReason::TooSlow),
     ];
@@ -79,7 +78,7 @@ async fn a_gap_and_a_repetition_are_errors_and_a_snapshot_follows() {
     see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
     for got in [43, 40] {
         let update = pb::TableUpdate { sequence: got, at: None, what: Some(anything()) };
-        fake.table().tell(message(Message::Update(update), got));
+        fake.table().tell(&message(Message::Update(update), got));
         let error = watch.next().await.unwrap_err();
         let Error::Gap { expected: 41, got: told } = error else { panic!("{error}") };
         assert_eq!(told, got);
@@ -93,7 +92,7 @@ async fn heartbeats_move_the_token_and_are_not_passed_on() {
     let fake = Fake::new(table());
     let mut watch = fake.client(0).await.watch(TABLE);
     see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
-    fake.table().tell(message(Message::Heartbeat(pb::Heartbeat { at: None }), 40));
+    fake.table().tell(&message(Message::Heartbeat(pb::Heartbeat { at: None }), 40));
     fake.table().push(anything());
     see(&mut watch, &["Update(41)"]).await;
     let mut later = fake.client(0).await.watch_from(TABLE, watch.resume_token().to_vec());
