@@ -321,63 +321,43 @@ pub const HIDDEN: &str = "??";
 /// A legal move with its choices.
 #[must_use]
 pub fn legal(legal: &Legal, deck: &Deck, seats: &[SeatNo]) -> LegalMove {
-    let mut out = LegalMove { text: legal.text(deck), ..LegalMove::default() };
+    let mut out =
+        LegalMove { kind: kind_of(legal).into(), text: legal.text(deck), ..LegalMove::default() };
     let codes = |cards: &[Card]| cards.iter().map(|card| deck.code(*card).to_owned()).collect();
-    let kind = match legal {
-        Legal::Draw => MoveKind::Draw,
-        Legal::Stand => MoveKind::Stand,
-        Legal::Check => MoveKind::Check,
-        Legal::Fold => MoveKind::Fold,
-        Legal::CallHand => MoveKind::CallHand,
-        Legal::Keep => MoveKind::Keep,
-        Legal::Gain => MoveKind::Gain,
-        Legal::Junk => MoveKind::Junk,
-        Legal::Bet { min, max } => {
+    let dice = |values: &[u8]| values.iter().map(|value| u32::from(*value)).collect();
+    match legal {
+        Legal::Draw
+        | Legal::Stand
+        | Legal::Check
+        | Legal::Fold
+        | Legal::CallHand
+        | Legal::Keep
+        | Legal::Gain
+        | Legal::Junk => {}
+        Legal::Bet { min, max } | Legal::Raise { min, max } => {
             (out.min, out.max) = (min.get(), max.get());
-            MoveKind::Bet
         }
-        Legal::Raise { min, max } => {
-            (out.min, out.max) = (min.get(), max.get());
-            MoveKind::Raise
-        }
-        Legal::Match { amount } => {
-            (out.min, out.max) = (amount.get(), amount.get());
-            MoveKind::Match
-        }
+        Legal::Match { amount } => (out.min, out.max) = (amount.get(), amount.get()),
         Legal::Align => {
-            out.names = vec![Side::Light.name().to_owned(), Side::Dark.name().to_owned()];
-            MoveKind::Align
+            out.names = [Side::Light, Side::Dark].map(|side| side.name().to_owned()).to_vec();
         }
         Legal::Choose => {
             out.names = Token::ALL.iter().map(|token| token.name().to_owned()).collect();
-            MoveKind::Choose
         }
-        Legal::Token(token) => {
-            out.names = vec![token.name().to_owned()];
-            MoveKind::Token
-        }
+        Legal::Token(token) => out.names = vec![token.name().to_owned()],
         Legal::TokenAt(token, targets) => {
             out.names = vec![token.name().to_owned()];
             out.target_seats = targets.iter().map(|player| seat_of(player, seats)).collect();
-            MoveKind::Token
         }
-        Legal::Prime(values) => {
-            out.values = values.iter().map(|value| u32::from(*value)).collect();
-            MoveKind::Prime
-        }
-        Legal::DrawFrom(source) => {
-            out.names = vec![source.name().to_owned()];
-            MoveKind::DrawFrom
-        }
+        Legal::Prime(values) => out.values = dice(values),
+        Legal::DrawFrom(source) => out.names = vec![source.name().to_owned()],
         Legal::Impostor { card, values } => {
             out.cards = codes(&[*card]);
-            out.values = values.iter().map(|value| u32::from(*value)).collect();
-            MoveKind::Impostor
+            out.values = dice(values);
         }
         Legal::Select { cards, min, max } => {
             (out.min, out.max) = (u64::from(*min), u64::from(*max));
             out.cards = codes(cards);
-            MoveKind::Select
         }
         Legal::Trade(cards)
         | Legal::Lock(cards)
@@ -386,44 +366,38 @@ pub fn legal(legal: &Legal, deck: &Deck, seats: &[SeatNo]) -> LegalMove {
         | Legal::Discard(cards)
         | Legal::GainFor(cards)
         | Legal::Swap(cards)
-        | Legal::Add(cards) => {
-            out.cards = codes(cards);
-            one_of(legal)
-        }
-    };
-    out.kind = kind.into();
+        | Legal::Add(cards) => out.cards = codes(cards),
+    }
     out
 }
 
-/// The kinds of move that name cards out of a list.
-fn one_of(legal: &Legal) -> MoveKind {
+/// The kind of move that a legal one stands for.
+fn kind_of(legal: &Legal) -> MoveKind {
     match legal {
+        Legal::Draw => MoveKind::Draw,
         Legal::Trade(_) => MoveKind::Trade,
+        Legal::Stand => MoveKind::Stand,
         Legal::Lock(_) => MoveKind::Lock,
         Legal::Unlock(_) => MoveKind::Unlock,
+        Legal::Check => MoveKind::Check,
+        Legal::Bet { .. } => MoveKind::Bet,
+        Legal::Match { .. } => MoveKind::Match,
+        Legal::Raise { .. } => MoveKind::Raise,
+        Legal::Fold => MoveKind::Fold,
+        Legal::CallHand => MoveKind::CallHand,
+        Legal::Align => MoveKind::Align,
+        Legal::Keep => MoveKind::Keep,
         Legal::Drop(_) => MoveKind::Drop,
+        Legal::Choose => MoveKind::Choose,
+        Legal::Token(_) | Legal::TokenAt(..) => MoveKind::Token,
+        Legal::Prime(_) => MoveKind::Prime,
+        Legal::DrawFrom(_) => MoveKind::DrawFrom,
         Legal::Discard(_) => MoveKind::Discard,
-        Legal::GainFor(_) => MoveKind::Gain,
+        Legal::Impostor { .. } => MoveKind::Impostor,
+        Legal::Gain | Legal::GainFor(_) => MoveKind::Gain,
         Legal::Swap(_) => MoveKind::Swap,
+        Legal::Junk => MoveKind::Junk,
+        Legal::Select { .. } => MoveKind::Select,
         Legal::Add(_) => MoveKind::Add,
-        Legal::Draw
-        | Legal::Stand
-        | Legal::Check
-        | Legal::Bet { .. }
-        | Legal::Match { .. }
-        | Legal::Raise { .. }
-        | Legal::Fold
-        | Legal::CallHand
-        | Legal::Align
-        | Legal::Keep
-        | Legal::Choose
-        | Legal::Token(_)
-        | Legal::TokenAt(..)
-        | Legal::Prime(_)
-        | Legal::DrawFrom(_)
-        | Legal::Impostor { .. }
-        | Legal::Gain
-        | Legal::Junk
-        | Legal::Select { .. } => MoveKind::Unspecified,
     }
 }

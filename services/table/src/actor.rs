@@ -25,7 +25,7 @@ use crate::deeds::{self, Deed, Doer};
 use crate::pay::{self, Broken, Paid};
 use crate::peers::{Faces, Failure, Peers, Reply};
 use crate::plan::Plan;
-use crate::publish::{self, Past, PastKind, Publisher};
+use crate::publish::{self, Past, Publisher};
 use crate::state::State;
 
 /// The longest pause before a debt that could not be paid is tried again.
@@ -72,16 +72,33 @@ pub struct Actor {
     peers: Peers,
     clock: Arc<SystemClock>,
     publisher: Publisher,
-    paying: JoinSet<(Debt, Option<Plan>, Result<Reply, Failure>)>,
+    paying: JoinSet<Returned>,
     busy: BTreeSet<Debt>,
     /// When a debt that failed is tried again, and how often it has.
     later: BTreeMap<Debt, (UnixMicros, u32)>,
-    /// Those who wait for their buy-in, by transfer, with the answer they will get.
-    waiting: Vec<([u8; 16], Vec<u8>, oneshot::Sender<Result<Vec<u8>, Refused>>)>,
+    waiting: Vec<Waiting>,
     /// Since when the log takes nothing.
     outage: Option<UnixMicros>,
+    /// Since when the log took nothing, where it does again: the clock that ran is owed that time.
+    lost_time: Option<UnixMicros>,
     /// The table contradicts itself or a service contradicts it: nothing moves any more.
     broken: Option<String>,
+}
+
+/// A debt that came back, within the span it was asked in.
+struct Returned {
+    debt: Debt,
+    plan: Option<Plan>,
+    reply: Result<Reply, Failure>,
+    span: tracing::Span,
+}
+
+/// Somebody who waits for his buy-in.
+struct Waiting {
+    transfer: [u8; 16],
+    /// What he will hear if the credits come.
+    answer: Vec<u8>,
+    reply: oneshot::Sender<Result<Vec<u8>, Refused>>,
 }
 
 /// Why a table's task ended.
@@ -113,6 +130,7 @@ impl Actor {
             later: BTreeMap::new(),
             waiting: Vec::new(),
             outage: None,
+            lost_time: None,
             broken: None,
         }
     }
@@ -141,7 +159,9 @@ impl Actor {
                     None => Err(Ended::Dropped),
                 },
                 Some(paid) = self.paying.join_next() => match paid {
-                    Ok((debt, plan, reply)) => self.paid(debt, plan, reply).await,
+                    Ok(Returned { debt, plan, reply, span }) => {
+                        self.paid(debt, plan, reply).instrument(span).await
+                    }
                     Err(error) => {
                         self.break_down(&format!("paying a debt failed: {error}"));
                         Ok(())
@@ -149,6 +169,10 @@ impl Actor {
                 },
                 () = sleep => self.tick().await,
                 () = stopped.cancelled() => Err(Ended::Lost),
+            };
+            let step = match step {
+                Ok(()) => self.make_up_lost_time().await,
+                Err(ended) => Err(ended),
             };
             if let Err(ended) = step {
                 let reason = pb::EndReason::ServerStopping;
@@ -249,7 +273,10 @@ impl Actor {
         let by = Author { actor: order.actor, trace: order.trace, request: Some(request) };
         match self.append(paid, by).await? {
             Ok(()) => match verdict.waits_for {
-                Some(transfer) => self.waiting.push((transfer, verdict.answer, order.reply)),
+                Some(transfer) => {
+                    let (answer, reply) = (verdict.answer, order.reply);
+                    self.waiting.push(Waiting { transfer, answer, reply });
+                }
                 None => {
                     let _ = order.reply.send(Ok(verdict.answer));
                 }
@@ -269,7 +296,7 @@ impl Actor {
         };
         let transfer = debt::request_id("buy-in", &order.request.0, 0);
         if self.state.is_buying_in(transfer) {
-            self.waiting.push((transfer, answer, order.reply));
+            self.waiting.push(Waiting { transfer, answer, reply: order.reply });
             return;
         }
         let refusal = self.state.refusal(transfer);
@@ -310,9 +337,9 @@ impl Actor {
                 self.busy.insert(debt);
                 let peers = self.peers.clone();
                 let span = tracing::info_span!("debt", ?debt, table = %self.state.table.id);
-                let job = payment.job.run(peers).instrument(span);
+                let job = payment.job.run(peers).instrument(span.clone());
                 let plan = payment.plan;
-                self.paying.spawn(async move { (debt, plan, job.await) });
+                self.paying.spawn(async move { Returned { debt, plan, reply: job.await, span } });
             }
             match local {
                 // What needs nobody else is done at once, and may change what is owed.
@@ -369,12 +396,12 @@ impl Actor {
     /// The buy-ins that have come or been refused.
     fn answer_waiting(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
-        for (transfer, answer, reply) in waiting {
-            if self.state.is_buying_in(transfer) {
-                self.waiting.push((transfer, answer, reply));
+        for waiting in waiting {
+            if self.state.is_buying_in(waiting.transfer) {
+                self.waiting.push(waiting);
             } else {
-                let refusal = self.state.refusal(transfer);
-                let _ = reply.send(refusal.map_or(Ok(answer), Err));
+                let refusal = self.state.refusal(waiting.transfer);
+                let _ = waiting.reply.send(refusal.map_or(Ok(waiting.answer), Err));
             }
         }
     }
@@ -405,6 +432,7 @@ impl Actor {
                 return Ok(Err(refused(ErrorReason::Corrupt, error.to_string())));
             }
         };
+        self.lost_time = self.lost_time.or(self.outage.take());
         for (_, event) in &events {
             self.apply(event, &faces, receipt.recorded_at);
         }
@@ -417,8 +445,7 @@ impl Actor {
         match self.state.apply(event, faces, at) {
             Ok(Some(kind)) => {
                 let past = Past { sequence: self.state.table.sequence, at, kind };
-                let closed =
-                    matches!(past.kind, PastKind::Plain(pb::table_update::What::Closed(_)));
+                let closed = matches!(event, Recorded::TableClosed(_));
                 self.publisher.publish(past, before.as_ref(), self.state.play.as_ref());
                 if closed {
                     let sequence = self.state.table.sequence;
@@ -445,7 +472,7 @@ impl Actor {
             return Ok(());
         };
         if let Some(since) = self.outage {
-            // Nobody could decide while nothing could be written: the clock gets back what it lost.
+            // Nobody could decide while nothing could be written.
             let left = deadline.since(since).max(Duration::from_secs(1));
             return self.move_clock(now.plus(left)).await;
         }
@@ -465,6 +492,17 @@ impl Actor {
         Ok(())
     }
 
+    /// The log takes events again: a clock that ran all the while gets back what it lost.
+    async fn make_up_lost_time(&mut self) -> Result<(), Ended> {
+        let Some(since) = self.lost_time.take() else { return Ok(()) };
+        let Some(play) = self.state.play.as_ref().filter(|play| play.due_at < since) else {
+            return Ok(());
+        };
+        let Some((deadline, _)) = play.deadline(&self.state.table.config) else { return Ok(()) };
+        let lost = self.clock.now().since(since);
+        self.move_clock(deadline.plus(lost)).await
+    }
+
     /// After a restart: the clock of the decision that is due goes on with what was left of it.
     async fn resume_clock(&mut self) -> Result<(), Ended> {
         let Some(alive) = self.log.last_alive() else { return Ok(()) };
@@ -482,7 +520,7 @@ impl Actor {
         let paid =
             Paid { events: vec![(play.hand_id.into(), resumed.into())], faces: Faces::new() };
         if self.append(paid, Author::service()).await?.is_ok() {
-            self.outage = None;
+            self.lost_time = None;
         } else {
             // Not at once again: the log has just waited as long as it would.
             self.clock.sleep(Duration::from_millis(200)).await;

@@ -71,7 +71,7 @@ impl Api {
             span: tracing::Span::current(),
             reply,
         };
-        send(&table, Command::Do(Box::new(order))).await?;
+        send(&table, Command::Do(Box::new(order)))?;
         let answer = answer.await.map_err(|_| gone())??;
         let answer = A::decode(answer.as_slice()).map_err(|_| {
             Status::from(refused(ErrorReason::Corrupt, "the stored answer is damaged"))
@@ -100,7 +100,7 @@ fn gone() -> Status {
 }
 
 /// A table that is far behind refuses at once rather than let a queue grow.
-async fn send(table: &mpsc::Sender<Command>, command: Command) -> Result<(), Status> {
+fn send(table: &mpsc::Sender<Command>, command: Command) -> Result<(), Status> {
     match table.try_send(command) {
         Ok(()) => Ok(()),
         Err(mpsc::error::TrySendError::Full(_)) => {
@@ -150,7 +150,7 @@ impl TableService for Api {
         let mut tables = Vec::with_capacity(found.len());
         for (_, table) in found {
             let (reply, summary) = oneshot::channel();
-            send(&table, Command::Summary { reply }).await?;
+            send(&table, Command::Summary { reply })?;
             tables.push(summary.await.map_err(|_| gone())?);
         }
         let next_page_token = if full { (skip + size).to_string() } else { String::new() };
@@ -164,7 +164,7 @@ impl TableService for Api {
         let caller = Caller::of(&request)?;
         let table = self.table(&request.into_inner().table_id)?;
         let (reply, view) = oneshot::channel();
-        send(&table, Command::View { viewer: caller.player, reply }).await?;
+        send(&table, Command::View { viewer: caller.player, reply })?;
         let table = Some(view.await.map_err(|_| gone())?);
         Ok(Response::new(pb::GetTableResponse { table }))
     }
@@ -246,7 +246,7 @@ impl TableService for Api {
         };
         let table = self.table(&table_id)?;
         let (reply, watched) = oneshot::channel();
-        send(&table, Command::Watch { viewer: caller.player, resume, reply }).await?;
+        send(&table, Command::Watch { viewer: caller.player, resume, reply })?;
         let (first, live) = watched.await.map_err(|_| gone())??;
         let stream = follow(id, first, live, self.stopping.clone());
         Ok(Response::new(Box::pin(stream)))

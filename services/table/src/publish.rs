@@ -31,7 +31,7 @@ pub struct Past {
 
 pub enum PastKind {
     /// The same for everybody.
-    Plain(What),
+    Plain(Box<What>),
     /// A hand started, and is as it was then.
     Started(Box<Play>),
     Step {
@@ -190,7 +190,7 @@ fn tell(
     player: Option<PlayerId>,
 ) -> Option<What> {
     match kind {
-        PastKind::Plain(what) => Some(what.clone()),
+        PastKind::Plain(what) => Some(what.as_ref().clone()),
         PastKind::Started(play) => Some(What::HandStarted(updates::hand_started(play))),
         PastKind::Step { event, clock } => {
             let after = after?;

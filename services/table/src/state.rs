@@ -116,7 +116,7 @@ impl State {
         }
         if let Some(seat) = vacated {
             let changed = pb::SeatChanged { seat: Some(seat), vacated: true };
-            return Some(PastKind::Plain(What::Seat(changed)));
+            return Some(PastKind::Plain(Box::new(What::Seat(changed))));
         }
         if let Recorded::HandSealed(_) = recorded {
             return self.play.clone().map(|play| PastKind::Started(Box::new(play)));
@@ -125,19 +125,19 @@ impl State {
             return Some(PastKind::Ended(Box::new(settled.clone())));
         }
         if let Recorded::TableClosed(_) = recorded {
-            return Some(PastKind::Plain(What::Closed(pb::TableClosed {})));
+            return Some(PastKind::Plain(Box::new(What::Closed(pb::TableClosed {}))));
         }
         let number = seat_of(recorded).and_then(|seat| primitives::SeatNo::try_from(seat).ok());
         let seat = number.and_then(|number| {
             self.table.seats.get(&number).map(|seat| updates::seat_view(number, seat))
         });
         // A restocking shuffle is an update of its own, in which nothing is seen.
-        Some(PastKind::Plain(match seat {
+        let nothing_seen = pb::HandAction { hand_no: self.table.hand_no, ..Default::default() };
+        let what = match seat {
             Some(seat) => What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false }),
-            None => {
-                What::Action(pb::HandAction { hand_no: self.table.hand_no, ..Default::default() })
-            }
-        }))
+            None => What::Action(nothing_seen),
+        };
+        Some(PastKind::Plain(Box::new(what)))
     }
 
     /// The clock of the decision that is due.
@@ -168,10 +168,12 @@ impl State {
         let (_, reason) = self.table.refusals.iter().find(|(id, _)| *id == transfer)?;
         let known = ErrorReason::from_str_name(&format!("ERROR_REASON_{reason}"));
         let reason = known.unwrap_or(ErrorReason::TransferRefused);
-        let message = match reason {
-            ErrorReason::InsufficientCredits => "your account has fewer credits than this buy-in",
-            ErrorReason::AccountUnknown => "you have no account yet: open one first",
-            _ => "the wallet refused the buy-in",
+        let message = if reason == ErrorReason::InsufficientCredits {
+            "your account has fewer credits than this buy-in"
+        } else if reason == ErrorReason::AccountUnknown {
+            "you have no account yet: open one first"
+        } else {
+            "the wallet refused the buy-in"
         };
         Some(refused(reason, message).field("buy_in"))
     }
