@@ -5,6 +5,16 @@ mod betting;
 #[cfg(test)]
 mod casino;
 #[cfg(test)]
+mod coruscant;
+#[cfg(test)]
+mod eleven;
+#[cfg(test)]
+mod force;
+#[cfg(test)]
+mod force_layers;
+#[cfg(test)]
+mod force_scoring;
+#[cfg(test)]
 mod laws;
 #[cfg(test)]
 mod notation;
@@ -16,5 +26,13 @@ mod reveal;
 mod scene;
 #[cfg(test)]
 mod setups;
+#[cfg(test)]
+mod spike;
+#[cfg(test)]
+mod spike_reveal;
+#[cfg(test)]
+mod swg;
+#[cfg(test)]
+mod swg_reveal;
 #[cfg(test)]
 mod views;

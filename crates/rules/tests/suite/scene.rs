@@ -26,7 +26,6 @@ impl Scene {
         Scene { sabacc, ..self }
     }
 
-    #[expect(dead_code, reason = "for the variants with a carried pot")]
     pub(crate) fn carried(self, carried: u64) -> Scene {
         Scene { carried, ..self }
     }
