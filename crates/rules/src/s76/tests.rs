@@ -108,6 +108,8 @@ fn the_best_subset_of_the_field_is_found() {
         ("QueenA", "T2"),
         ("F2 T3", "IdiotB IdiotA S11 C7"),
         ("StarA StarB", "S11 QueenA S1"),
+        ("F2 T3", "S11 C7"),
+        ("IdiotA", "F2 C7"),
     ] {
         for ranking in [Ranking::Signed, Ranking::Absolute] {
             let (own, field) = (cards(own), cards(field));

@@ -299,6 +299,23 @@ fn rake_takes_its_share_of_contested_layers_up_to_the_cap() {
 }
 
 #[test]
+fn a_layer_that_one_player_reached_the_reveal_with_is_not_raked() {
+    // The last layer is p4's and the folded p2's.
+    check(
+        &fields(
+            "shift=none,field=false,pot_building_rounds=0,sabacc_ante=0,rake_bps=1000",
+            &[10, 100, 25, 100],
+        ),
+        &format!(
+            "{FOUR} p1 bet 5; p2 raise 30; p3 match; p4 match; p1 p2 p3 p4 stand;
+             p2 check; p4 bet 10; p2 fold; p1 p3 p4 stand"
+        ),
+        "p4 returned 10; p1 wins main 36; p3 wins side-1 41; p4 wins side-2 20; rake 8; \
+         stacks 36 65 41 85",
+    );
+}
+
+#[test]
 fn rules_1_penalties_beyond_the_stack_are_short() {
     let scene = Scene::new("dice", "shift=none,field=false,fold_penalty=40", &[30, 100, 100]);
     check(

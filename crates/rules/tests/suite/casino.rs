@@ -282,6 +282,15 @@ fn rules_2_the_default_pulse_expects_one_shift_in_the_shortest_hand() {
 }
 
 #[test]
+fn the_default_pulse_counts_everybody_who_was_dealt_in() {
+    let three = "d deal p1 S10 F10; d deal p2 S9 C10; d deal p3 C1 C2; p1 stand; d pulse 0;
+        p2 stand; d pulse 0; p3 stand; d pulse 0; p1 fold; p2 p3 check";
+    let (hand, refused) = played(electronic("", &[100, 100, 100]).start().unwrap(), three);
+    assert_eq!(refused, None);
+    assert_eq!(format!("{:?}", hand.due().unwrap()), "Pulse { ppm: 50000 }");
+}
+
+#[test]
 fn a_pulse_of_1_shifts() {
     let scene = electronic("", &[100, 100]);
     check(&scene, &format!("{DEAL} p1 stand; d pulse 1"), "d: deal p1, deal p2");

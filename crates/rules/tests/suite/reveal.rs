@@ -110,6 +110,19 @@ fn rules_1_totals_rank_by_sign_or_without() {
     );
 }
 
+#[test]
+fn only_the_main_layer_decides_about_the_sabacc_pot_and_the_winners() {
+    let hand = check(
+        &dice("shift=none,pot_building_rounds=0,sabacc_ante=0", &[10, 40, 40]).sabacc(25),
+        "d deal p1 S11 S12; d deal p2 S9 F11; d deal p3 C9 T10; p1 p2 p3 stand;
+         p1 call-hand; p1 bet 5; p2 raise 35; p3 match",
+        "p1 wins main 30; p2 wins side-1 60; p1 wins sabacc 25; stacks 55 60 0",
+    );
+    let winners: Vec<String> =
+        hand.settlement().unwrap().winners.iter().map(|p| p.to_string()).collect();
+    assert_eq!(winners, ["p1"]);
+}
+
 // The Sudden Demise.
 
 const TIED: &str = "d deal p1 S10 F10; d deal p2 S9 F11; d deal p3 S1 F1";
