@@ -1,6 +1,6 @@
 //! The plain action of games without a field: `draw`, `trade` or `stand`.
 
-use crate::cards::Card;
+use crate::cards::{Card, Cards};
 use crate::chance::{To, Why};
 use crate::legal::{Legal, LegalMoves};
 use crate::moves::Move;
@@ -10,7 +10,7 @@ use crate::state::Core;
 pub(crate) fn legal(core: &Core, player: Player, moves: &mut LegalMoves) {
     if core.piles[0].available() > 0 {
         moves.push(Legal::Draw);
-        moves.push(Legal::Trade(core[player].cards.clone()));
+        moves.push(Legal::Trade(Cards::from_slice(&core[player].cards)));
     }
     moves.push(Legal::Stand);
 }
