@@ -18,18 +18,18 @@ use tonic::server::NamedService;
 use wire::status;
 
 /// All methods of one public service, answered by the service behind.
-pub struct Forward<N> {
+pub(crate) struct Forward<N> {
     to: PeerChannel,
     name: PhantomData<fn() -> N>,
 }
 
 /// The public name `sabacc.table.v1.TableService`.
-pub enum Table {}
+pub(crate) enum Table {}
 /// The public name `sabacc.wallet.v1.WalletService`.
-pub enum Wallet {}
+pub(crate) enum Wallet {}
 
 /// A name known at compile time: routes are made from it.
-pub trait Name: 'static {
+pub(crate) trait Name: 'static {
     const NAME: &'static str;
 }
 
@@ -43,7 +43,7 @@ impl Name for Wallet {
 
 impl<N: Name> Forward<N> {
     #[must_use]
-    pub fn new(to: PeerChannel) -> Forward<N> {
+    pub(crate) fn new(to: PeerChannel) -> Forward<N> {
         Forward { to, name: PhantomData }
     }
 }

@@ -17,7 +17,7 @@ use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::serve::{Bound, Grpc, Health, Server};
 
-pub use forward::Forward;
+use forward::Forward;
 
 /// Why a gateway could not start.
 #[derive(Debug, thiserror::Error)]

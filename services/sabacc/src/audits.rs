@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use audit::hand;
+use audit::ledger::LedgerAudit;
+use audit::report::Verdict;
 use chassis::clock::{Clock as _, SystemClock};
 use clap::Subcommand;
 use primitives::HandId;
@@ -62,25 +64,32 @@ async fn hand(logs: &mut Logs, id: &str, json: bool) -> anyhow::Result<bool> {
 }
 
 async fn ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
-    let mut books = audit::ledger::LedgerAudit::new();
-    logs::each(&logs.wallet, |event| {
-        books.wallet(event);
-        Ok(())
-    })
-    .await?;
-    logs::each(&logs.table, |event| {
-        books.table(event);
-        Ok(())
-    })
-    .await?;
-    let report = books.finish();
+    let mut books = LedgerAudit::new();
+    logs::each(&logs.wallet, |event| books.wallet(event)).await?;
+    // The wallet first: what a table wrote after this moment may not be in what was read.
+    let read_at = SystemClock::new().now();
+    logs::each(&logs.table, |event| books.table(event)).await?;
+    let report = books.finish(read_at);
     if json {
         say::line(&serde_json::to_string(&report)?);
-    } else {
-        for line in report.lines() {
-            say::line(&line);
-        }
+        return Ok(report.passed());
     }
+    for checked in &report.checks.0 {
+        say::line(&format!("{} {}", checked.check, checked.verdict));
+    }
+    for open in &report.open {
+        say::line(&format!("under way: {open}"));
+    }
+    let figures = report.figures;
+    say::line(&format!(
+        "{} transfers on {} accounts, {} hands settled; {} credits issued, {} redeemed, rake {}",
+        figures.transfers,
+        figures.accounts,
+        figures.hands_settled,
+        figures.issued,
+        figures.redeemed,
+        figures.rake
+    ));
     Ok(report.passed())
 }
 
@@ -105,7 +114,7 @@ pub async fn summary(
     let took = clock.now().since(began);
     for (id, report) in &failed {
         for checked in &report.checks.0 {
-            if checked.verdict != audit::report::Verdict::Passed {
+            if checked.verdict != Verdict::Passed {
                 say::line(&format!("hand {id}: {} {}", checked.check, checked.verdict));
             }
         }

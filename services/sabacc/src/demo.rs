@@ -24,6 +24,27 @@ const BOTS: usize = 4;
 /// Credits that a bot's account is filled up to at start.
 const ACCOUNT: u64 = 1_000_000;
 
+/// What a bot thinks before each decision unless told otherwise, and the pause between hands in
+/// such times.
+const THINKING: Duration = Duration::from_millis(400);
+const PAUSE: u32 = 5;
+
+/// How fast the demo goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// So many hands and no more, without a pause unless `thinking` says so.
+    pub hands: Option<u64>,
+    /// What a bot thinks before each decision.
+    pub thinking: Option<Duration>,
+}
+
+impl Pace {
+    fn thinking(self) -> Duration {
+        let usual = if self.hands.is_some() { Duration::ZERO } else { THINKING };
+        self.thinking.unwrap_or(usual)
+    }
+}
+
 /// A table with bots to play at it.
 pub struct Demo {
     pub table: TableId,
@@ -40,17 +61,16 @@ pub struct Played {
 }
 
 impl Demo {
-    /// Finds the demo table, or opens it; a run of `hands` gets a table of its own, without pauses.
-    pub async fn open(room: &Room, game: &str, hands: Option<u64>) -> anyhow::Result<Demo> {
+    /// Finds the demo table, or opens it; a run of so many hands gets a table of its own.
+    pub async fn open(room: &Room, game: &str, pace: Pace) -> anyhow::Result<Demo> {
         let url = room.url();
         let operator = Client::connect(&url, room.token(Role::Operator, "up"))?;
         let existing = operator.list_tables().await?;
         let existing = existing.iter().find(|table| table.name == NAME && table.variant == game);
-        let table = match existing.filter(|_| hands.is_none()) {
+        let table = match existing.filter(|_| pace.hands.is_none()) {
             Some(table) => TableId::try_from(table.table_id.as_slice())?,
-            None => operator.create_table(config(game, hands)).await?,
+            None => operator.create_table(config(game, pace)).await?,
         };
-        let thinking = if hands.is_some() { Duration::ZERO } else { Duration::from_millis(400) };
         let mut clients = Vec::new();
         for number in 0..BOTS {
             let player = player(room, &format!("bot {number}"))?;
@@ -63,7 +83,7 @@ impl Demo {
         operator.open_account(Some(you)).await?;
         fill(&operator, you, "credits to try the demo with").await?;
         room.folder.keep("player.token", &room.token(Role::Player, &you.to_string()))?;
-        Ok(Demo { table, clients, operator, thinking })
+        Ok(Demo { table, clients, operator, thinking: pace.thinking() })
     }
 
     /// Starts the bots.
@@ -136,11 +156,12 @@ impl Demo {
     }
 }
 
-fn config(game: &str, hands: Option<u64>) -> TableConfig {
+fn config(game: &str, pace: Pace) -> TableConfig {
+    let pause = pace.thinking() * PAUSE;
     TableConfig {
-        name: hands.map_or_else(|| NAME.to_owned(), |hands| format!("{hands} hands")),
+        name: pace.hands.map_or_else(|| NAME.to_owned(), |hands| format!("{hands} hands")),
         variant: game.to_owned(),
-        pause_ms: if hands.is_some() { 0 } else { 2000 },
+        pause_ms: u32::try_from(pause.as_millis()).unwrap_or(u32::MAX),
         ..TableConfig::default()
     }
 }

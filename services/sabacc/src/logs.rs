@@ -165,17 +165,12 @@ async fn stream(reader: &Reader, stream: StreamId) -> anyhow::Result<Vec<Event>>
 }
 
 /// Gives every event of a log to `take`, in order.
-pub async fn each(
-    reader: &Reader,
-    mut take: impl FnMut(&Event) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+pub async fn each(reader: &Reader, mut take: impl FnMut(&Event)) -> anyhow::Result<()> {
     let mut from = Position(0);
     loop {
         let page = reader.read(from, PAGE).await?;
         let Some(last) = page.last() else { return Ok(()) };
         from = Position(last.position.0 + 1);
-        for event in &page {
-            take(event)?;
-        }
+        page.iter().for_each(&mut take);
     }
 }

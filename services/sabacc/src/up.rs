@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use chassis::config::{Settings, Source};
@@ -11,7 +12,7 @@ use chassis::telemetry::{self, TelemetryConfig};
 use clap::Args;
 
 use crate::audits;
-use crate::demo::Demo;
+use crate::demo::{Demo, Pace};
 use crate::folder::Folder;
 use crate::room::{Plan, Room};
 use crate::say::{self, Progress};
@@ -30,6 +31,10 @@ pub struct Options {
     /// The game of the demo table.
     #[arg(long, value_name = "VARIANT", default_value = "dice")]
     game: String,
+    /// Milliseconds that a bot thinks before each decision, and a fifth of the pause between hands
+    /// of a new demo table [default: 400, or 0 with --hands].
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=10_000))]
+    thinking: Option<u64>,
     /// Fetch PostgreSQL where none is installed, without asking.
     #[arg(long, env = "SABACC_FETCH_POSTGRES")]
     fetch_postgres: bool,
@@ -39,7 +44,7 @@ pub struct Options {
 pub async fn run(data: Option<PathBuf>, json: bool, options: Options) -> anyhow::Result<bool> {
     let progress = Progress::start();
     let telemetry = telemetry::start("sabacc", &telemetry_config()?)?;
-    let signals = Drain::new(std::time::Duration::from_secs(10));
+    let signals = Drain::new(Duration::from_secs(10));
     signals.on_signals().context("signals cannot be listened to")?;
     let environment = Environment::read();
     let folder = Folder::open(data.unwrap_or_else(|| default_data_dir(&environment)))?;
@@ -71,14 +76,15 @@ async fn serve(
     options: &Options,
     (progress, signals): (&Progress, &Drain),
 ) -> anyhow::Result<bool> {
+    let pace = Pace { hands: options.hands, thinking: options.thinking.map(Duration::from_millis) };
     if let Some(hands) = options.hands {
-        let demo = Demo::open(room, &options.game, Some(hands)).await?;
+        let demo = Demo::open(room, &options.game, pace).await?;
         progress.say(&format!("{hands} hands of {} on table {}", options.game, demo.table));
         let played = demo.play_out(room, hands, progress).await?;
         return audits::summary(room, &played, json, progress).await;
     }
     if !options.no_bots {
-        let demo = Demo::open(room, &options.game, None).await?;
+        let demo = Demo::open(room, &options.game, pace).await?;
         progress.say(&format!("four bots play {} on table {}", options.game, demo.table));
         hints(room, &demo);
         demo.keep_playing(room, signals.stopping().clone()).await?;
