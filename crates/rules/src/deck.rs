@@ -33,6 +33,19 @@ impl Deck {
         self.cards().filter(|&card| self.code(card) == code).collect()
     }
 
+    /// Whether both cards have the same code: copies that nobody can tell apart.
+    pub(crate) fn alike(&self, a: Card, b: Card) -> bool {
+        a == b || self.code(a) == self.code(b)
+    }
+
+    /// Whether another card has the same code. Copies stand beside each other.
+    pub(crate) fn has_copies(&self, card: Card) -> bool {
+        let at = card.index();
+        let beside = [at.checked_sub(1), at.checked_add(1)];
+        let codes = beside.into_iter().flatten().filter_map(|at| self.codes.get(at));
+        codes.into_iter().any(|&code| code == self.code(card))
+    }
+
     /// All cards, by id.
     pub fn cards(&self) -> impl Iterator<Item = Card> {
         (0..self.len()).map(Card::of)

@@ -21,7 +21,7 @@ use crate::cards::Card;
 use crate::chance::{Chance, Outcome};
 use crate::event::{By, Event};
 use crate::game::Game;
-use crate::legal::LegalMoves;
+use crate::legal::{LegalMoves, first_of_alike};
 use crate::line::{Line, Settlement};
 use crate::moves::Move;
 use crate::player::{Player, PlayerSet};
@@ -196,7 +196,8 @@ pub fn next(hand: &Hand) -> Next<'_> {
     }
 }
 
-/// Checks a decision. [`Move::Leave`] is legal whenever anybody's decision is due, once for each player.
+/// Checks a decision. [`Move::Leave`] is legal whenever anybody's decision is due, once for each player. Of
+/// copies that are alike the event names the one held longest, whichever the move names.
 ///
 /// # Errors
 /// Where it is not this player's turn, or the move is not legal.
@@ -222,6 +223,7 @@ pub fn decide(hand: &Hand, player: Player, mv: Move, by: By) -> Result<Event, Re
         return Err(Refusal::NotYourTurn { to_act });
     }
     let legal = hand.game.legal(core, player);
+    let mv = first_of_alike(mv, &legal, core.rules.variant().deck);
     if legal.iter().any(|legal| legal.allows(&mv)) {
         Ok(Event::Decided { player, mv, by })
     } else {

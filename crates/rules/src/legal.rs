@@ -171,6 +171,39 @@ impl Legal {
         }
     }
 
+    /// The cards it may name, in the order they are held.
+    fn cards(&self) -> &[Card] {
+        match self {
+            Legal::Trade(cards)
+            | Legal::Lock(cards)
+            | Legal::Unlock(cards)
+            | Legal::Drop(cards)
+            | Legal::Discard(cards)
+            | Legal::GainFor(cards)
+            | Legal::Swap(cards)
+            | Legal::Select { cards, .. }
+            | Legal::Add(cards) => cards,
+            Legal::Draw
+            | Legal::Stand
+            | Legal::Check
+            | Legal::Bet { .. }
+            | Legal::Match { .. }
+            | Legal::Raise { .. }
+            | Legal::Fold
+            | Legal::CallHand
+            | Legal::Align
+            | Legal::Keep
+            | Legal::Choose
+            | Legal::Token(_)
+            | Legal::TokenAt(..)
+            | Legal::Prime(_)
+            | Legal::DrawFrom(_)
+            | Legal::Impostor { .. }
+            | Legal::Gain
+            | Legal::Junk => &[],
+        }
+    }
+
     /// As it is listed for a reader: `bet 10..490`, `trade C11|S5`, `token target-audit p2|p3`.
     #[must_use]
     pub fn text(&self, deck: &Deck) -> String {
@@ -278,6 +311,56 @@ impl Legal {
                 Move::Add(some_of(cards, count, choose))
             }
         }
+    }
+}
+
+/// The move with the first alike card that is listed as legal in place of each it names: copies look the
+/// same, so it must not matter which of them was meant.
+pub(crate) fn first_of_alike(mv: Move, legal: &[Legal], deck: &Deck) -> Move {
+    let first = |card: Card, taken: &[Card]| {
+        if !deck.has_copies(card) {
+            return card;
+        }
+        let listed = legal.iter().filter(|legal| legal.verb() == mv.verb());
+        let mut listed = listed.flat_map(|legal| legal.cards()).copied();
+        let stands_for = |&other: &Card| deck.alike(card, other) && !taken.contains(&other);
+        listed.find(stands_for).unwrap_or(card)
+    };
+    let firsts = |cards: &[Card]| {
+        let mut taken = Cards::new();
+        for &card in cards {
+            taken.push(first(card, &taken));
+        }
+        taken
+    };
+    match &mv {
+        Move::Trade(card) => Move::Trade(first(*card, &[])),
+        Move::Lock(card) => Move::Lock(first(*card, &[])),
+        Move::Unlock(card) => Move::Unlock(first(*card, &[])),
+        Move::Drop(card) => Move::Drop(first(*card, &[])),
+        Move::Discard(card) => Move::Discard(first(*card, &[])),
+        Move::Gain(Some(card)) => Move::Gain(Some(first(*card, &[]))),
+        Move::Swap(card) => Move::Swap(first(*card, &[])),
+        Move::Select(cards) => Move::Select(firsts(cards)),
+        Move::Add(cards) => Move::Add(firsts(cards)),
+        Move::Draw
+        | Move::Stand
+        | Move::Check
+        | Move::Bet(_)
+        | Move::Match
+        | Move::Raise(_)
+        | Move::Fold
+        | Move::CallHand
+        | Move::Leave
+        | Move::Align(_)
+        | Move::Keep
+        | Move::Choose(_)
+        | Move::Token(..)
+        | Move::Prime(_)
+        | Move::DrawFrom(_)
+        | Move::Impostor { .. }
+        | Move::Gain(None)
+        | Move::Junk => mv,
     }
 }
 

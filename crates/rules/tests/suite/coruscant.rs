@@ -68,6 +68,17 @@ fn betting_the_redraw_betting_again_and_additions() {
 }
 
 #[test]
+fn a_new_sylop_is_added_beside_a_selected_one() {
+    let deal = "d deal p1 Y c+2 c+3 c+4 c+5; d deal p2 t+1 t+2 t+3 t+4 t+5; d roll +5 circle;
+        p1 select Y c+5; p2 select t+5; p1 p2 check; d deal p1 Y s+1 s+2; d deal p2 s-1 s-2 s-3 s-4;
+        p1 p2 check;";
+    let scene = coruscant("", &[100, 100]);
+    check(&scene, &format!("{deal} p1 add Y Y"), "refused: must be one of those listed");
+    let hand = check(&scene, &format!("{deal} p1 add Y; p2 add"), "p1 wins main 10; stacks 105 95");
+    assert_eq!(ranks(&hand), "off 0 suit 3 total 5 high 5, off 0 suit 0 total 5 high 5");
+}
+
+#[test]
 fn who_has_no_new_cards_is_not_asked() {
     two("p1 select c+1 c+2 c+3 c+4 c+5; p2 select t+5; p1 p2 check", "d: deal p2");
     two(

@@ -158,6 +158,26 @@ fn swap_takes_the_top_discard_for_a_card() {
 }
 
 #[test]
+fn of_two_sylops_the_one_held_longest_goes() {
+    let start = spike("", &[100, 100]).start().unwrap();
+    let deal = "d deal p1 Y c+1; d deal p2 t+1 t+2; d flip s+9; p1 gain; d deal p1 Y; p2 stand;
+        d roll 1 2; p1 p2 check";
+    let (hand, refused) = played(start, deal);
+    assert_eq!(refused, None);
+    let held = hand.cards_of(Player::parse("p1").unwrap()).to_vec();
+    let swap = |card| {
+        let mut hand = hand.clone();
+        let player = Player::parse("p1").unwrap();
+        let event = rules::decide(&hand, player, rules::Move::Swap(card), rules::By::Player);
+        rules::evolve(&mut hand, &event.unwrap());
+        table(&hand, "p1")
+    };
+    let after = (vec!["c+1", "Y", "s+9"], "Y".to_owned());
+    assert_eq!(swap(held[0]), after);
+    assert_eq!(swap(held[2]), after, "nobody can tell them apart");
+}
+
+#[test]
 fn junk_goes_face_down_under_the_discards() {
     let scene = spike("", &[100, 100, 100]);
     let deal = "d deal p1 c+1 c+2; d deal p2 t+1 t+2; d deal p3 s+1 s+2; d flip s+9;";
