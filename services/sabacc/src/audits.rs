@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use audit::Verdict;
 use audit::hand;
 use audit::ledger::LedgerAudit;
-use audit::report::Verdict;
 use chassis::clock::{Clock as _, SystemClock};
 use clap::Subcommand;
 use primitives::HandId;
@@ -16,7 +16,7 @@ use crate::room::Room;
 use crate::say::{self, Progress};
 
 #[derive(Subcommand)]
-pub enum What {
+pub(crate) enum What {
     /// Tell the story of a hand from the three logs, and check it.
     Hand {
         /// The hand's id, or `latest`.
@@ -27,7 +27,7 @@ pub enum What {
 }
 
 /// True where every check passed.
-pub async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow::Result<bool> {
+pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow::Result<bool> {
     let mut logs = Logs::open(data).await?;
     let outcome = match what {
         What::Hand { id } => hand(&mut logs, &id, json).await,
@@ -94,7 +94,7 @@ async fn ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
 }
 
 /// Audits everything that was played as fast as it goes, and says what came of it.
-pub async fn summary(
+pub(crate) async fn summary(
     room: &Room,
     played: &Played,
     json: bool,

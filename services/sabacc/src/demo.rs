@@ -18,7 +18,7 @@ use crate::room::Room;
 use crate::say::Progress;
 
 /// The demo table's name.
-pub const NAME: &str = "Demo";
+pub(crate) const NAME: &str = "Demo";
 /// How many bots play.
 const BOTS: usize = 4;
 /// Credits that a bot's account is filled up to at start.
@@ -31,11 +31,11 @@ const PAUSE: u32 = 5;
 
 /// How fast the demo goes.
 #[derive(Debug, Clone, Copy)]
-pub struct Pace {
+pub(crate) struct Pace {
     /// So many hands and no more, without a pause unless `thinking` says so.
-    pub hands: Option<u64>,
+    pub(crate) hands: Option<u64>,
     /// What a bot thinks before each decision.
-    pub thinking: Option<Duration>,
+    pub(crate) thinking: Option<Duration>,
 }
 
 impl Pace {
@@ -46,23 +46,23 @@ impl Pace {
 }
 
 /// A table with bots to play at it.
-pub struct Demo {
-    pub table: TableId,
+pub(crate) struct Demo {
+    pub(crate) table: TableId,
     clients: Vec<Client>,
     operator: Client,
     thinking: Duration,
 }
 
 /// Hands that were played as fast as they go.
-pub struct Played {
-    pub table: TableId,
-    pub hands: u64,
-    pub took: Duration,
+pub(crate) struct Played {
+    pub(crate) table: TableId,
+    pub(crate) hands: u64,
+    pub(crate) took: Duration,
 }
 
 impl Demo {
     /// Finds the demo table, or opens it; a run of so many hands gets a table of its own.
-    pub async fn open(room: &Room, game: &str, pace: Pace) -> anyhow::Result<Demo> {
+    pub(crate) async fn open(room: &Room, game: &str, pace: Pace) -> anyhow::Result<Demo> {
         let url = room.url();
         let operator = Client::connect(&url, room.token(Role::Operator, "up"))?;
         let existing = operator.list_tables().await?;
@@ -105,7 +105,11 @@ impl Demo {
     }
 
     /// Lets the bots play until the room stops.
-    pub async fn keep_playing(&self, _room: &Room, stop: CancellationToken) -> anyhow::Result<()> {
+    pub(crate) async fn keep_playing(
+        &self,
+        _room: &Room,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
         let mut bots = self.bots(&stop);
         while let Some(bot) = bots.join_next().await {
             bot.context("a bot crashed")?.context("a bot gave up")?;
@@ -114,7 +118,7 @@ impl Demo {
     }
 
     /// Plays `hands` hands, closes the table, and waits until everybody is paid out.
-    pub async fn play_out(
+    pub(crate) async fn play_out(
         &self,
         _room: &Room,
         hands: u64,
@@ -140,7 +144,7 @@ impl Demo {
                     if let Some(What::HandEnded(end)) = &update.what {
                         took = progress.elapsed().saturating_sub(started);
                         let ended = ended.fetch_add(1, Ordering::Relaxed) + 1;
-                        if ended % 100 == 0 {
+                        if ended.is_multiple_of(100) {
                             progress.say(&format!("hand {} of {hands}", end.hand_no));
                         }
                     }

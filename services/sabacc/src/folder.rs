@@ -19,30 +19,30 @@ use zeroize::Zeroizing;
 
 /// A data folder.
 #[derive(Debug, Clone)]
-pub struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
 }
 
 /// Held as long as a room runs in a data folder.
 #[derive(Debug)]
-pub struct Lock {
+pub(crate) struct Lock {
     _file: File,
 }
 
 /// Where a running room is reached.
 #[derive(Serialize, Deserialize)]
-pub struct Running {
+pub(crate) struct Running {
     /// The process that runs it.
-    pub pid: u32,
+    pub(crate) pid: u32,
     /// The public port.
-    pub address: String,
+    pub(crate) address: String,
     /// The database, as its owner. A secret.
-    pub database_url: String,
+    pub(crate) database_url: String,
 }
 
 impl Folder {
     /// The folder, made if it is missing.
-    pub fn open(path: PathBuf) -> anyhow::Result<Folder> {
+    pub(crate) fn open(path: PathBuf) -> anyhow::Result<Folder> {
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o755)
@@ -53,12 +53,12 @@ impl Folder {
     }
 
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Takes the folder for this process.
-    pub fn lock(&self) -> anyhow::Result<Lock> {
+    pub(crate) fn lock(&self) -> anyhow::Result<Lock> {
         let path = self.path.join("up.lock");
         let mut file = OpenOptions::new()
             .read(true)
@@ -84,7 +84,7 @@ impl Folder {
     }
 
     /// The key that tokens are signed with.
-    pub fn issuer(&self) -> anyhow::Result<TokenIssuer> {
+    pub(crate) fn issuer(&self) -> anyhow::Result<TokenIssuer> {
         let pem = self.secret("issuer.pem", || {
             Zeroizing::new(
                 TokenIssuer::generate("up", &SystemEntropy).private_pem().expose().to_owned(),
@@ -94,7 +94,7 @@ impl Folder {
     }
 
     /// The key that the dealer's commitments are signed with.
-    pub fn commitment_key(&self) -> anyhow::Result<SigningKey> {
+    pub(crate) fn commitment_key(&self) -> anyhow::Result<SigningKey> {
         let pem = self.secret("commitment.pem", || {
             let key = SigningKey::from_bytes(&entropy::bytes::<32>(&SystemEntropy));
             key.to_pkcs8_pem(Default::default()).expect("a fresh key can be encoded")
@@ -103,7 +103,7 @@ impl Folder {
     }
 
     /// The key that seeds at rest are sealed under.
-    pub fn seed_key(&self) -> anyhow::Result<Zeroizing<[u8; 32]>> {
+    pub(crate) fn seed_key(&self) -> anyhow::Result<Zeroizing<[u8; 32]>> {
         let text = self.password("seed.key")?;
         let mut key = Zeroizing::new([0; 32]);
         for (at, byte) in key.iter_mut().enumerate() {
@@ -114,7 +114,7 @@ impl Folder {
     }
 
     /// A random text of 64 hexadecimal digits, the same for ever under its name.
-    pub fn password(&self, name: &str) -> anyhow::Result<Zeroizing<String>> {
+    pub(crate) fn password(&self, name: &str) -> anyhow::Result<Zeroizing<String>> {
         self.secret(name, || {
             let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
             Zeroizing::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -139,24 +139,24 @@ impl Folder {
     }
 
     /// Keeps a token for whoever may read this folder.
-    pub fn keep(&self, name: &str, token: &str) -> anyhow::Result<()> {
+    pub(crate) fn keep(&self, name: &str, token: &str) -> anyhow::Result<()> {
         write_private(&self.path.join("keys").join(name), token.as_bytes())
     }
 
     /// Says where the room is reached.
-    pub fn announce(&self, running: &Running) -> anyhow::Result<()> {
+    pub(crate) fn announce(&self, running: &Running) -> anyhow::Result<()> {
         write_private(&self.path.join("room.json"), &serde_json::to_vec_pretty(running)?)
     }
 
     /// The room is no longer reached.
-    pub fn retract(&self) {
+    pub(crate) fn retract(&self) {
         // Whoever finds an old one finds nobody there, and says so.
         let _ = fs::remove_file(self.path.join("room.json"));
     }
 
     /// Where the room that runs here is reached, if one does.
     #[must_use]
-    pub fn running(&self) -> Option<Running> {
+    pub(crate) fn running(&self) -> Option<Running> {
         let text = fs::read(self.path.join("room.json")).ok()?;
         serde_json::from_slice(&text).ok()
     }

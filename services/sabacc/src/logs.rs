@@ -16,11 +16,14 @@ use crate::folder::Folder;
 /// Events read at a time.
 const PAGE: usize = 1000;
 
+/// Events that one settlement is at the most: the accounts it opens, and the transfer.
+const SETTLEMENT: usize = 8;
+
 /// The logs of a room.
-pub struct Logs {
-    pub table: Reader,
-    pub dealer: Reader,
-    pub wallet: Reader,
+pub(crate) struct Logs {
+    pub(crate) table: Reader,
+    pub(crate) dealer: Reader,
+    pub(crate) wallet: Reader,
     /// The dealer's public key, as this folder has it.
     dealer_key: [u8; 32],
     /// Started for this reading, and stopped after it.
@@ -31,7 +34,7 @@ pub struct Logs {
 
 impl Logs {
     /// The logs of the room in a data folder.
-    pub async fn open(data: Option<PathBuf>) -> anyhow::Result<Logs> {
+    pub(crate) async fn open(data: Option<PathBuf>) -> anyhow::Result<Logs> {
         let environment = Environment::read();
         let path = data.unwrap_or_else(|| default_data_dir(&environment));
         if !path.join("keys").exists() {
@@ -53,7 +56,7 @@ impl Logs {
     }
 
     /// The logs at a database; fails where it does not answer.
-    pub async fn at(
+    pub(crate) async fn at(
         folder: &Folder,
         url: &str,
         postgres: Option<Postgres>,
@@ -75,7 +78,7 @@ impl Logs {
     }
 
     /// Stops what was started for reading.
-    pub async fn close(self) -> anyhow::Result<()> {
+    pub(crate) async fn close(self) -> anyhow::Result<()> {
         let Logs { table, dealer, wallet, postgres, .. } = self;
         drop((table, dealer, wallet));
         match postgres {
@@ -85,7 +88,7 @@ impl Logs {
     }
 
     /// The hand that ended last.
-    pub async fn latest(&self) -> anyhow::Result<HandId> {
+    pub(crate) async fn latest(&self) -> anyhow::Result<HandId> {
         let mut end = self.table.size().await?;
         while end > 0 {
             let start = end.saturating_sub(PAGE as u64);
@@ -102,7 +105,7 @@ impl Logs {
     }
 
     /// All records of a hand.
-    pub async fn hand(&mut self, id: HandId) -> anyhow::Result<HandRecords> {
+    pub(crate) async fn hand(&mut self, id: HandId) -> anyhow::Result<HandRecords> {
         let hand = stream(&self.table, id.into()).await?;
         let Some(first) = hand.first() else { bail!("there is no hand {id} on record") };
         let Recorded::HandOpened(opened) = Recorded::try_from(first)? else {
@@ -114,7 +117,13 @@ impl Logs {
         let dealer = stream(&self.dealer, id.into()).await?;
         let mut wallet = Vec::new();
         if let Some(request) = self.wallet.request(id.into()).await? {
-            wallet = self.wallet.read(request.first, 1).await?;
+            // A transfer stands behind the accounts that it opens.
+            wallet = self.wallet.read(request.first, SETTLEMENT).await?;
+            wallet.retain(|event| {
+                let posted = Recorded::try_from(event);
+                event.request_id == Some(id.into())
+                    && matches!(posted, Ok(Recorded::TransferPosted(_)))
+            });
         }
         let dealer_keys = vec![self.dealer_key];
         Ok(HandRecords { hand_id: id, hand, table: of_hand, dealer, wallet, dealer_keys })
@@ -139,7 +148,7 @@ impl Logs {
     }
 
     /// The hands of a table that have ended, in order.
-    pub async fn ended(&self, table: TableId) -> anyhow::Result<Vec<HandId>> {
+    pub(crate) async fn ended(&self, table: TableId) -> anyhow::Result<Vec<HandId>> {
         let mut hands = Vec::new();
         for event in stream(&self.table, table.into()).await? {
             if let Recorded::HandFinished(finished) = Recorded::try_from(&event)? {
@@ -165,7 +174,7 @@ async fn stream(reader: &Reader, stream: StreamId) -> anyhow::Result<Vec<Event>>
 }
 
 /// Gives every event of a log to `take`, in order.
-pub async fn each(reader: &Reader, mut take: impl FnMut(&Event)) -> anyhow::Result<()> {
+pub(crate) async fn each(reader: &Reader, mut take: impl FnMut(&Event)) -> anyhow::Result<()> {
     let mut from = Position(0);
     loop {
         let page = reader.read(from, PAGE).await?;

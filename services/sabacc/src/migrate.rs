@@ -10,13 +10,13 @@ use clap::Args;
 use crate::say;
 
 #[derive(Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// A TOML file with `database_url`, an administrator's; SABACC_DATABASE_URL or DATABASE_URL go before it.
     #[arg(long)]
     config: Option<PathBuf>,
 }
 
-pub async fn run(options: Options) -> anyhow::Result<bool> {
+pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
     let mut settings = Settings::new(Source::from_process(options.config.as_deref())?);
     let url = settings.secret("database_url", &["DATABASE_URL"]);
     settings.finish()?;

@@ -24,18 +24,18 @@ const ORIGIN: &str = "sabacc.local/dealer";
 const GRACE: Duration = Duration::from_secs(5);
 
 /// What a room is started with.
-pub struct Plan {
-    pub folder: Folder,
-    pub listen: SocketAddr,
-    pub postgres: postgres::Options,
+pub(crate) struct Plan {
+    pub(crate) folder: Folder,
+    pub(crate) listen: SocketAddr,
+    pub(crate) postgres: postgres::Options,
 }
 
 /// A room that runs.
-pub struct Room {
-    pub address: SocketAddr,
-    pub issuer: TokenIssuer,
-    pub folder: Folder,
-    pub postgres: Postgres,
+pub(crate) struct Room {
+    pub(crate) address: SocketAddr,
+    pub(crate) issuer: TokenIssuer,
+    pub(crate) folder: Folder,
+    pub(crate) postgres: Postgres,
     services: Vec<Started>,
     _lock: Lock,
 }
@@ -49,7 +49,7 @@ struct Started {
 
 impl Room {
     /// Starts everything, and says what it does.
-    pub async fn start(plan: Plan, progress: &Progress) -> anyhow::Result<Room> {
+    pub(crate) async fn start(plan: Plan, progress: &Progress) -> anyhow::Result<Room> {
         let Plan { folder, listen, postgres } = plan;
         let lock = folder.lock()?;
         progress.say(&format!("data folder {}", folder.path().display()));
@@ -83,7 +83,7 @@ impl Room {
 
     /// The public address.
     #[must_use]
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
@@ -156,12 +156,12 @@ impl Room {
 
     /// A token for somebody.
     #[must_use]
-    pub fn token(&self, role: Role, subject: &str) -> String {
+    pub(crate) fn token(&self, role: Role, subject: &str) -> String {
         token(&self.issuer, role, subject)
     }
 
     /// What ended a service that should still run, if one ended.
-    pub async fn failed_already(&mut self) -> Option<anyhow::Error> {
+    pub(crate) async fn failed_already(&mut self) -> Option<anyhow::Error> {
         let index = self.services.iter().position(|service| service.task.is_finished())?;
         let Started { name, drain: _, task } = self.services.remove(index);
         Some(match task.await {
@@ -172,14 +172,14 @@ impl Room {
     }
 
     /// Ends when a service ends by itself.
-    pub async fn service_ended(&self) {
+    pub(crate) async fn service_ended(&self) {
         while !self.services.iter().any(|service| service.task.is_finished()) {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
     /// Stops everything in order: the edge first, then those behind it, the database last.
-    pub async fn stop(mut self) -> anyhow::Result<()> {
+    pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         while let Some(mut service) = self.services.pop() {
             service.drain.begin();
             let name = service.name;
@@ -198,7 +198,7 @@ impl Room {
 
 /// A token of the room, good for a day.
 #[must_use]
-pub fn token(issuer: &TokenIssuer, role: Role, subject: &str) -> String {
+pub(crate) fn token(issuer: &TokenIssuer, role: Role, subject: &str) -> String {
     let identity = Identity { role, subject: subject.to_owned() };
     let day = Duration::from_secs(24 * 3600);
     let clock = SystemClock::new();
@@ -206,7 +206,7 @@ pub fn token(issuer: &TokenIssuer, role: Role, subject: &str) -> String {
 }
 
 /// Brings all schemas up to date; the addresses of dealer, wallet and table, each as its own role.
-pub async fn migrate(folder: &Folder, postgres: &Postgres) -> anyhow::Result<[String; 3]> {
+pub(crate) async fn migrate(folder: &Folder, postgres: &Postgres) -> anyhow::Result<[String; 3]> {
     let admin = postgres.admin_url();
     let password = |service: &str| folder.password(&format!("{service}.password"));
     let (dealer, wallet, table) = (password("dealer")?, password("wallet")?, password("table")?);

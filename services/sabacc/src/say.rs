@@ -7,37 +7,37 @@ use chassis::clock::{Clock, SystemClock};
 use primitives::UnixMicros;
 
 /// Writes one line. A reader that has gone away ends nothing: the room goes on.
-pub fn line(text: &str) {
+pub(crate) fn line(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{text}");
     let _ = out.flush();
 }
 
 /// Says what was done, and when since the start.
-pub struct Progress {
+pub(crate) struct Progress {
     clock: SystemClock,
     start: UnixMicros,
 }
 
 impl Progress {
     #[must_use]
-    pub fn start() -> Progress {
+    pub(crate) fn start() -> Progress {
         let clock = SystemClock::new();
         let start = clock.now();
         Progress { clock, start }
     }
 
     #[must_use]
-    pub fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.clock.now().since(self.start)
     }
 
-    pub fn say(&self, text: &str) {
+    pub(crate) fn say(&self, text: &str) {
         line(&format!("{:>7.2} s  {text}", self.elapsed().as_secs_f64()));
     }
 }
 
 /// Writes one line where errors are written.
-pub fn error(text: &str) {
+pub(crate) fn error(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

@@ -18,7 +18,7 @@ use crate::room::{Plan, Room};
 use crate::say::{self, Progress};
 
 #[derive(Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The public port.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7400")]
     listen: SocketAddr,
@@ -41,7 +41,11 @@ pub struct Options {
 }
 
 /// Runs a room until it is told to stop, or its hands are played.
-pub async fn run(data: Option<PathBuf>, json: bool, options: Options) -> anyhow::Result<bool> {
+pub(crate) async fn run(
+    data: Option<PathBuf>,
+    json: bool,
+    options: Options,
+) -> anyhow::Result<bool> {
     let progress = Progress::start();
     let telemetry = telemetry::start("sabacc", &telemetry_config()?)?;
     let signals = Drain::new(Duration::from_secs(10));

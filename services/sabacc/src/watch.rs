@@ -13,7 +13,7 @@ use crate::folder::Folder;
 use crate::{room, say};
 
 #[derive(Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The table's id; `demo` for the demo table, or the only table there is.
     #[arg(default_value = "demo")]
     table: String,
@@ -25,7 +25,11 @@ pub struct Options {
     token: Option<String>,
 }
 
-pub async fn run(data: Option<PathBuf>, json: bool, options: Options) -> anyhow::Result<bool> {
+pub(crate) async fn run(
+    data: Option<PathBuf>,
+    json: bool,
+    options: Options,
+) -> anyhow::Result<bool> {
     let Options { table, server, token } = options;
     let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
     let folder = || Folder::open(path.clone());

@@ -1,0 +1,164 @@
+//! A room that is killed at any moment goes on where it was: same cards, same clock, and every
+//! record holds.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use chassis::entropy::{SeededEntropy, bytes};
+use client::{Client, Seen, TableState};
+use primitives::{PlayerId, TableId};
+use proto::table::v1::TableView;
+use rustix::process::Signal;
+
+use crate::people::{Guest, Party, cards, operator};
+use crate::place::{Place, Room, until};
+use crate::records;
+
+const KILLS: usize = 22;
+
+/// A player's cards after each update: the hand, and what he holds.
+type Story = Arc<Mutex<BTreeMap<u64, (u64, Vec<String>)>>>;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
+    let place = Place::new();
+    let address = format!("127.0.0.1:{}", testkit::free_port().unwrap());
+    let arguments = ["--listen", &address, "--thinking", "12"];
+    let mut room = place.up(&arguments).await;
+    let (table, player) = somebody(&place, &room).await;
+    let story = Story::default();
+    let guest = Guest::of(&place, &room.url, player);
+    let following = tokio::spawn(follow(guest.client.clone(), (table, player), Arc::clone(&story)));
+    let chance = SeededEntropy::new(7);
+    let mut told: Vec<TableView> = Vec::new();
+    let mut interrupted = 0;
+    for _ in 0..KILLS {
+        let pause = u64::from(u16::from_be_bytes(bytes(&chance))) % 900;
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        let before = guest.client.get_table(table).await.unwrap();
+        room.running.kill();
+        room = place.up(&arguments).await;
+        let after = guest.client.get_table(table).await.unwrap();
+        assert!(after.sequence >= before.sequence, "an update that was told is gone");
+        interrupted += usize::from(same_hand(&before, &after));
+        told.extend([before, after]);
+    }
+    assert!(interrupted >= KILLS / 3, "only {interrupted} kills were in a hand");
+    following_agrees(&story, &told).await;
+    assert!(!following.is_finished(), "{:?}", following.await);
+    following.abort();
+
+    // Nobody plays any more, and what was begun ends.
+    operator(&place, &room.url).close_table(table).await.unwrap();
+    let over = closed(&room, &place, table);
+    tokio::time::timeout(crate::place::LONG, over).await.expect("the table closes");
+    room.running.stop(Signal::INT).await;
+    let mut quiet = place.up(&["--no-bots"]).await;
+    let hands = records::finished(&quiet.database).await;
+    assert!(hands.len() > 5, "{} hands", hands.len());
+    records::audit(&place, &hands).await;
+    quiet.running.stop(Signal::INT).await;
+}
+
+/// The demo table, and one of its bots.
+async fn somebody(place: &Place, room: &Room) -> (TableId, PlayerId) {
+    let operator = operator(place, &room.url);
+    loop {
+        for table in operator.list_tables().await.unwrap() {
+            let id = TableId::try_from(&*table.table_id).unwrap();
+            let view = operator.get_table(id).await.unwrap();
+            if let Some(seat) = view.seats.first().filter(|_| view.hand_no > 0) {
+                return (id, PlayerId::try_from(&*seat.player_id).unwrap());
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn same_hand(before: &TableView, after: &TableView) -> bool {
+    let id = |view: &TableView| view.hand.as_ref().map(|hand| hand.hand_id.clone());
+    let over = before.hand.as_ref().is_none_or(|hand| hand.phase == "over");
+    !over && id(before) == id(after)
+}
+
+/// Follows the table as a player through every kill, and notes his cards after each update.
+async fn follow(client: Client, (table, player): (TableId, PlayerId), story: Story) {
+    let mut state = TableState::new(Some(player));
+    let mut watch = client.watch(table);
+    // A gap or a repetition in the updates is an error.
+    while let Some(seen) = watch.next().await.expect("updates without a gap") {
+        state.apply(&seen);
+        let sequence = match &seen {
+            Seen::Snapshot(view) => view.sequence,
+            Seen::Update(update) => update.sequence,
+            Seen::CaughtUp => continue,
+        };
+        let cards = state.my_cards().iter().map(|card| card.code.clone()).collect();
+        story.lock().unwrap().insert(sequence, (state.view().hand_no, cards));
+    }
+}
+
+/// What the table showed when it was asked, before kills and after them, is what it told.
+async fn following_agrees(story: &Story, told: &[TableView]) {
+    let last = told.last().unwrap().sequence;
+    until(|| story.lock().unwrap().last_key_value().filter(|(at, _)| **at >= last).map(|_| ()))
+        .await
+        .expect("the follower catches up");
+    let story = story.lock().unwrap();
+    let mut compared = 0;
+    for view in told.iter().filter(|view| !cards(view).is_empty()) {
+        if let Some((hand, held)) = story.get(&view.sequence).filter(|(_, held)| !held.is_empty()) {
+            assert_eq!((*hand, held), (view.hand_no, &cards(view)), "at {}", view.sequence);
+            compared += 1;
+        }
+    }
+    assert!(compared >= KILLS / 2, "only {compared} of {} views were compared", told.len());
+}
+
+async fn closed(room: &Room, place: &Place, table: TableId) {
+    let mut watch = operator(place, &room.url).watch(table);
+    while watch.next().await.unwrap().is_some() {}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hand_that_was_cut_off_has_the_same_cards_and_the_same_clock() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let mut party = Party::new(&place, &room.url, 3).await;
+    // In the second round there are cards, bets and used turns to lose.
+    let (guest, _) = party.play_until(|view| view.hand.as_ref().unwrap().round > 1).await;
+    for _ in 0..2 {
+        let before = [party.seen_by(0).await, party.seen_by(1).await, party.seen_by(2).await];
+        room.running.kill();
+        room = place.up(&["--no-bots"]).await;
+        party.moved(&room.url);
+        for (guest, before) in before.into_iter().enumerate() {
+            assert!(cards(&before).iter().all(|code| code != "??"), "he sees his own cards");
+            let after = party.seen_by(guest).await;
+            assert_same_but_for_the_clock(before, after);
+        }
+    }
+    let (again, view) = party.turn().await;
+    assert_eq!(again, guest, "the same player has to decide");
+    party.decide(guest, &view).await;
+    let hand = view.hand_no;
+    party.play_until(|view| view.hand_no > hand).await;
+    records::audit(&place, &records::finished(&room.database).await).await;
+    room.running.stop(Signal::INT).await;
+}
+
+/// The clock stood still while nobody could decide: the deadline is later, and no longer away than
+/// it ever was.
+fn assert_same_but_for_the_clock(mut before: TableView, mut after: TableView) {
+    let clock = |view: &mut TableView| {
+        let turn = view.hand.as_mut().unwrap().turn.as_mut().unwrap();
+        (turn.deadline.take().unwrap(), turn.bank_ms)
+    };
+    let ((was, bank), (is, bank_after)) = (clock(&mut before), clock(&mut after));
+    assert_eq!(bank, bank_after, "the time bank");
+    assert!(is.seconds >= was.seconds, "{is} is before {was}: time was lost");
+    // The whole time for a decision is eleven minutes; a restart takes two at the most.
+    assert!(is.seconds - was.seconds <= 120, "{is} is too long after {was}: time was won");
+    assert_eq!(before, after);
+}

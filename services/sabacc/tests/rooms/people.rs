@@ -1,0 +1,217 @@
+//! People at a room's public port: an operator, and players who decide one after the other.
+
+use std::collections::BTreeSet;
+
+use chassis::auth::Role;
+use chassis::ids::IdMaker;
+use client::{Client, Seen, Strategy as _, TableState, strategy};
+use primitives::{Credits, PlayerId, RequestId, TableId};
+use proto::common::v1::{LegalMove, Move, MoveKind};
+use proto::table::v1 as pb;
+use proto::table::v1::table_service_client::TableServiceClient;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Response, Status};
+
+use crate::place::{LONG, Place};
+
+/// Credits of each guest.
+pub(crate) const PURSE: u64 = 100_000;
+
+/// A player with an account.
+#[derive(Clone)]
+pub(crate) struct Guest {
+    pub(crate) id: PlayerId,
+    pub(crate) token: String,
+    pub(crate) client: Client,
+}
+
+impl Guest {
+    /// Somebody new, with credits.
+    pub(crate) async fn new(place: &Place, url: &str) -> Guest {
+        let guest = Guest::of(place, url, IdMaker::system().player_id());
+        guest.client.open_account(None).await.unwrap();
+        let purse = Credits::try_new(PURSE).unwrap();
+        operator(place, url).issue(guest.id, purse, "to play with").await.unwrap();
+        guest
+    }
+
+    /// A player that there is.
+    pub(crate) fn of(place: &Place, url: &str, id: PlayerId) -> Guest {
+        let token = place.token(Role::Player, &id.to_string());
+        let client = Client::connect(url, token.clone()).unwrap();
+        Guest { id, token, client }
+    }
+
+    /// The same at another address.
+    pub(crate) fn at(&self, url: &str) -> Guest {
+        let client = Client::connect(url, self.token.clone()).unwrap();
+        Guest { client, ..self.clone() }
+    }
+
+    /// What is on the account, and at tables.
+    pub(crate) async fn credits(&self) -> (u64, Vec<u64>) {
+        let account = self.client.get_account(None).await.unwrap();
+        (account.balance, account.seats.iter().map(|seat| seat.balance).collect())
+    }
+}
+
+pub(crate) fn operator(place: &Place, url: &str) -> Client {
+    Client::connect(url, place.token(Role::Operator, "test")).unwrap()
+}
+
+/// A table of the dice game where nobody is hurried.
+pub(crate) fn calm(name: &str) -> pb::TableConfig {
+    pb::TableConfig {
+        name: name.to_owned(),
+        variant: "dice".to_owned(),
+        action_seconds: 600,
+        bank_seconds: Some(60),
+        ..pb::TableConfig::default()
+    }
+}
+
+/// Guests at a table of theirs.
+pub(crate) struct Party {
+    pub(crate) table: TableId,
+    pub(crate) guests: Vec<Guest>,
+    url: String,
+    /// The requests of all decisions that were acknowledged.
+    pub(crate) acknowledged: BTreeSet<RequestId>,
+}
+
+impl Party {
+    /// So many guests, seated: 1, 2 and so on.
+    pub(crate) async fn new(place: &Place, url: &str, count: u32) -> Party {
+        let table = operator(place, url).create_table(calm("party")).await.unwrap();
+        let mut guests = Vec::new();
+        for seat in 1..=count {
+            let guest = Guest::new(place, url).await;
+            let least = guest.client.get_table(table).await.unwrap().max_buy_in;
+            let buy_in = Credits::try_new(least).unwrap();
+            assert_eq!(guest.client.sit_down(table, seat, buy_in).await.unwrap(), seat);
+            guests.push(guest);
+        }
+        Party { table, guests, url: url.to_owned(), acknowledged: BTreeSet::new() }
+    }
+
+    /// The room has moved.
+    pub(crate) fn moved(&mut self, url: &str) {
+        self.guests = self.guests.iter().map(|guest| guest.at(url)).collect();
+        url.clone_into(&mut self.url);
+    }
+
+    /// The table as a guest sees it.
+    pub(crate) async fn seen_by(&self, guest: usize) -> pb::TableView {
+        self.guests[guest].client.get_table(self.table).await.unwrap()
+    }
+
+    /// Waits until somebody has to decide; the table as he sees it, and who he is.
+    pub(crate) async fn turn(&self) -> (usize, pb::TableView) {
+        let due = async {
+            loop {
+                let view = self.seen_by(0).await;
+                let turn = view.hand.and_then(|hand| hand.turn).filter(|turn| turn.seat > 0);
+                if let Some(turn) = turn {
+                    let guest = usize::try_from(turn.seat - 1).unwrap();
+                    let view = self.seen_by(guest).await;
+                    if turn_of(&view).is_some_and(|own| own.turn == turn.turn) {
+                        return (guest, view);
+                    }
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(LONG, due).await.expect("somebody has to decide")
+    }
+
+    /// Plays until it is somebody's turn and `enough` says so of what he sees.
+    pub(crate) async fn play_until(
+        &mut self,
+        mut enough: impl FnMut(&pb::TableView) -> bool,
+    ) -> (usize, pb::TableView) {
+        for _ in 0..1000 {
+            let (guest, view) = self.turn().await;
+            if enough(&view) {
+                return (guest, view);
+            }
+            self.decide(guest, &view).await;
+        }
+        panic!("a thousand decisions, and it has not come to that")
+    }
+
+    /// Decides as a steady player would.
+    pub(crate) async fn decide(&mut self, guest: usize, view: &pb::TableView) {
+        let request = IdMaker::system().request_id();
+        let act = self.act_request(guest, view, request);
+        self.act(guest, act).await.unwrap();
+        self.acknowledged.insert(request);
+    }
+
+    /// A decision as a steady player would make it, under a request's id.
+    pub(crate) fn act_request(
+        &self,
+        guest: usize,
+        view: &pb::TableView,
+        request: RequestId,
+    ) -> pb::ActRequest {
+        let turn = turn_of(view).unwrap();
+        let mut state = TableState::new(Some(self.guests[guest].id));
+        state.apply(&Seen::Snapshot(Box::new(view.clone())));
+        let mut steady = strategy::by_name("steady", view.sequence).unwrap();
+        pb::ActRequest {
+            request_id: request.bytes().to_vec(),
+            table_id: self.table.bytes().to_vec(),
+            hand_no: view.hand_no,
+            turn: turn.turn,
+            r#move: Some(steady.choose(&state, turn)),
+        }
+    }
+
+    /// One attempt, as it comes.
+    pub(crate) async fn act(
+        &self,
+        guest: usize,
+        request: pb::ActRequest,
+    ) -> Result<Response<pb::ActResponse>, Status> {
+        let token = &self.guests[guest].token;
+        tables(&self.url).act(bearing(token, request)).await
+    }
+}
+
+/// The decision that is due.
+pub(crate) fn turn_of(view: &pb::TableView) -> Option<&pb::Turn> {
+    view.hand.as_ref()?.turn.as_ref().filter(|turn| !turn.legal.is_empty())
+}
+
+/// What is legal of a kind.
+pub(crate) fn legal(view: &pb::TableView, kind: MoveKind) -> Option<&LegalMove> {
+    turn_of(view)?.legal.iter().find(|legal| legal.kind() == kind)
+}
+
+/// A move without anything besides.
+pub(crate) fn plain(kind: MoveKind) -> Move {
+    Move { kind: kind.into(), ..Move::default() }
+}
+
+/// The viewer's own cards.
+pub(crate) fn cards(view: &pb::TableView) -> Vec<String> {
+    let places = view.hand.iter().flat_map(|hand| &hand.seats);
+    let own = places.filter(|place| place.seat == view.your_seat);
+    own.flat_map(|place| &place.cards).map(|card| card.code.clone()).collect()
+}
+
+/// A connection without patience, not made yet.
+pub(crate) fn channel(url: &str) -> Channel {
+    Endpoint::from_shared(url.to_owned()).unwrap().connect_lazy()
+}
+
+pub(crate) fn tables(url: &str) -> TableServiceClient<Channel> {
+    TableServiceClient::new(channel(url))
+}
+
+/// A call with a token.
+pub(crate) fn bearing<T>(token: &str, message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    chassis::channel::bear(&mut request, token);
+    request
+}

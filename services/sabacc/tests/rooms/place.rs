@@ -1,0 +1,238 @@
+//! A folder of one's own, and rooms in it: started, told to stop, killed, started again.
+
+use std::fs::File;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use chassis::auth::{Claims, Identity, Role, TokenIssuer};
+use chassis::clock::SystemClock;
+use chassis::entropy::SystemEntropy;
+use rustix::process::{Pid, Signal};
+use tempfile::TempDir;
+
+/// Longer than anything takes on a slow machine that has other things to do.
+pub(crate) const LONG: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(25);
+
+/// What a program of ours must not inherit from whoever runs the tests.
+const NOT_INHERITED: &[&str] = &[
+    "DATABASE_URL",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_TRACES_EXPORTER",
+    "RUST_LOG",
+    "SABACC_CONFIG",
+    "SABACC_TOKEN",
+];
+
+/// The folder, gone at the end with all that is in it.
+pub(crate) struct Place {
+    dir: TempDir,
+    started: AtomicU32,
+}
+
+impl Place {
+    pub(crate) fn new() -> Place {
+        let dir = tempfile::Builder::new().prefix("sabacc-room-").tempdir_in(quickest()).unwrap();
+        // Started by root, the database's server runs as somebody else, who has to pass.
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(dir.path(), open).unwrap();
+        Place { dir, started: AtomicU32::new(0) }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The data folder of the rooms here.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.dir.path().join("room")
+    }
+
+    /// The program for people, on the data folder of this place.
+    pub(crate) fn sabacc(&self, arguments: &[&str]) -> Command {
+        let mut command = program("sabacc");
+        command.arg("--data").arg(self.data()).args(arguments).current_dir(self.dir.path());
+        command
+    }
+
+    /// Starts something here; its words go to files.
+    pub(crate) fn spawn(&self, mut command: Command) -> Running {
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        let out = self.dir.path().join(format!("out-{number}"));
+        let err = self.dir.path().join(format!("err-{number}"));
+        command.stdin(Stdio::null());
+        command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
+        Running { child: command.spawn().unwrap(), out, err }
+    }
+
+    /// Runs something here to its end.
+    pub(crate) async fn run(&self, command: Command) -> (ExitStatus, String) {
+        let mut running = self.spawn(command);
+        let status = running.ended().await;
+        (status, running.said())
+    }
+
+    /// Starts a room, and waits until it serves.
+    pub(crate) async fn up(&self, arguments: &[&str]) -> Room {
+        self.up_with(arguments, &[]).await
+    }
+
+    /// The same with variables.
+    pub(crate) async fn up_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Room {
+        let mut command = self.sabacc(&["up"]);
+        command.args(arguments).envs(variables.iter().copied());
+        if !arguments.contains(&"--listen") {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
+        let mut running = self.spawn(command);
+        let file = self.data().join("room.json");
+        let pid = running.pid();
+        let found = until(|| {
+            if let Some(status) = running.child.try_wait().unwrap() {
+                panic!("the room ended with {status}:\n{}", running.said());
+            }
+            let text = std::fs::read(&file).ok()?;
+            let room: serde_json::Value = serde_json::from_slice(&text).ok()?;
+            // A killed room leaves its note behind.
+            (room["pid"] == pid).then_some(room)
+        });
+        let Some(room) = found.await else { panic!("no room yet:\n{}", running.said()) };
+        let text = |name: &str| room[name].as_str().unwrap().to_owned();
+        Room { running, url: text("address"), database: text("database_url") }
+    }
+
+    /// A token of the rooms here, for a day.
+    pub(crate) fn token(&self, role: Role, subject: &str) -> String {
+        token(&self.issuer(), role, subject, Duration::from_secs(86_400))
+    }
+
+    pub(crate) fn issuer(&self) -> TokenIssuer {
+        let pem = std::fs::read_to_string(self.data().join("keys/issuer.pem")).unwrap();
+        TokenIssuer::from_pem("up", &pem).unwrap()
+    }
+}
+
+impl Drop for Place {
+    /// A database stops some moments after its room; until then its files come back.
+    fn drop(&mut self) {
+        let note = self.data().join("postgres/postmaster.pid");
+        for _ in 0..400 {
+            if !note.exists() {
+                return;
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+/// A token by somebody's key.
+pub(crate) fn token(key: &TokenIssuer, role: Role, subject: &str, lifetime: Duration) -> String {
+    let identity = Identity { role, subject: subject.to_owned() };
+    let clock = SystemClock::new();
+    key.issue(&Claims::new(key.name(), &identity, lifetime, (&clock, &SystemEntropy)))
+}
+
+/// A program of this workspace: they all lie in one folder.
+pub(crate) fn program(name: &str) -> Command {
+    let path = Path::new(env!("CARGO_BIN_EXE_sabacc")).with_file_name(name);
+    assert!(path.exists(), "{} is not built: test the whole workspace", path.display());
+    let mut command = Command::new(path);
+    for name in NOT_INHERITED {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// A program that runs; killed when this is dropped.
+pub(crate) struct Running {
+    child: Child,
+    out: PathBuf,
+    err: PathBuf,
+}
+
+impl Running {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn tell(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.child.id().try_into().unwrap()).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// Ends it as a power cut would.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits for its end.
+    pub(crate) async fn ended(&mut self) -> ExitStatus {
+        let ended = until(|| self.child.try_wait().unwrap()).await;
+        ended.unwrap_or_else(|| panic!("it does not end:\n{}", self.said()))
+    }
+
+    /// Asks it to stop, and waits until it has, of its own will and without complaint.
+    pub(crate) async fn stop(&mut self, signal: Signal) {
+        self.tell(signal);
+        let status = self.ended().await;
+        assert!(status.success(), "{status}:\n{}", self.said());
+    }
+
+    /// Everything it has written.
+    pub(crate) fn said(&self) -> String {
+        format!("{}{}", self.written(&self.out), self.log())
+    }
+
+    /// What it has written to its log.
+    pub(crate) fn log(&self) -> String {
+        self.written(&self.err)
+    }
+
+    fn written(&self, path: &Path) -> String {
+        String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended long ago.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A room that serves.
+pub(crate) struct Room {
+    pub(crate) running: Running,
+    /// The public port.
+    pub(crate) url: String,
+    /// The database, as its owner.
+    pub(crate) database: String,
+}
+
+/// Asks again and again until there is an answer; none if there is none for a long time.
+pub(crate) async fn until<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
+    let answered = async {
+        loop {
+            if let Some(answer) = ask() {
+                return answer;
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    };
+    tokio::time::timeout(LONG, answered).await.ok()
+}
+
+/// Memory where there is plenty: a database is a thousand small files.
+fn quickest() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    match rustix::fs::statvfs(memory) {
+        Ok(room) if room.f_bavail.saturating_mul(room.f_frsize) >= 4 << 30 => memory.to_owned(),
+        Ok(_) | Err(_) => std::env::temp_dir(),
+    }
+}

@@ -1,0 +1,56 @@
+//! What a room has written down, read from its database.
+
+use std::process::Command;
+
+use eventlog::{Event, PgStore, Pools, Position, Reader};
+use primitives::HandId;
+use wire::Recorded;
+
+use crate::place::Place;
+
+/// A service's log.
+pub(crate) async fn log(database: &str, service: &str) -> Reader {
+    let store = PgStore::connect(database, service, Pools::default()).await.unwrap();
+    Reader::new(store, format!("{service}/0"))
+}
+
+/// All of it.
+pub(crate) async fn events(database: &str, service: &str) -> Vec<Event> {
+    let reader = log(database, service).await;
+    let mut events: Vec<Event> = Vec::new();
+    loop {
+        let next = events.last().map_or(0, |last| last.position.0 + 1);
+        let page = reader.read(Position(next), 1000).await.unwrap();
+        if page.is_empty() {
+            return events;
+        }
+        events.extend(page);
+    }
+}
+
+/// The hands that are over, on record to the last.
+pub(crate) async fn finished(database: &str) -> Vec<HandId> {
+    let events = events(database, "table").await;
+    let revealed = events.iter().filter_map(|event| match Recorded::try_from(event).unwrap() {
+        Recorded::HandRevealed(_) => Some(HandId(event.stream.0)),
+        _ => None,
+    });
+    revealed.collect()
+}
+
+/// Has the books and every hand checked, two at a time, while the room runs.
+pub(crate) async fn audit(place: &Place, hands: &[HandId]) {
+    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    assert!(status.success(), "the ledger:\n{said}");
+    let audit = |hand: &HandId| -> (HandId, Command) {
+        (*hand, place.sabacc(&["audit", "hand", &hand.to_string()]))
+    };
+    for pair in hands.chunks(2) {
+        let pair = pair.iter().map(audit);
+        let checked = pair.map(|(hand, command)| async move {
+            let (status, said) = place.run(command).await;
+            assert!(status.success(), "hand {hand}:\n{said}");
+        });
+        futures_util::future::join_all(checked).await;
+    }
+}
