@@ -1,0 +1,2 @@
+//! Knows: nothing yet.
+//! Does not know: anything.
