@@ -27,6 +27,8 @@ mod scene;
 #[cfg(test)]
 mod setups;
 #[cfg(test)]
+mod small_packs;
+#[cfg(test)]
 mod spike;
 #[cfg(test)]
 mod spike_reveal;
