@@ -14,6 +14,7 @@ mod facts;
 mod ranking;
 mod reveal;
 mod round;
+mod start;
 mod tokens;
 mod turn;
 
@@ -27,7 +28,7 @@ use crate::legal::{Legal, LegalMoves};
 use crate::moves::Move;
 use crate::player::{Player, PlayerSet, Viewer};
 use crate::rank::Rank;
-use crate::ruleset::{Field, Key, TokenDeal};
+use crate::ruleset::{Field, Key};
 use crate::state::{Core, Turn};
 use crate::token::Token;
 use crate::variant::{PileSpec, Variant};
@@ -38,7 +39,6 @@ use reveal::Impostor;
 use turn::{Step, TurnOf};
 
 const MOST: u8 = 6;
-const KINDS: u32 = 16;
 
 pub(crate) static VARIANT: Variant = Variant {
     id: "kessel",
@@ -60,7 +60,7 @@ pub(crate) static VARIANT: Variant = Variant {
     ],
     has_sabacc_pot: false,
     has_carried_pot: false,
-    open,
+    open: start::open,
 };
 
 #[derive(Clone)]
@@ -105,38 +105,6 @@ enum Phase {
     Turn(TurnOf),
     /// All Impostors of the reveal: their dice, then their values.
     Reveal(SmallVec<[Impostor; 6]>),
-}
-
-fn open(core: &mut Core) -> Box<dyn Game> {
-    let rules = core.rules;
-    let mut seat = Seat { purse: Purse::of(rules.chips), ..Seat::default() };
-    if rules.tokens == TokenDeal::Assigned {
-        seat.tokens = rules.assigned_tokens.iter().flatten().copied().collect();
-    }
-    let mut game = Kessel {
-        phase: Phase::Draft,
-        round: 0,
-        lap: 1,
-        starter: Player::of(0),
-        seats: std::array::from_fn(|_| seat.clone()),
-        fixes: Fixes::default(),
-        immune: PlayerSet::EMPTY,
-        embargoed: PlayerSet::EMPTY,
-        standing: PlayerSet::EMPTY,
-        stood: PlayerSet::EMPTY,
-    };
-    for player in core.everybody().iter() {
-        core.pay_pot(player, rules.stake());
-    }
-    if rules.tokens == TokenDeal::Random {
-        for player in core.everybody().iter() {
-            core.expect(Chance::Sample { n: KINDS, k: 3, purpose: Sample::Tokens(player) });
-        }
-    }
-    if rules.tokens != TokenDeal::Chosen {
-        game.draw_starter(core);
-    }
-    Box::new(game)
 }
 
 impl Game for Kessel {
@@ -268,11 +236,6 @@ impl Game for Kessel {
 impl Kessel {
     fn seat(&mut self, player: Player) -> &mut Seat {
         &mut self.seats[player.index()]
-    }
-
-    /// Who has to choose tokens next.
-    fn drafting(&self, core: &Core) -> Option<Player> {
-        core.live.iter().find(|player| self.seats[player.index()].tokens.is_empty())
     }
 
     fn rolled(&mut self, purpose: Roll, dice: [u8; 2]) {

@@ -15,6 +15,18 @@ mod force_layers;
 #[cfg(test)]
 mod force_scoring;
 #[cfg(test)]
+mod kessel;
+#[cfg(test)]
+mod kessel_disrupt;
+#[cfg(test)]
+mod kessel_laws;
+#[cfg(test)]
+mod kessel_leaving;
+#[cfg(test)]
+mod kessel_reveal;
+#[cfg(test)]
+mod kessel_tokens;
+#[cfg(test)]
 mod laws;
 #[cfg(test)]
 mod notation;

@@ -3,7 +3,7 @@
 //! Turns go clockwise from the starter, also once he has left; deals and rolls always go p1 first.
 
 use crate::cards::Cards;
-use crate::chance::{Chance, Pick, To, Why};
+use crate::chance::{To, Why};
 use crate::player::{Player, PlayerSet};
 use crate::state::Core;
 
@@ -14,16 +14,6 @@ use super::{Kessel, Phase};
 const LAPS: u8 = 3;
 
 impl Kessel {
-    /// Everybody has his tokens: the shoe names the starter, and the first round begins.
-    pub(super) fn draw_starter(&mut self, core: &mut Core) {
-        let n = u32::try_from(core.live.len()).unwrap_or(0);
-        core.expect(Chance::Pick { n, purpose: Pick::Starter });
-        for pile in [0, 1] {
-            core.fresh_shuffle(pile);
-        }
-        self.open_round(core);
-    }
-
     /// The next round; all hands go back first.
     pub(super) fn next_round(&mut self, core: &mut Core) {
         self.starter = core.live.after(self.starter).unwrap_or(self.starter);
@@ -37,8 +27,8 @@ impl Kessel {
         self.open_round(core);
     }
 
-    /// The piles are to be shuffled.
-    fn open_round(&mut self, core: &mut Core) {
+    /// The piles are about to be shuffled.
+    pub(super) fn open_round(&mut self, core: &mut Core) {
         self.phase = Phase::Dealing;
         self.round = self.round.saturating_add(1);
         self.lap = 1;

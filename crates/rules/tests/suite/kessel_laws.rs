@@ -1,0 +1,141 @@
+//! Kessel: what holds in every game, whatever is played.
+
+use proptest::prelude::*;
+use rules::{
+    By, Event, Hand, Move, Next, Outcome, Player, Viewer, decide, evolve, next, play, view,
+};
+
+use crate::kessel::fact;
+use crate::laws::{any_setup, chooser};
+
+/// A game at random, one player in so many decisions leaving; `law` sees the hand after every event.
+fn each(seed: u64, leaving: u64, mut law: impl FnMut(&Hand, Option<&Event>)) -> Hand {
+    let setup = any_setup(rules::variant("kessel").unwrap(), &mut chooser(seed));
+    let mut choose = chooser(seed ^ 1);
+    let mut hand = Hand::try_new(&setup).unwrap();
+    law(&hand, None);
+    for _ in 0..100_000 {
+        let event = match play::outcome(&hand, &mut choose) {
+            Some(outcome) => rules::chance(&hand, outcome).unwrap(),
+            None => match next(&hand) {
+                Next::Decision(decision) => {
+                    let all: Vec<Player> = hand.players().collect();
+                    let leaver = all[usize::try_from(choose(6)).unwrap() % all.len()];
+                    let leave = (choose(leaving) == 0)
+                        .then(|| decide(&hand, leaver, Move::Leave, By::Player).ok())
+                        .flatten();
+                    leave.unwrap_or_else(|| {
+                        let mv = play::any_move(&decision, &mut choose);
+                        decide(&hand, decision.player, mv, By::Player).unwrap()
+                    })
+                }
+                Next::Done(_) => return hand,
+                Next::Chance(_) => unreachable!("chance was answered above"),
+            },
+        };
+        evolve(&mut hand, &event);
+        law(&hand, Some(&event));
+    }
+    panic!("the game does not end");
+}
+
+fn number(hand: &Hand, name: &str, player: Player) -> u64 {
+    fact(hand, Viewer::Public, &format!("{name} {player}")).unwrap().parse().unwrap()
+}
+
+/// Chips of everybody, stocks and hand pots together.
+fn chips(hand: &Hand) -> u64 {
+    let of = |player| number(hand, "stock", player) + number(hand, "hand-pot", player);
+    hand.players().map(of).sum()
+}
+
+fn gives_tokens(event: Option<&Event>) -> bool {
+    matches!(
+        event,
+        Some(Event::Chance(Outcome::Sampled(_)) | Event::Decided { mv: Move::Choose(_), .. })
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn chips_are_never_made_and_tokens_never_come_back(seed: u64) {
+        let mut last = u64::MAX;
+        let mut tokens = [3; 6];
+        each(seed, 200, |hand, event| {
+            let now = chips(hand);
+            assert!(now <= last, "{now} after {last}");
+            last = now;
+            for player in hand.players() {
+                let held = number(hand, "tokens", player);
+                let seen = &mut tokens[player.index()];
+                let given = *seen == 0 && gives_tokens(event);
+                assert!(held <= *seen || given && held == 3, "{player} got a token");
+                *seen = held;
+            }
+        });
+    }
+
+    #[test]
+    fn every_card_is_in_one_place(seed: u64) {
+        each(seed, 100, |hand, _| {
+            let mut held: Vec<u8> =
+                hand.players().flat_map(|p| hand.cards_of(p)).map(|card| card.id()).collect();
+            held.sort_unstable();
+            let size = held.len();
+            held.dedup();
+            assert_eq!(held.len(), size);
+            for player in hand.live().iter().filter(|_| hand.to_act().is_some()) {
+                let cards = hand.cards_of(player);
+                let sand = cards.iter().filter(|card| card.id() < 22).count();
+                let blood = cards.len() - sand;
+                let drafting = view(hand, Viewer::Public).phase == "draft";
+                assert!(drafting || sand >= 1 && blood >= 1 && sand + blood <= 3, "{player}");
+            }
+        });
+    }
+
+    #[test]
+    fn the_pot_is_won_whole_at_the_end_and_not_before(seed: u64) {
+        let mut stake = None;
+        let hand = each(seed, 100, |hand, _| {
+            let view = view(hand, Viewer::Public);
+            let stake = stake.get_or_insert(view.hand_pot);
+            let over = hand.settlement().is_some();
+            assert_eq!(view.hand_pot, if over { primitives::Credits::ZERO } else { *stake });
+        });
+        let end = hand.settlement().unwrap();
+        assert!(!end.winners.is_empty());
+        let won = end.lines.iter().filter_map(|line| match line {
+            rules::Line::Wins { amount, .. } => Some(*amount),
+            rules::Line::Returned { .. }
+            | rules::Line::PaysSabacc { .. }
+            | rules::Line::Eliminated { .. }
+            | rules::Line::Moves { .. }
+            | rules::Line::Carries { .. }
+            | rules::Line::Rake { .. } => None,
+        });
+        let won = primitives::Credits::sum(won).unwrap();
+        assert_eq!(Some(won.plus(end.rake).unwrap()), stake);
+    }
+
+    /// Nobody learns an opponent's token or an open choice from a view.
+    #[test]
+    fn facts_hide_what_is_secret(seed: u64) {
+        each(seed, 200, |hand, event| {
+            for viewer in hand.players().map(Viewer::Player).chain([Viewer::Public]) {
+                for (name, _) in view(hand, viewer).facts {
+                    let mut words = name.split(' ');
+                    let kind = words.next().unwrap();
+                    let player = words.next().and_then(Player::parse);
+                    let own = player.is_some_and(|player| viewer == Viewer::Player(player));
+                    assert!(own || !["holds", "value"].contains(&kind), "{viewer:?}: {name}");
+                }
+            }
+            if let Some(Event::Chance(Outcome::Shuffled)) = event {
+                assert!(hand.to_act().is_none());
+            }
+        });
+    }
+}
