@@ -16,11 +16,11 @@ use crate::cards::Card;
 use crate::rank::Rank;
 
 /// Ids below are Sand, ids from here on are Blood.
-pub(super) const SAND_CARDS: u8 = 22;
+pub(crate) const SAND_CARDS: u8 = 22;
 
 /// The face of a card, the same in both families.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Face {
+pub(crate) enum Face {
     Number(u8),
     Impostor,
     Sylop,
@@ -28,24 +28,24 @@ pub(super) enum Face {
 
 /// A card whose Impostor has got its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Number(u8),
     Sylop,
 }
 
 /// The fix tokens in effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Fixes {
+pub(crate) struct Fixes {
     /// Which pair is the Prime.
-    pub(super) prime: Option<u8>,
-    pub(super) markdown: bool,
-    pub(super) cook: bool,
-    pub(super) fraud: bool,
+    pub(crate) prime: Option<u8>,
+    pub(crate) markdown: bool,
+    pub(crate) cook: bool,
+    pub(crate) fraud: bool,
 }
 
 /// A hand before it is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Worth {
+pub(crate) enum Worth {
     Pure,
     /// 0: two Sylops under Markdown.
     Pair(u8),
@@ -56,11 +56,11 @@ pub(super) enum Worth {
 }
 
 /// 0 for Sand, 1 for Blood.
-pub(super) const fn pile_of(card: Card) -> u8 {
+pub(crate) const fn pile_of(card: Card) -> u8 {
     card.id() / SAND_CARDS
 }
 
-pub(super) const fn face(card: Card) -> Face {
+pub(crate) const fn face(card: Card) -> Face {
     match card.id() % SAND_CARDS {
         number @ 0..18 => Face::Number(number / 3 + 1),
         18..21 => Face::Impostor,
@@ -69,14 +69,14 @@ pub(super) const fn face(card: Card) -> Face {
 }
 
 /// The hand's card of Sand, then that of Blood.
-pub(super) fn in_order(cards: &[Card]) -> [Card; 2] {
+pub(crate) fn in_order(cards: &[Card]) -> [Card; 2] {
     let of = |pile| cards.iter().copied().find(|&card| pile_of(card) == pile);
     // Six players, five of them gone in the middle of a draw, hold 11 of a family's 22 cards.
     [0, 1].map(|pile| of(pile).expect("a family never runs out: everybody holds a card of each"))
 }
 
 impl Worth {
-    pub(super) fn of(hand: [Value; 2], fixes: Fixes) -> Worth {
+    pub(crate) fn of(hand: [Value; 2], fixes: Fixes) -> Worth {
         match hand {
             [Value::Sylop, Value::Sylop] if fixes.markdown => Worth::Pair(0),
             [Value::Sylop, Value::Sylop] => Worth::Pure,
@@ -91,7 +91,7 @@ impl Worth {
     }
 
     /// Compares as the ladder does: the higher wins.
-    pub(super) fn strength(self, fixes: Fixes) -> impl Ord + use<> {
+    pub(crate) fn strength(self, fixes: Fixes) -> (i16, i16, i16) {
         let lower = |value: u8| -i16::from(value);
         match self {
             Worth::Pure if fixes.cook => (2, 0, 0),
@@ -105,14 +105,14 @@ impl Worth {
     }
 
     /// The chips that losing with it costs.
-    pub(super) const fn due(self) -> u8 {
+    pub(crate) const fn due(self) -> u8 {
         match self {
             Worth::Pure | Worth::Pair(_) => 1,
             Worth::Apart { diff, .. } => diff,
         }
     }
 
-    pub(super) fn rank(self, fixes: Fixes) -> Rank {
+    pub(crate) fn rank(self, fixes: Fixes) -> Rank {
         match self {
             Worth::Pure => Rank::KesselPure,
             Worth::Pair(value) if fixes.prime == Some(value) => Rank::Prime(value),

@@ -7,7 +7,7 @@ use crate::moves::{Move, Source};
 use crate::player::Player;
 use crate::state::Core;
 
-use super::ranking::{face, pile_of};
+use super::ranking::pile_of;
 use super::{Kessel, Phase};
 
 /// Whose turn it is and how far it has come.
@@ -46,19 +46,6 @@ const fn pile(source: Source) -> (u8, bool) {
         Source::SandDiscard => (0, false),
         Source::BloodDiscard => (1, false),
     }
-}
-
-/// Two copies are alike, so it must not matter which of them was named: the other one counts as the
-/// newest card of the hand.
-fn discard(core: &mut Core, player: Player, card: Card) {
-    let hand = &mut core[player].cards;
-    hand.retain(|held| *held != card);
-    let alike = |held: &Card| pile_of(*held) == pile_of(card) && face(*held) == face(card);
-    if let Some(at) = hand.iter().position(alike) {
-        let kept = hand.remove(at);
-        hand.push(kept);
-    }
-    core.discard(pile_of(card), card);
 }
 
 impl Kessel {
@@ -122,7 +109,8 @@ impl Kessel {
                 self.draw(core, turn, *source);
             }
             Move::Discard(card) => {
-                discard(core, player, *card);
+                core[player].cards.retain(|held| held != card);
+                core.discard(pile_of(*card), *card);
                 self.end_turn(core, player);
             }
             other => unreachable!("{other:?} is no part of a turn"),
