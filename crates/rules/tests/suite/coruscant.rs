@@ -252,7 +252,9 @@ fn rules_1_layers_go_to_the_best_selection_that_paid_into_them() {
         p1 select c+5; p2 select t+5; p3 select s+4; p1 bet 5; p2 raise 25; p3 match;
         d deal p1 c-1 c-2 c-3 c-4; d deal p2 t-1 t-2 t-3 t-4; d deal p3 s-1 s-2 s-3 s-4;
         p2 p3 check; p1 p2 p3 add";
-    check(&scene, when, "p1 wins main 27; p2 wins side-1 36; rake 7; stacks 27 106 70");
+    let hand = check(&scene, when, "p1 wins main 27; p2 wins side-1 36; rake 7; stacks 27 106 70");
+    let winners = hand.settlement().unwrap().winners;
+    assert_eq!(winners.iter().map(Player::index).collect::<Vec<_>>(), [0], "of the main layer");
 }
 
 // Who sees what.

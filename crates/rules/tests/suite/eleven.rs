@@ -8,6 +8,10 @@ fn eleven(fields: &'static str, stacks: &[u64]) -> Scene {
     Scene::new("eleven", fields, stacks)
 }
 
+fn p(name: &str) -> Player {
+    Player::parse(name).unwrap()
+}
+
 /// p1 9, p2 7; neither face is among the cards that the scenes deal.
 const DEAL: &str = "d announce wild 6S clone 1H; d deal p1 5S 4S; d deal p2 5H 2H;";
 
@@ -219,11 +223,12 @@ fn rules_6_a_layer_with_one_live_player_carries_over_where_he_is_over() {
 fn rules_1_a_carried_pot_belongs_to_the_main_layer() {
     let deal = "d announce wild 6S clone 1H; d deal p1 5S 4S; d deal p2 5H 2D; d deal p3 1C 1C;
         p1 p2 p3 stand; p1 bet 5; p2 raise 20; p3 match";
-    check(
+    let hand = check(
         &eleven("", &[15, 100, 100]).carried(8),
         deal,
         "p1 wins main 53; p2 wins side-1 30; stacks 53 100 70",
     );
+    assert_eq!(hand.settlement().unwrap().winners.iter().collect::<Vec<_>>(), [p("p1")]);
 }
 
 #[test]
@@ -254,6 +259,6 @@ fn the_announcement_is_everybodys_and_drawn_cards_are_not() {
     let event = notation::read(&hand, "d deal p1 1D").unwrap();
     let seen = |viewer| rules::censor(&hand, &event, viewer).unwrap().to_string();
     assert_eq!(seen(Viewer::Public), "d deal p1 ??");
-    assert_eq!(seen(Viewer::Player(Player::parse("p2").unwrap())), "d deal p1 ??");
-    assert_eq!(seen(Viewer::Player(Player::parse("p1").unwrap())), "d deal p1 1D");
+    assert_eq!(seen(Viewer::Player(p("p2"))), "d deal p1 ??");
+    assert_eq!(seen(Viewer::Player(p("p1"))), "d deal p1 1D");
 }

@@ -63,7 +63,8 @@ proptest! {
                 let viewers = after.players().map(Viewer::Player).chain([Viewer::Public]);
                 for viewer in viewers {
                     let told = told(before, event, viewer);
-                    for holder in after.players() {
+                    // What was folded is in the discards and may come back to others.
+                    for holder in after.live().iter() {
                         let open = viewer == Viewer::Player(holder) || after.showing(holder);
                         let hidden = |card: &Card| after.cards_of(holder).contains(card);
                         hides(open || !told.iter().any(hidden), game, viewer, holder);
