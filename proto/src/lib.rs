@@ -24,8 +24,9 @@ pub mod sabacc {
     package!(common, "sabacc.common.v1.rs");
     package!(dealer, "sabacc.dealer.v1.rs");
     package!(event, "sabacc.event.v1.rs");
+    package!(history, "sabacc.history.v1.rs");
     package!(table, "sabacc.table.v1.rs");
     package!(wallet, "sabacc.wallet.v1.rs");
 }
 
-pub use sabacc::{common, dealer, event, table, wallet};
+pub use sabacc::{common, dealer, event, history, table, wallet};
