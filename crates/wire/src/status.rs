@@ -147,6 +147,30 @@ pub fn unavailable(what: &str) -> Refused {
     )
 }
 
+/// Whether a call failed for a reason that passes: the same request again may well succeed.
+#[must_use]
+pub fn is_passing(status: &Status) -> bool {
+    match status.code() {
+        Code::Unavailable
+        | Code::DeadlineExceeded
+        | Code::ResourceExhausted
+        | Code::Cancelled
+        | Code::Aborted
+        | Code::Unauthenticated
+        | Code::Unknown => true,
+        Code::Ok
+        | Code::InvalidArgument
+        | Code::NotFound
+        | Code::AlreadyExists
+        | Code::PermissionDenied
+        | Code::FailedPrecondition
+        | Code::OutOfRange
+        | Code::Unimplemented
+        | Code::Internal
+        | Code::DataLoss => false,
+    }
+}
+
 /// The error for a request id that was used before with other content.
 #[must_use]
 pub fn request_id_reused() -> Refused {

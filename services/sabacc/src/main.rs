@@ -1,7 +1,9 @@
-//! The one program for people: runs a card room on one machine, follows tables, audits hands.
+//! Knows: every service, and the people in front of a terminal: runs a card room, follows tables, audits hands.
+//! Does not know: how any of it works inside.
 
 mod audits;
 mod demo;
+mod explain;
 mod folder;
 mod logs;
 mod migrate;
@@ -38,6 +40,8 @@ enum Command {
     /// Check what is on record.
     #[command(subcommand)]
     Audit(audits::What),
+    /// Tell the rules of a table, as they are configured, in words.
+    Rules(explain::Options),
     /// Bring a database's schemas up to date, as its administrator.
     Migrate(migrate::Options),
 }
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
             Command::Up(options) => Box::pin(up::run(data, json, options)).await,
             Command::Watch(options) => watch::run(data, json, options).await,
             Command::Audit(what) => audits::run(data, json, what).await,
+            Command::Rules(options) => explain::run(json, &options),
             Command::Migrate(options) => migrate::run(options).await,
         }
     });

@@ -10,23 +10,25 @@ use std::time::Duration;
 
 use chassis::clock::Clock as _;
 use chassis::clock::SystemClock;
-use eventlog::{AppendError, Entry, Log, Recall, Request};
+use eventlog::{AppendError, Entry, Log, Request};
 use primitives::{PlayerId, RequestId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
-use rules::{By, Next};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
 use wire::{Recorded, Refused, refused, status};
 
 use crate::debt::{self, Debt};
-use crate::deeds::{self, Deed, Doer};
+use crate::deeds::Deed;
 use crate::pay::{self, Broken, Paid};
 use crate::peers::{Faces, Failure, Peers, Reply};
 use crate::plan::Plan;
 use crate::publish::{self, Past, Publisher};
 use crate::state::State;
+
+mod clock;
+mod orders;
 
 /// The longest pause before a debt that could not be paid is tried again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -227,82 +229,6 @@ impl Actor {
         Ok((first, self.publisher.watch(viewer)))
     }
 
-    /// A deed: asked before, refused, or done and durable.
-    async fn order(&mut self, order: Order) -> Result<(), Ended> {
-        match self.log.recall(order.request, order.digest).await {
-            Ok(Recall::Fresh) => {}
-            Ok(Recall::Same { answer, first: _ }) => {
-                self.answer_again(order, answer.to_vec());
-                return Ok(());
-            }
-            Ok(Recall::Different) => {
-                let _ = order.reply.send(Err(status::request_id_reused()));
-                return Ok(());
-            }
-            Err(_) => {
-                let _ = order.reply.send(Err(status::unavailable("the log cannot be read")));
-                return Ok(());
-            }
-        }
-        if let Some(broken) = &self.broken {
-            let message =
-                format!("this table is stopped until an operator has looked at it: {broken}");
-            let _ = order.reply.send(Err(refused(ErrorReason::Corrupt, message)));
-            return Ok(());
-        }
-        let doer =
-            Doer { player: order.player, request_id: order.request.0, now: self.clock.now() };
-        let (table, play) = (&self.state.table, self.state.play.as_ref());
-        let verdict = match deeds::judge(table, play, &order.deed, &doer) {
-            Ok(verdict) => verdict,
-            Err(refusal) => {
-                let _ = order.reply.send(Err(refusal));
-                return Ok(());
-            }
-        };
-        if verdict.events.is_empty() {
-            let _ = order.reply.send(Ok(verdict.answer));
-            return Ok(());
-        }
-        let request = Request {
-            id: order.request,
-            digest: order.digest,
-            answer: verdict.answer.clone().into(),
-        };
-        let paid = Paid { events: verdict.events, faces: Faces::new() };
-        let by = Author { actor: order.actor, trace: order.trace, request: Some(request) };
-        match self.append(paid, by).await? {
-            Ok(()) => match verdict.waits_for {
-                Some(transfer) => {
-                    let (answer, reply) = (verdict.answer, order.reply);
-                    self.waiting.push(Waiting { transfer, answer, reply });
-                }
-                None => {
-                    let _ = order.reply.send(Ok(verdict.answer));
-                }
-            },
-            Err(refusal) => {
-                let _ = order.reply.send(Err(refusal));
-            }
-        }
-        Ok(())
-    }
-
-    /// The same request again: the same answer, once what it waits for has happened.
-    fn answer_again(&mut self, order: Order, answer: Vec<u8>) {
-        let Deed::SitDown { .. } = order.deed else {
-            let _ = order.reply.send(Ok(answer));
-            return;
-        };
-        let transfer = debt::request_id("buy-in", &order.request.0, 0);
-        if self.state.is_buying_in(transfer) {
-            self.waiting.push(Waiting { transfer, answer, reply: order.reply });
-            return;
-        }
-        let refusal = self.state.refusal(transfer);
-        let _ = order.reply.send(refusal.map_or(Ok(answer), Err));
-    }
-
     /// Starts what can be started; says when to look again.
     async fn pay_debts(&mut self) -> Result<Option<UnixMicros>, Ended> {
         loop {
@@ -393,19 +319,6 @@ impl Actor {
         self.later.insert(debt, (self.clock.now().plus(pause), tries + 1));
     }
 
-    /// The buy-ins that have come or been refused.
-    fn answer_waiting(&mut self) {
-        let waiting = std::mem::take(&mut self.waiting);
-        for waiting in waiting {
-            if self.state.is_buying_in(waiting.transfer) {
-                self.waiting.push(waiting);
-            } else {
-                let refusal = self.state.refusal(waiting.transfer);
-                let _ = waiting.reply.send(refusal.map_or(Ok(waiting.answer), Err));
-            }
-        }
-    }
-
     /// Appends, then moves the state and tells. The inner error: nothing has happened.
     async fn append(&mut self, paid: Paid, by: Author) -> Result<Result<(), Refused>, Ended> {
         let Paid { events, faces } = paid;
@@ -455,77 +368,6 @@ impl Actor {
             Ok(None) => {}
             Err(broken) => self.break_down(&broken.0),
         }
-    }
-
-    fn deadline(&self) -> Option<UnixMicros> {
-        let play = self.state.play.as_ref()?;
-        let (deadline, _) = play.deadline(&self.state.table.config)?;
-        Some(deadline)
-    }
-
-    /// The clock of a decision has run out, or it is time to try something again.
-    async fn tick(&mut self) -> Result<(), Ended> {
-        let now = self.clock.now();
-        let Some(play) = &self.state.play else { return Ok(()) };
-        let due = play.deadline(&self.state.table.config);
-        let Some((deadline, _)) = due.filter(|(deadline, _)| *deadline <= now) else {
-            return Ok(());
-        };
-        if let Some(since) = self.outage {
-            // Nobody could decide while nothing could be written.
-            let left = deadline.since(since).max(Duration::from_secs(1));
-            return self.move_clock(now.plus(left)).await;
-        }
-        let Next::Decision(decision) = rules::next(&play.replay.hand) else { return Ok(()) };
-        let config = &self.state.table.config;
-        let decided = play.decide(config, decision.player, &decision.default, (By::Clock, now));
-        match decided {
-            Ok(decided) => {
-                let paid = Paid {
-                    events: vec![(play.hand_id.into(), decided.into())],
-                    faces: Faces::new(),
-                };
-                let _ = self.append(paid, Author::clock()).await?;
-            }
-            Err(refusal) => self.break_down(&format!("the clock's move was refused: {refusal}")),
-        }
-        Ok(())
-    }
-
-    /// The log takes events again: a clock that ran all the while gets back what it lost.
-    async fn make_up_lost_time(&mut self) -> Result<(), Ended> {
-        let Some(since) = self.lost_time.take() else { return Ok(()) };
-        let Some(play) = self.state.play.as_ref().filter(|play| play.due_at < since) else {
-            return Ok(());
-        };
-        let Some((deadline, _)) = play.deadline(&self.state.table.config) else { return Ok(()) };
-        let lost = self.clock.now().since(since);
-        self.move_clock(deadline.plus(lost)).await
-    }
-
-    /// After a restart: the clock of the decision that is due goes on with what was left of it.
-    async fn resume_clock(&mut self) -> Result<(), Ended> {
-        let Some(alive) = self.log.last_alive() else { return Ok(()) };
-        let Some(play) = &self.state.play else { return Ok(()) };
-        let Some((deadline, _)) = play.deadline(&self.state.table.config) else { return Ok(()) };
-        let last = alive.max(play.due_at);
-        let left = deadline.since(last).max(Duration::from_secs(1));
-        self.move_clock(self.clock.now().plus(left)).await
-    }
-
-    async fn move_clock(&mut self, deadline: UnixMicros) -> Result<(), Ended> {
-        let Some(play) = &self.state.play else { return Ok(()) };
-        let resumed =
-            proto::event::v1::ClockResumed { turn: play.turn, deadline_micros: deadline.0 };
-        let paid =
-            Paid { events: vec![(play.hand_id.into(), resumed.into())], faces: Faces::new() };
-        if self.append(paid, Author::service()).await?.is_ok() {
-            self.lost_time = None;
-        } else {
-            // Not at once again: the log has just waited as long as it would.
-            self.clock.sleep(Duration::from_millis(200)).await;
-        }
-        Ok(())
     }
 
     fn break_down(&mut self, why: &str) {

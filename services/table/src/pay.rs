@@ -298,3 +298,35 @@ pub fn digest(method: &str, actor: &str, request: &impl Message) -> [u8; 32] {
         .finalize()
         .into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seats(numbers: &[u8]) -> Vec<SeatNo> {
+        numbers.iter().map(|number| SeatNo::try_new(*number).unwrap()).collect()
+    }
+
+    #[test]
+    fn button_starts_lowest_and_goes_round() {
+        let check = |last: Option<u8>, dealt_in: &[u8], button: u8| {
+            let last = last.map(|last| SeatNo::try_new(last).unwrap());
+            assert_eq!(next_button(last, &seats(dealt_in)).get(), button);
+        };
+        check(None, &[2, 5, 7], 2);
+        check(Some(2), &[2, 5, 7], 5);
+        check(Some(7), &[2, 5, 7], 2);
+        // The seat that had it is gone: the next one after its place.
+        check(Some(4), &[2, 5, 7], 5);
+        check(Some(8), &[2, 5, 7], 2);
+    }
+
+    #[test]
+    fn digest_depends_on_who_and_what() {
+        let request = proto::table::v1::StandUpRequest::default();
+        let one = digest("StandUp", "player:a", &request);
+        assert_ne!(one, digest("StandUp", "player:b", &request));
+        assert_ne!(one, digest("SitOut", "player:a", &request));
+        assert_eq!(one, digest("StandUp", "player:a", &request));
+    }
+}

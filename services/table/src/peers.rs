@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use chassis::channel::PeerChannel;
 use fairness::Handle;
+use proto::common::v1::ErrorReason;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::dealer::v1::{self as dealer, PerformRequest};
+use proto::wallet::v1 as wallet;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
-use proto::wallet::v1::{self as wallet};
 use rules::{Card, Count, Deck};
-use tonic::{Code, Status};
+use tonic::Status;
 use wire::places::handle_to_pb;
+use wire::{refused, status};
 
 /// The services behind a table.
 #[derive(Clone)]
@@ -63,16 +65,7 @@ pub enum Failure {
 
 impl From<Status> for Failure {
     fn from(status: Status) -> Failure {
-        let passing = [
-            Code::Unavailable,
-            Code::DeadlineExceeded,
-            Code::ResourceExhausted,
-            Code::Cancelled,
-            Code::Aborted,
-            Code::Unauthenticated,
-            Code::Unknown,
-        ];
-        if passing.contains(&status.code()) {
+        if status::is_passing(&status) {
             Failure::Again(format!("{:?}: {}", status.code(), status.message()))
         } else {
             Failure::Refused(Box::new(status))
@@ -145,7 +138,7 @@ async fn until(
 
 fn no_card(place: &Handle) -> Failure {
     let message = format!("the dealer opened no card at {}:{}", place.op, place.position);
-    Failure::Refused(Box::new(Status::internal(message)))
+    Failure::Refused(Box::new(refused(ErrorReason::Corrupt, message).into()))
 }
 
 /// The faces that openings gave, by place.

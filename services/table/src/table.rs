@@ -372,3 +372,6 @@ impl Table {
 fn seat_no(number: u32) -> Result<SeatNo, Damaged> {
     SeatNo::try_from(number).map_err(|error| Damaged(error.to_string()))
 }
+
+#[cfg(test)]
+mod tests;

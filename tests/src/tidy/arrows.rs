@@ -31,15 +31,17 @@ pub const ROOMS: &[Room] = &[
     ("merkle",         &["primitives"],                                                  Pure),
     // The three that never know each other.
     ("rules",          &["primitives"],                                                  Pure),
+    ("history",        &["primitives", "rules"],                                         Pure),
     ("fairness",       &["primitives", "merkle"],                                        Pure),
     ("ledger",         &["primitives"],                                                  Pure),
 
     ("proto",          &[],                                                              Anything),
     ("eventlog",       &["primitives", "merkle"],                                        Anything),
-    ("wire",           &["primitives", "merkle", "rules", "fairness", "ledger",
+    ("wire",           &["primitives", "merkle", "rules", "history", "fairness", "ledger",
                          "proto", "eventlog"],                                           Anything),
+    // Of the log only its events' shape: what is audited are records, wherever they come from.
     ("audit",          &["primitives", "merkle", "rules", "fairness", "ledger",
-                         "proto", "wire"],                                               PureWithProto),
+                         "proto", "eventlog", "wire"],                                   PureWithProto),
     ("chassis",        &["primitives", "proto", "wire"],                                 Anything),
     ("client",         &["primitives", "rules", "proto", "wire", "chassis"],             Anything),
     ("testkit",        &["primitives", "eventlog", "chassis"],                           Anything),
@@ -63,6 +65,7 @@ const EVERYBODY: &[&str] = &[
     "primitives",
     "merkle",
     "rules",
+    "history",
     "fairness",
     "ledger",
     "proto",

@@ -1,0 +1,205 @@
+//! A table's life as events, and what it owes at each point.
+
+use super::*;
+use crate::debt::{Debt, debts};
+use crate::deeds::{Deed, Doer, judge};
+use crate::settle;
+use proto::common::v1::ErrorReason;
+
+const NOW: UnixMicros = UnixMicros(1_000_000);
+
+fn table() -> Table {
+    let rules = RuleSet::defaults(rules::variant("dice").unwrap());
+    let created = pb::TableCreated {
+        name: "Test".to_owned(),
+        rule_set: rules.canonical(),
+        seats: 4,
+        min_buy_in: 100,
+        max_buy_in: 1000,
+        action_seconds: 20,
+        bank_seconds: 30,
+        pause_ms: 0,
+    };
+    Table::open(TableId([7; 16]), &created).unwrap()
+}
+
+fn player(number: u8) -> PlayerId {
+    PlayerId([number; 16])
+}
+
+fn take(table: &mut Table, event: impl Into<Recorded>) {
+    table.evolve(&event.into(), NOW).unwrap();
+}
+
+fn seated(table: &mut Table, seat: u8, credits: u64) {
+    take(
+        table,
+        pb::SeatTaken {
+            seat: seat.into(),
+            player_id: player(seat).0.to_vec().into(),
+            buy_in: credits,
+            transfer_id: vec![seat; 16].into(),
+        },
+    );
+    take(table, pb::SeatFunded { seat: seat.into() });
+}
+
+fn owed(table: &Table) -> Vec<Debt> {
+    debts(table, None, NOW).0
+}
+
+fn doer(number: u8) -> Doer {
+    Doer { player: Some(player(number)), request_id: [number; 16], now: NOW }
+}
+
+fn refusal(table: &Table, deed: &Deed, doer: &Doer) -> ErrorReason {
+    judge(table, None, deed, doer).map(|_| ()).unwrap_err().reason()
+}
+
+fn sit(seat: Option<u8>, credits: u32) -> Deed {
+    let seat = seat.map(|seat| SeatNo::try_new(seat).unwrap());
+    Deed::SitDown { seat, buy_in: Credits::of(credits) }
+}
+
+#[test]
+fn hand_starts_with_two_ready_and_a_commitment() {
+    let mut table = table();
+    assert_eq!(owed(&table), [Debt::Commit { hand_no: 1 }]);
+    seated(&mut table, 1, 200);
+    seated(&mut table, 3, 200);
+    assert_eq!(owed(&table), [Debt::Commit { hand_no: 1 }]);
+    let commitment = Some(Commitment::default());
+    take(&mut table, pb::HandCommitted { hand_no: 1, commitment });
+    assert_eq!(owed(&table), [Debt::Start]);
+    let out = pb::SitOutChanged { seat: 3, sitting_out: true, why: "asked".to_owned() };
+    take(&mut table, out);
+    assert_eq!(owed(&table), []);
+}
+
+#[test]
+fn buy_in_is_owed_until_it_is_funded_or_refused() {
+    let mut table = table();
+    let taken = pb::SeatTaken {
+        seat: 2,
+        player_id: player(2).0.to_vec().into(),
+        buy_in: 100,
+        transfer_id: vec![9; 16].into(),
+    };
+    take(&mut table, taken);
+    let seat = SeatNo::try_new(2).unwrap();
+    assert_eq!(owed(&table)[0], Debt::Fund { seat });
+    take(&mut table, pb::SeatRefused { seat: 2, reason: "INSUFFICIENT_CREDITS".to_owned() });
+    assert_eq!(table.refusals, [([9; 16], "INSUFFICIENT_CREDITS".to_owned())]);
+    assert!(table.seats.is_empty());
+}
+
+#[test]
+fn leaver_is_paid_out_and_nobody_else() {
+    let mut table = table();
+    seated(&mut table, 1, 200);
+    seated(&mut table, 3, 200);
+    take(&mut table, pb::LeaveAsked { seat: 3 });
+    let seat = SeatNo::try_new(3).unwrap();
+    assert_eq!(owed(&table), [Debt::PayOut { seat }, Debt::Commit { hand_no: 1 }]);
+}
+
+#[test]
+fn sitting_down_is_refused_by_name() {
+    let mut table = table();
+    seated(&mut table, 1, 200);
+    let check = |deed: &Deed, number: u8, reason| {
+        assert_eq!(refusal(&table, deed, &doer(number)), reason, "{deed:?}");
+    };
+    check(&sit(None, 200), 1, ErrorReason::AlreadySeated);
+    check(&sit(Some(1), 200), 2, ErrorReason::SeatTaken);
+    check(&sit(Some(5), 200), 2, ErrorReason::BadField);
+    check(&sit(None, 99), 2, ErrorReason::BuyInOutOfRange);
+    check(&sit(None, 1001), 2, ErrorReason::BuyInOutOfRange);
+    check(&Deed::StandUp, 2, ErrorReason::NotYourSeat);
+    check(&Deed::SitOut(true), 2, ErrorReason::NotYourSeat);
+    let mv = proto::common::v1::Move::default();
+    check(&Deed::Act { hand_no: 1, turn: 1, mv: mv.clone() }, 2, ErrorReason::NotYourSeat);
+    check(&Deed::Act { hand_no: 1, turn: 1, mv }, 1, ErrorReason::NotYourTurn);
+}
+
+#[test]
+fn closed_table_takes_nobody() {
+    let mut table = table();
+    take(&mut table, pb::CloseAsked {});
+    assert_eq!(refusal(&table, &sit(None, 200), &doer(2)), ErrorReason::TableClosed);
+    take(&mut table, pb::TableClosed {});
+    assert_eq!(refusal(&table, &Deed::Close, &doer(2)), ErrorReason::TableClosed);
+}
+
+/// A hand after which the Sabacc Pot holds `pot`, and p1 and p2 have paid `paid` into it.
+fn finished(table: &mut Table, pot: u64, paid: [u64; 2]) {
+    let seat = |number: u8| pb::RosterSeat {
+        seat: number.into(),
+        player_id: player(number).0.to_vec().into(),
+        stack: 100,
+    };
+    let finished = pb::HandFinished {
+        hand_no: 1,
+        hand_id: vec![1; 16].into(),
+        seats: vec![seat(1), seat(3)],
+        sabacc_pot: pot,
+        carried_pot: 0,
+        sabacc_paid: paid.to_vec(),
+        sabacc_won: false,
+        misses: vec![0, 0],
+    };
+    take(table, finished);
+}
+
+fn shares(table: &Table) -> Vec<(u32, u64)> {
+    let paid = settle::share(table).unwrap();
+    let Recorded::PotRefundDue(due) = &paid.events[0].1 else { panic!("a refund is due") };
+    due.shares.iter().map(|share| (share.seat, share.stack)).collect()
+}
+
+#[test]
+fn sabacc_pot_is_refunded_pro_rata_with_the_rest_to_the_largest() {
+    let mut table = table();
+    seated(&mut table, 1, 200);
+    seated(&mut table, 3, 200);
+    finished(&mut table, 100, [1, 2]);
+    // 33 and 66, and the odd one to whoever paid most.
+    assert_eq!(shares(&table), [(1, 33), (3, 67)]);
+    // Of equals the first one.
+    finished(&mut table, 101, [1, 0]);
+    assert_eq!(shares(&table), [(1, 51), (3, 50)]);
+}
+
+#[test]
+fn whoever_has_left_gets_his_share_all_the_same() {
+    let mut table = table();
+    seated(&mut table, 1, 200);
+    seated(&mut table, 3, 200);
+    finished(&mut table, 90, [45, 45]);
+    take(&mut table, pb::SeatVacated { seat: 3 });
+    take(&mut table, pb::CloseAsked {});
+    assert_eq!(owed(&table), [Debt::Share]);
+    assert_eq!(shares(&table), [(1, 45), (0, 45)]);
+    for (_, event) in settle::share(&table).unwrap().events {
+        take(&mut table, event);
+    }
+    assert_eq!(owed(&table), [Debt::Refund]);
+    take(&mut table, pb::PotRefunded {});
+    let seat = SeatNo::try_new(1).unwrap();
+    assert_eq!(table.seats[&seat].stack, Credits::of(145));
+    assert_eq!(owed(&table), [Debt::PayOut { seat }, Debt::PayAbsent { player: player(3) }]);
+    take(&mut table, pb::AbsentPaid { player_id: player(3).0.to_vec().into() });
+    take(&mut table, pb::SeatVacated { seat: 1 });
+    assert_eq!(owed(&table), [Debt::Close]);
+}
+
+#[test]
+fn empty_pot_needs_no_transfer() {
+    let mut table = table();
+    take(&mut table, pb::CloseAsked {});
+    assert_eq!(owed(&table), [Debt::Share]);
+    for (_, event) in settle::share(&table).unwrap().events {
+        take(&mut table, event);
+    }
+    assert_eq!(owed(&table), [Debt::Close]);
+}
