@@ -1,15 +1,15 @@
 //! The registry: every variant is one module and one line here.
 
 mod action;
-mod coruscant;
+pub(crate) mod coruscant;
 mod dice;
 mod electronic;
-mod eleven;
-mod force;
-mod kessel;
+pub(crate) mod eleven;
+pub(crate) mod force;
+pub(crate) mod kessel;
 mod settling;
 mod shifting;
-mod spike;
+pub(crate) mod spike;
 mod swg;
 
 use crate::variant::Variant;

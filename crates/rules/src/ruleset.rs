@@ -256,6 +256,17 @@ impl RuleSet {
         least.max(Credits::of(1))
     }
 
+    /// The chance of a pulse with so many players dealt in, in parts per million. By default one shift is
+    /// expected in a hand of the shortest length.
+    pub(crate) fn pulse_ppm_for(&self, players: usize) -> u32 {
+        if self.pulse_ppm > 0 {
+            return self.pulse_ppm;
+        }
+        let rounds = u128::from(self.pot_building_rounds) + 1;
+        let chances = rounds * (u128::try_from(players).unwrap_or(0) + 1);
+        u32::try_from(1_000_000 / chances).unwrap_or(0)
+    }
+
     /// What single fields cannot see.
     fn check(&self) -> Result<(), RuleSetError> {
         let bad =

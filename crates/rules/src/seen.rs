@@ -202,11 +202,7 @@ pub(crate) fn words_of_move(mv: &Move) -> Words {
 }
 
 /// None where there is no line, or the outcome is of another kind than what is due.
-fn words_of_chance(
-    hand: &Hand,
-    due: &Chance,
-    outcome: &Outcome,
-) -> Option<(&'static str, Words)> {
+fn words_of_chance(hand: &Hand, due: &Chance, outcome: &Outcome) -> Option<(&'static str, Words)> {
     let deck = hand.rules().variant().deck;
     let number = |value: &u8| Word::Number(u32::from(*value));
     match (due, outcome) {

@@ -5,8 +5,9 @@ use std::ops::RangeInclusive;
 
 use crate::cards::{Card, CardSet};
 use crate::deck::Deck;
+use crate::explain::Words;
 use crate::game::Game;
-use crate::ruleset::Field;
+use crate::ruleset::{Field, RuleSet};
 use crate::state::Core;
 
 /// A game as data. What only it knows is behind `open`.
@@ -23,6 +24,8 @@ pub struct Variant {
     pub has_carried_pot: bool,
     /// Called once at the start of a hand; takes the antes.
     pub(crate) open: fn(&mut Core) -> Box<dyn Game>,
+    /// What an explanation of its rules says beside what all games share.
+    pub(crate) explain: fn(&RuleSet) -> Words,
 }
 
 /// A draw pile with its discards.

@@ -6,7 +6,7 @@
 //! What is selected and added lies face down until the reveal; how many cards it is, everybody sees. A
 //! selection is a set over the hand: the hand keeps the order in which its cards came.
 
-mod worth;
+pub(crate) mod worth;
 
 use crate::cards::{CardSet, Cards};
 use crate::chance::{Chance, Deal, Outcome, Roll, To, Why};
@@ -39,9 +39,10 @@ pub(crate) static VARIANT: Variant = Variant {
     has_sabacc_pot: false,
     has_carried_pot: false,
     open,
+    explain: crate::explain::coruscant::coruscant,
 };
 
-const HAND: u8 = 5;
+pub(crate) const HAND: u8 = 5;
 
 #[derive(Clone)]
 struct Coruscant {

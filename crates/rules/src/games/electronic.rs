@@ -35,4 +35,5 @@ pub(crate) static VARIANT: Variant = Variant {
     has_sabacc_pot: true,
     has_carried_pot: false,
     open: shifting::open,
+    explain: crate::explain::shifting::electronic,
 };

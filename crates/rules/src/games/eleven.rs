@@ -6,7 +6,7 @@
 //! Standing is final, and who holds six cards has no turn, so the laps end by themselves. Going over is
 //! neither announced nor the end of anything: it only shows at the reveal.
 
-mod worth;
+pub(crate) mod worth;
 
 use std::cmp::Reverse;
 
@@ -40,9 +40,10 @@ pub(crate) static VARIANT: Variant = Variant {
     has_sabacc_pot: false,
     has_carried_pot: true,
     open,
+    explain: crate::explain::eleven::eleven,
 };
 
-const FULL_HAND: usize = 6;
+pub(crate) const FULL_HAND: usize = 6;
 
 #[derive(Clone)]
 struct Eleven {

@@ -44,10 +44,11 @@ pub(crate) static VARIANT: Variant = Variant {
     has_sabacc_pot: false,
     has_carried_pot: true,
     open,
+    explain: crate::explain::force::force,
 };
 
 /// The first cycle in which the hand may be called.
-const CALLABLE: u64 = 3;
+pub(crate) const CALLABLE: u64 = 3;
 
 #[derive(Clone)]
 struct Force {
@@ -273,7 +274,10 @@ impl Force {
     }
 
     fn next_cycle(&mut self, core: &Core) {
-        if self.round >= core.rules.max_rounds {
+        // Once everybody has left the cycles to come are all stands and checks: they change nothing,
+        // and there may be any number of them.
+        let nobody_decides = core.live.minus(core.left).is_empty();
+        if self.round >= core.rules.max_rounds || nobody_decides {
             self.phase = Phase::Opening(lowest(core));
         } else {
             self.round += 1;

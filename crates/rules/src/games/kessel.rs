@@ -11,9 +11,9 @@
 mod chips;
 mod end;
 mod facts;
-mod ranking;
+pub(crate) mod ranking;
 mod reveal;
-mod round;
+pub(crate) mod round;
 mod start;
 mod tokens;
 mod turn;
@@ -61,6 +61,7 @@ pub(crate) static VARIANT: Variant = Variant {
     has_sabacc_pot: false,
     has_carried_pot: false,
     open: start::open,
+    explain: crate::explain::kessel::kessel,
 };
 
 #[derive(Clone)]

@@ -203,7 +203,11 @@ impl Shifting {
     }
 
     fn next_cycle(&mut self, core: &mut Core) {
-        if self.round >= core.rules.max_rounds {
+        // Once everybody has left, and no shift can come, the cycles to come are all stands and
+        // checks: they change nothing, and there may be any number of them.
+        let nothing_happens =
+            core.rules.shift == Shift::None && core.live.minus(core.left).is_empty();
+        if self.round >= core.rules.max_rounds || nothing_happens {
             return self.reveal(core);
         }
         self.round += 1;
@@ -282,18 +286,9 @@ fn ask_shift(core: &mut Core) {
         let sides = std::iter::repeat_n(sides, dice).collect();
         core.expect(Chance::Roll { sides, purpose: Roll::Shift });
     } else if core.rules.shift == Shift::Pulse {
-        core.expect(Chance::Pulse { ppm: pulse_ppm(core) });
+        let ppm = core.rules.pulse_ppm_for(core.everybody().len());
+        core.expect(Chance::Pulse { ppm });
     }
-}
-
-/// By default one shift is expected in a hand of the shortest length.
-fn pulse_ppm(core: &Core) -> u32 {
-    if core.rules.pulse_ppm > 0 {
-        return core.rules.pulse_ppm;
-    }
-    let rounds = u128::from(core.rules.pot_building_rounds) + 1;
-    let chances = rounds * (u128::try_from(core.everybody().len()).unwrap_or(0) + 1);
-    u32::try_from(1_000_000 / chances).unwrap_or(0)
 }
 
 /// Two dice shift with a pair, one with its number.

@@ -6,7 +6,7 @@
 //! ```
 //! The discard pile is open: a single discarded card becomes its top, whole hands go face down under it.
 
-mod ladder;
+pub(crate) mod ladder;
 mod showdown;
 
 use crate::cards::Cards;
@@ -41,10 +41,11 @@ pub(crate) static VARIANT: Variant = Variant {
     has_sabacc_pot: true,
     has_carried_pot: false,
     open,
+    explain: crate::explain::spike::spike,
 };
 
-const ROUNDS: u64 = 3;
-const MOST_CARDS: usize = 5;
+pub(crate) const ROUNDS: u64 = 3;
+pub(crate) const MOST_CARDS: usize = 5;
 
 #[derive(Clone)]
 struct Spike {

@@ -44,6 +44,7 @@ pub(crate) static VARIANT: Variant = Variant {
     has_sabacc_pot: true,
     has_carried_pot: false,
     open,
+    explain: crate::explain::swg::swg,
 };
 
 const FIRST: Player = Player::of(0);

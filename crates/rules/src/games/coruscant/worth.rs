@@ -7,20 +7,20 @@ use crate::cards::Card;
 use crate::rank::Rank;
 
 /// What the faces of the gold die ask for.
-const GOLD: [i16; 6] = [0, 0, 5, -5, 10, -10];
+pub(crate) const GOLD: [i16; 6] = [0, 0, 5, -5, 10, -10];
 /// What the faces of the silver die ask for.
 const SILVER: [Suit; 6] =
     [Suit::Circle, Suit::Circle, Suit::Triangle, Suit::Triangle, Suit::Square, Suit::Square];
 
 /// What the dice ask for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target {
-    pub(super) total: i16,
-    pub(super) suit: Suit,
+pub(crate) struct Target {
+    pub(crate) total: i16,
+    pub(crate) suit: Suit,
 }
 
 impl Target {
-    pub(super) fn of(faces: &[u8]) -> Option<Target> {
+    pub(crate) fn of(faces: &[u8]) -> Option<Target> {
         let &[gold, silver] = faces else { return None };
         let at = |face: u8| usize::from(face).checked_sub(1);
         Some(Target { total: *GOLD.get(at(gold)?)?, suit: *SILVER.get(at(silver)?)? })
@@ -29,7 +29,7 @@ impl Target {
 
 /// What a selection is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Worth {
+pub(crate) struct Worth {
     /// How far from the target.
     off: u16,
     /// Cards of the suit; a Sylop is of every suit.
@@ -39,7 +39,7 @@ pub(super) struct Worth {
 }
 
 impl Worth {
-    pub(super) fn of(cards: &[Card], target: Target) -> Worth {
+    pub(crate) fn of(cards: &[Card], target: Target) -> Worth {
         let of_suit = |card: &&Card| suit(**card).is_none_or(|suit| suit == target.suit);
         let total = total(cards);
         Worth {
@@ -51,7 +51,7 @@ impl Worth {
     }
 
     /// Higher is better.
-    pub(super) const fn strength(self) -> (Reverse<u16>, u8, i16, i16) {
+    pub(crate) const fn strength(self) -> (Reverse<u16>, u8, i16, i16) {
         (Reverse(self.off), self.suited, self.total, self.high)
     }
 }

@@ -3,19 +3,19 @@
 use crate::cards::Card;
 
 /// Different faces in the pack, two cards each.
-pub(super) const FACES: u8 = 21;
-const TARGET: u8 = 11;
+pub(crate) const FACES: u8 = 21;
+pub(crate) const TARGET: u8 = 11;
 
 /// The two faces of this hand, as indices among the different codes of the pack; never the same.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Announced {
-    pub(super) wild: u8,
-    pub(super) clone: u8,
+pub(crate) struct Announced {
+    pub(crate) wild: u8,
+    pub(crate) clone: u8,
 }
 
 impl Announced {
     /// From a sample: the wild face, then the clone face.
-    pub(super) fn of(faces: &[u32]) -> Option<Announced> {
+    pub(crate) fn of(faces: &[u32]) -> Option<Announced> {
         let &[wild, clone] = faces else { return None };
         Some(Announced { wild: u8::try_from(wild).ok()?, clone: u8::try_from(clone).ok()? })
     }
@@ -34,7 +34,7 @@ const fn rank(card: Card) -> u8 {
 ///
 /// A wild is 1 to 6. A clone takes the value of a card in the hand that is no clone, each clone its own;
 /// where there is none it is 0. Every choice of the wilds is tried, with every sum that clones can add.
-pub(super) fn best_total(cards: &[Card], announced: Announced) -> Option<u8> {
+pub(crate) fn best_total(cards: &[Card], announced: Announced) -> Option<u8> {
     let is_clone = |card: &&Card| face(**card) == announced.clone;
     let clones = cards.iter().filter(is_clone).count();
     let hand = Hand { wild: announced.wild, clones };

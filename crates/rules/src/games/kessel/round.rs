@@ -11,7 +11,7 @@ use super::ranking::{Fixes, pile_of};
 use super::turn::TurnOf;
 use super::{Kessel, Phase};
 
-const LAPS: u8 = 3;
+pub(crate) const LAPS: u8 = 3;
 
 impl Kessel {
     /// The next round; all hands go back first.

@@ -10,7 +10,7 @@ use crate::cards::Card;
 
 /// The lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Rung {
+pub(crate) enum Rung {
     /// Does not sum to 0.
     Nulrhek,
     Sabacc,
@@ -39,14 +39,14 @@ pub(super) enum Rung {
 
 /// What a hand is worth. Greater is better; equal hands are broken by blind cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Worth {
+pub(crate) struct Worth {
     rung: Rung,
     /// What breaks ties within the rung, greater is better; zeros where the rung has nothing more.
     ties: [i16; 5],
 }
 
 impl Worth {
-    pub(super) fn of(cards: &[Card]) -> Worth {
+    pub(crate) fn of(cards: &[Card]) -> Worth {
         let hand = Hand::of(cards.iter().map(|&card| value(card)));
         let (rung, ties) = if hand.sum == 0 {
             hand.with_sylops().or_else(|| hand.with_sets()).unwrap_or_else(|| hand.with_pairs())
@@ -58,12 +58,18 @@ impl Worth {
         Worth { rung, ties }
     }
 
-    pub(super) const fn sums_to_0(self) -> bool {
+    pub(crate) const fn sums_to_0(self) -> bool {
         !matches!(self.rung, Rung::Nulrhek)
     }
 
+    /// The rung, then what breaks ties within it: compares as the worth itself does.
+    pub(crate) const fn key(self) -> [i16; 6] {
+        let [a, b, c, d, e] = self.ties;
+        [self.rung as i16, a, b, c, d, e]
+    }
+
     /// In the words of a hand history.
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self.rung {
             Rung::Nulrhek => "nulrhek",
             Rung::Sabacc => "sabacc",

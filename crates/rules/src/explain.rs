@@ -1,0 +1,87 @@
+//! The rules of a table in words, as they are configured: for people, in a terminal or on a page.
+//!
+//! Everything here is read off the rule set, the deck and the constants of the games, and every example is
+//! judged by the code that judges hands at a table, so the words cannot promise another game than the one
+//! that is played. What all games share, money and clock, is written once; the rest is a file for each
+//! family, which its variants name in their `explain`.
+
+pub(crate) mod coruscant;
+mod decks;
+pub(crate) mod eleven;
+pub(crate) mod force;
+pub(crate) mod kessel;
+mod money;
+mod section;
+pub(crate) mod shifting;
+pub(crate) mod spike;
+pub(crate) mod swg;
+#[cfg(test)]
+mod tests;
+mod text;
+mod twenty_three;
+
+pub use section::{Example, Explanation, Item, Section};
+
+use crate::ruleset::RuleSet;
+
+/// The clock of a table: not a rule of the game, but one of its settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    /// For each decision.
+    pub action_seconds: u32,
+    /// For each player and hand, used up after those.
+    pub bank_seconds: u32,
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock { action_seconds: 20, bank_seconds: 30 }
+    }
+}
+
+/// What only the variant can say.
+pub(crate) struct Words {
+    pub(crate) course: Section,
+    pub(crate) moves: Section,
+    pub(crate) ranking: Section,
+    /// Comes after the antes and the betting.
+    pub(crate) money: Vec<String>,
+    /// What the clock decides.
+    pub(crate) defaults: &'static str,
+    /// What leaving in the middle of a hand means.
+    pub(crate) leaving: &'static str,
+}
+
+/// Of a game in which a leaver's hand plays on.
+pub(crate) const PLAYS_ON: &str = "If you leave in the middle of a hand, every decision that comes to you \
+    from then on is taken like that at once. Your hand can still win; your stack is paid out when the \
+    hand is over.";
+
+/// The rules of a table with this rule set and this clock.
+#[must_use]
+pub fn explain(rules: &RuleSet, clock: Clock) -> Explanation {
+    let variant = rules.variant();
+    let words = (variant.explain)(rules);
+    let seats = format!("{} to {} players.", variant.seats.start(), variant.seats.end());
+    let Clock { action_seconds, bank_seconds } = clock;
+    let clock = Section::new("The clock")
+        .say(format!(
+            "Every decision has {action_seconds} seconds. Whoever needs longer uses up his time bank, \
+             {bank_seconds} seconds for the whole hand."
+        ))
+        .say(format!("When both are gone, the clock decides: {}", words.defaults))
+        .say("Whoever misses three decisions in a row sits out after the hand.".to_owned())
+        .say(words.leaving.to_owned());
+    Explanation {
+        variant: variant.id,
+        title: variant.title.to_owned(),
+        sections: vec![
+            decks::section(variant).say(seats),
+            words.course,
+            words.moves,
+            words.ranking,
+            money::section(rules, words.money),
+            clock,
+        ],
+    }
+}

@@ -1,0 +1,134 @@
+//! The form of an explanation, and how it is written as plain text.
+
+use std::fmt;
+
+use crate::cards::Cards;
+use crate::deck::Deck;
+use crate::scale::Scale;
+
+/// The rules of a table. `Display` is plain text with Markdown headings, wrapped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    pub variant: &'static str,
+    pub title: String,
+    pub sections: Vec<Section>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    pub heading: &'static str,
+    pub paragraphs: Vec<String>,
+    /// After the paragraphs.
+    pub items: Vec<Item>,
+}
+
+/// A move, a kind of hand, a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    pub name: String,
+    pub text: String,
+    pub example: Option<Example>,
+}
+
+/// A hand and what it is worth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Example {
+    pub cards: Vec<&'static str>,
+    /// In the words of a hand history.
+    pub rank: String,
+}
+
+impl Section {
+    pub(crate) const fn new(heading: &'static str) -> Section {
+        Section { heading, paragraphs: Vec::new(), items: Vec::new() }
+    }
+
+    pub(crate) fn say(mut self, paragraph: impl Into<String>) -> Section {
+        self.paragraphs.push(paragraph.into());
+        self
+    }
+
+    pub(crate) fn item(mut self, name: impl Into<String>, text: impl Into<String>) -> Section {
+        self.items.push(Item { name: name.into(), text: text.into(), example: None });
+        self
+    }
+
+    /// Kinds of hand with an example each, put in the order in which they win. Hands that cannot win
+    /// come last.
+    pub(crate) fn ladder(
+        mut self,
+        deck: &'static Deck,
+        scale: Scale,
+        kinds: &[(&str, &str, &str)],
+    ) -> Section {
+        let mut ranked = Vec::with_capacity(kinds.len());
+        for &(name, text, codes) in kinds {
+            let cards = cards(deck, codes);
+            let rank = scale.rank(&cards).map_or_else(String::new, |rank| rank.to_string());
+            let example =
+                Example { cards: cards.iter().map(|&card| deck.code(card)).collect(), rank };
+            let item =
+                Item { name: name.to_owned(), text: text.to_owned(), example: Some(example) };
+            ranked.push((scale.strength(&cards), item));
+        }
+        ranked.sort_by(|(a, _), (b, _)| b.cmp(a));
+        self.items.extend(ranked.into_iter().map(|(_, item)| item));
+        self
+    }
+}
+
+/// The cards with these codes, copies that are alike one after the other.
+fn cards(deck: &Deck, codes: &str) -> Cards {
+    let mut cards = Cards::new();
+    for code in codes.split(' ') {
+        cards.extend(deck.parse(code).iter().find(|card| !cards.contains(card)));
+    }
+    cards
+}
+
+const WIDTH: usize = 92;
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "# {} ({})", self.title, self.variant)?;
+        for section in &self.sections {
+            writeln!(f, "\n## {}", section.heading)?;
+            for paragraph in &section.paragraphs {
+                writeln!(f)?;
+                wrapped(f, "", paragraph)?;
+            }
+            if !section.items.is_empty() {
+                writeln!(f)?;
+            }
+            for Item { name, text, example } in &section.items {
+                let text = match example {
+                    Some(Example { cards, rank }) => {
+                        format!("- {name}: {text} [{} = {rank}]", cards.join(" "))
+                    }
+                    None => format!("- {name}: {text}"),
+                };
+                wrapped(f, "  ", &text)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Later lines begin with `indent`.
+fn wrapped(f: &mut fmt::Formatter<'_>, indent: &str, text: &str) -> fmt::Result {
+    let mut width = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > WIDTH {
+            write!(f, "\n{indent}{word}")?;
+            width = indent.len() + length;
+        } else if width > 0 {
+            write!(f, " {word}")?;
+            width += 1 + length;
+        } else {
+            f.write_str(word)?;
+            width = length;
+        }
+    }
+    writeln!(f)
+}

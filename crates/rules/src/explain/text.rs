@@ -1,0 +1,60 @@
+//! Words that several games need.
+
+use primitives::Credits;
+
+pub(super) fn credits(amount: Credits) -> String {
+    counted(amount.get(), "credit")
+}
+
+pub(super) fn chips(count: u8) -> String {
+    counted(u64::from(count), "chip")
+}
+
+fn counted(count: u64, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
+/// In words up to twelve.
+pub(super) fn number(count: u64) -> String {
+    const WORDS: [&str; 13] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
+    ];
+    usize::try_from(count)
+        .ok()
+        .and_then(|count| WORDS.get(count))
+        .map_or_else(|| count.to_string(), |word| (*word).to_owned())
+}
+
+/// `2.5 %` from hundredths of a percent.
+pub(super) fn percent(bps: u16) -> String {
+    match (bps / 100, bps % 100) {
+        (whole, 0) => format!("{whole} %"),
+        (whole, part) => format!("{whole}.{part:02} %"),
+    }
+}
+
+/// With its sign, but for 0.
+pub(super) fn signed(value: i16) -> String {
+    if value > 0 { format!("+{value}") } else { value.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(credits(Credits::of(1)), "1 credit");
+        assert_eq!(chips(8), "8 chips");
+        assert_eq!((number(3), number(13)), ("three".to_owned(), "13".to_owned()));
+        assert_eq!(
+            (percent(250), percent(500), percent(5)),
+            ("2.50 %".to_owned(), "5 %".to_owned(), "0.05 %".to_owned())
+        );
+        assert_eq!(
+            (signed(5), signed(0), signed(-5)),
+            ("+5".to_owned(), "0".to_owned(), "-5".to_owned())
+        );
+    }
+}

@@ -1,0 +1,278 @@
+//! How hands compare at a reveal, without a table around them: for bots that weigh their odds, for
+//! explanations, for benchmarks.
+//!
+//! A hand at a table is judged with all that the table knows. What a hand is worth by itself depends on
+//! less: the rule set, and the few facts of a [`crate::View`] that change what cards count. Ties that the
+//! table breaks with further cards are ties here. In Force sabacc sides are summed over a whole layer;
+//! here hands compare as those of one side do.
+
+use crate::cards::Card;
+use crate::deck::P42;
+use crate::games::coruscant::worth::{Target, Worth as Selection};
+use crate::games::eleven::worth::{Announced, best_total};
+use crate::games::kessel::ranking::{Face, Fixes, Value, Worth as KesselHand, face, pile_of};
+use crate::games::spike::ladder::Worth as Rung;
+use crate::moves::Side;
+use crate::rank::Rank;
+use crate::ruleset::{Ranking, RuleSet};
+use crate::s76::Worth;
+
+/// A measure for the hands of one game.
+#[derive(Debug, Clone, Copy)]
+pub struct Scale(Kind);
+
+/// What a hand is worth: compares only with others of the same [`Scale`], greater is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Strength([i16; 6]);
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    TwentyThree(Ranking),
+    Force(Side),
+    Kessel(Fixes),
+    Eleven(Announced),
+    Spike,
+    Coruscant(Target),
+}
+
+/// An Impostor under Major Fraud.
+const FRAUD: u8 = 6;
+
+impl Scale {
+    pub(crate) const fn new(kind: Kind) -> Scale {
+        Scale(kind)
+    }
+
+    /// The measure of a game under this rule set, with the facts of a view as [`crate::View::facts`] names
+    /// them: `wild` and `clone`; `target` and `suit`; `prime`, `markdown`, `cook-the-books` and
+    /// `major-fraud`. None where one that is needed is missing, and in games that have no such measure.
+    #[must_use]
+    pub fn of(rules: &RuleSet, facts: &[(String, String)]) -> Option<Scale> {
+        let fact = |name: &str| {
+            facts.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+        };
+        Some(Scale(match rules.variant().id {
+            "dice" | "electronic" | "swg" => Kind::TwentyThree(rules.ranking),
+            "force" => Kind::Force(Side::Light),
+            "kessel" => Kind::Kessel(Fixes {
+                prime: fact("prime").and_then(|value| value.parse().ok()),
+                markdown: fact("markdown").is_some(),
+                cook: fact("cook-the-books").is_some(),
+                fraud: fact("major-fraud").is_some(),
+            }),
+            "eleven" => {
+                let face = |name: &str| {
+                    let at = P42.faces().position(|face| Some(face) == fact(name))?;
+                    u32::try_from(at).ok()
+                };
+                Kind::Eleven(Announced::of(&[face("wild")?, face("clone")?])?)
+            }
+            "spike" => Kind::Spike,
+            "coruscant" => {
+                let faces = crate::seen::target_faces(fact("target")?, fact("suit")?)?;
+                Kind::Coruscant(Target::of(&faces)?)
+            }
+            _ => return None,
+        }))
+    }
+
+    /// What the cards, all of the deck in play, are worth. None for a hand that cannot win: bombed out,
+    /// over eleven, or no hand of the game at all, such as a Kessel hand with an Impostor that has no
+    /// value yet.
+    #[must_use]
+    pub fn strength(&self, cards: &[Card]) -> Option<Strength> {
+        Some(Strength(match self.0 {
+            Kind::TwentyThree(ranking) => first(Worth::of(cards).strength(ranking)?),
+            Kind::Force(_) => match Worth::of(cards) {
+                Worth::IdiotsArray => first(1000),
+                Worth::Pure(total) => [500, i16::from(total < 0), 0, 0, 0, 0],
+                Worth::Total(total) => [total.abs(), i16::from(total < 0), 0, 0, 0, 0],
+                Worth::Bombed(_) => return None,
+            },
+            Kind::Kessel(fixes) => {
+                let (rung, value, sum) = kessel(cards, fixes)?.strength(fixes);
+                [rung, value, sum, 0, 0, 0]
+            }
+            Kind::Eleven(announced) => {
+                let total = best_total(cards, announced)?;
+                [i16::from(total), -i16::try_from(cards.len()).ok()?, 0, 0, 0, 0]
+            }
+            Kind::Spike => Rung::of(cards).key(),
+            Kind::Coruscant(target) => {
+                let (off, suited, total, high) = Selection::of(cards, target).strength();
+                [-i16::try_from(off.0).ok()?, i16::from(suited), total, high, 0, 0]
+            }
+        }))
+    }
+
+    /// The rank in the words of a hand history; none for what is no hand of the game.
+    #[must_use]
+    pub fn rank(&self, cards: &[Card]) -> Option<Rank> {
+        Some(match self.0 {
+            Kind::TwentyThree(_) => Worth::of(cards).into(),
+            Kind::Force(side) => match (Worth::of(cards), side) {
+                (Worth::IdiotsArray, _) => Rank::IdiotsArray,
+                (Worth::Pure(total), _) => Rank::Natural(total),
+                (Worth::Bombed(total), _) => Rank::Bombed(total),
+                (Worth::Total(total), Side::Light) => Rank::Light(total),
+                (Worth::Total(total), Side::Dark) => Rank::Dark(total),
+            },
+            Kind::Kessel(fixes) => kessel(cards, fixes)?.rank(fixes),
+            Kind::Eleven(announced) => {
+                let count = u8::try_from(cards.len()).ok()?;
+                best_total(cards, announced).map_or(Rank::Over { cards: count }, |total| {
+                    Rank::Eleven { total, cards: count }
+                })
+            }
+            Kind::Spike => Rank::Spike(Rung::of(cards).name()),
+            Kind::Coruscant(target) => Selection::of(cards, target).into(),
+        })
+    }
+
+    /// The chips that losing with these cards costs in Kessel; none elsewhere.
+    #[must_use]
+    pub fn due(&self, cards: &[Card]) -> Option<u8> {
+        if let Kind::Kessel(fixes) = self.0 { Some(kessel(cards, fixes)?.due()) } else { None }
+    }
+}
+
+const fn first(strength: i16) -> [i16; 6] {
+    [strength, 0, 0, 0, 0, 0]
+}
+
+/// None unless it is a card of each family and every Impostor has a value.
+fn kessel(cards: &[Card], fixes: Fixes) -> Option<KesselHand> {
+    let value = |card: Card| match face(card) {
+        Face::Number(number) => Some(Value::Number(number)),
+        Face::Sylop => Some(Value::Sylop),
+        Face::Impostor => fixes.fraud.then_some(Value::Number(FRAUD)),
+    };
+    match *cards {
+        [a, b] if pile_of(a) != pile_of(b) => Some(KesselHand::of([value(a)?, value(b)?], fixes)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cards::Cards;
+    use crate::deck::Deck;
+    use crate::variant::{ALL, variant};
+
+    fn hand(deck: &Deck, codes: &str) -> Cards {
+        codes.split(' ').map(|code| deck.parse(code).nth(0).unwrap()).collect()
+    }
+
+    fn facts(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+
+    /// Hands, the best first, the last one worth nothing.
+    fn check(id: &str, pairs: &[(&str, &str)], ladder: &[(&str, &str)]) {
+        let variant = variant(id).unwrap();
+        let scale = Scale::of(&RuleSet::defaults(variant), &facts(pairs)).unwrap();
+        let strengths: Vec<Option<Strength>> = ladder
+            .iter()
+            .map(|(codes, rank)| {
+                let cards = hand(variant.deck, codes);
+                assert_eq!(scale.rank(&cards).unwrap().to_string(), *rank, "{id} {codes}");
+                scale.strength(&cards)
+            })
+            .collect();
+        assert!(strengths.windows(2).all(|pair| pair[0] > pair[1]), "{id}: {strengths:?}");
+    }
+
+    #[test]
+    fn hands_compare_as_at_the_table() {
+        check(
+            "dice",
+            &[],
+            &[
+                ("IdiotA S2 C3", "idiots-array"),
+                ("S12 C11", "pure 23"),
+                ("S1 QueenA S2", "total 1"),
+                ("StarA S1", "total -16"),
+                ("S12 C12", "bombed 24"),
+            ],
+        );
+        check(
+            "force",
+            &[],
+            &[
+                ("EnduranceA StarA S2", "natural -23"),
+                ("S12 C11", "natural 23"),
+                ("StarA QueenA", "light -19"),
+                ("S12 C7", "light 19"),
+                ("IdiotA", "bombed 0"),
+            ],
+        );
+        check(
+            "kessel",
+            &[("prime", "4")],
+            &[
+                ("sY bY", "pure"),
+                ("s4 b4", "prime 4"),
+                ("s1 b1", "pair 1"),
+                ("s2 b3", "diff 1 sum 5"),
+            ],
+        );
+        check(
+            "kessel",
+            &[("major-fraud", "on")],
+            &[("sI bI", "pair 6"), ("s1 bI", "diff 5 sum 7")],
+        );
+        check(
+            "eleven",
+            &[("wild", "5S"), ("clone", "1H")],
+            &[
+                ("5S 5H", "11 in 2"),
+                ("5D 4H 2S", "11 in 3"),
+                ("4S 1H", "8 in 2"),
+                ("4S 4H 4D", "over in 3"),
+            ],
+        );
+        check(
+            "spike",
+            &[],
+            &[
+                ("Y Y", "pure"),
+                ("Y c+3 t-3", "yee-haa"),
+                ("c+3 t-3", "sabacc-pair"),
+                ("c+3 t-2", "nulrhek"),
+            ],
+        );
+        check(
+            "coruscant",
+            &[("target", "+5"), ("suit", "circle")],
+            &[
+                ("c+5", "off 0 suit 1 total 5 high 5"),
+                ("t+5", "off 0 suit 0 total 5 high 5"),
+                ("t+4 c+2", "off 1 suit 1 total 6 high 4"),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_no_hand_is_worth_nothing() {
+        let kessel = RuleSet::defaults(variant("kessel").unwrap());
+        let scale = Scale::of(&kessel, &[]).unwrap();
+        for codes in ["s1", "s1 s2", "s1 b2 b3", "sI b2"] {
+            let cards = hand(kessel.variant().deck, codes);
+            assert_eq!((scale.strength(&cards), scale.rank(&cards)), (None, None), "{codes}");
+            assert_eq!(scale.due(&cards), None);
+        }
+        assert_eq!(scale.due(&hand(kessel.variant().deck, "s1 b6")), Some(5));
+    }
+
+    #[test]
+    fn every_variant_has_a_scale_once_its_facts_are_known() {
+        let known = facts(&[("wild", "1S"), ("clone", "6S"), ("target", "0"), ("suit", "square")]);
+        for variant in ALL {
+            let rules = RuleSet::defaults(variant);
+            assert!(Scale::of(&rules, &known).is_some(), "{variant:?}");
+            let needs = ["eleven", "coruscant"].contains(&variant.id);
+            assert_eq!(Scale::of(&rules, &[]).is_none(), needs, "{variant:?}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! `sabacc rules`: the rules of a table in words, as they are configured.
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use rules::explain::{Clock, Explanation, Item, Section};
+use rules::{ALL, FieldValue, RuleSet, Variant, explain, variant};
+use serde_json::{Value, json};
+
+use crate::say;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// The game; left out, all of them are listed.
+    variant: Option<String>,
+    /// Fields that differ from the game's defaults: `key=value,…`; the items of a list joined by `+`.
+    #[arg(long, value_name = "FIELDS", default_value = "")]
+    ruleset: String,
+    /// Seconds for each decision.
+    #[arg(long, value_name = "SECONDS", default_value_t = Clock::default().action_seconds)]
+    action_seconds: u32,
+    /// Seconds of each player's time bank for a hand.
+    #[arg(long, value_name = "SECONDS", default_value_t = Clock::default().bank_seconds)]
+    bank_seconds: u32,
+}
+
+/// Whether all went well.
+pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
+    let Some(id) = &options.variant else {
+        say::line(&if json { names().to_string() } else { listed() });
+        return Ok(true);
+    };
+    let variant = variant(id)
+        .with_context(|| format!("there is no variant `{id}`; these are known:\n{}", listed()))?;
+    let fields = fields(variant, &options.ruleset)?;
+    let rules = RuleSet::parse(variant.id, &fields)?;
+    let clock =
+        Clock { action_seconds: options.action_seconds, bank_seconds: options.bank_seconds };
+    let told = explain(&rules, clock);
+    if json {
+        say::line(&as_json(&told).to_string());
+    } else {
+        say::line(told.to_string().trim_end());
+    }
+    Ok(true)
+}
+
+fn listed() -> String {
+    let line = |variant: &&Variant| format!("  {:<12}{}", variant.id, variant.title);
+    ALL.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn names() -> Value {
+    ALL.iter().map(|variant| json!({"variant": variant.id, "title": variant.title})).collect()
+}
+
+/// Reads `key=value,…` by what kind of value each field has.
+fn fields(variant: &Variant, text: &str) -> anyhow::Result<Vec<(String, FieldValue)>> {
+    let mut fields = Vec::new();
+    for part in text.split(',').filter(|part| !part.is_empty()) {
+        let Some((name, value)) = part.split_once('=') else {
+            bail!("`{part}` is not of the form key=value");
+        };
+        let Some(field) = variant.fields.iter().find(|field| field.name() == name) else {
+            let known: Vec<&str> = variant.fields.iter().map(|field| field.name()).collect();
+            bail!("{} has no field `{name}`; it has {}", variant.id, known.join(", "));
+        };
+        let value = match field.default_value() {
+            FieldValue::Number(_) => value.parse().map(FieldValue::Number).ok(),
+            FieldValue::Flag(_) => value.parse().map(FieldValue::Flag).ok(),
+            FieldValue::Text(_) => Some(FieldValue::Text(value.to_owned())),
+            FieldValue::List(_) => {
+                let items = value.split('+').filter(|item| !item.is_empty());
+                Some(FieldValue::List(items.map(str::to_owned).collect()))
+            }
+        };
+        let value = value.with_context(|| format!("`{part}`: {}", field.doc()))?;
+        fields.push((name.to_owned(), value));
+    }
+    Ok(fields)
+}
+
+fn as_json(told: &Explanation) -> Value {
+    let Explanation { variant, title, sections } = told;
+    let sections: Vec<Value> = sections.iter().map(section).collect();
+    json!({"variant": variant, "title": title, "sections": sections})
+}
+
+fn section(told: &Section) -> Value {
+    let Section { heading, paragraphs, items } = told;
+    let items: Vec<Value> = items.iter().map(item).collect();
+    json!({"heading": heading, "paragraphs": paragraphs, "items": items})
+}
+
+fn item(told: &Item) -> Value {
+    let Item { name, text, example } = told;
+    match example {
+        Some(example) => {
+            json!({"name": name, "text": text, "cards": example.cards, "rank": example.rank})
+        }
+        None => json!({"name": name, "text": text}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(id: &str, text: &str) -> Result<RuleSet, String> {
+        let variant = variant(id).unwrap();
+        let fields = fields(variant, text).map_err(|error| error.to_string())?;
+        RuleSet::parse(id, &fields).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn fields_are_read_by_their_kind() {
+        let told = |rules| explain(&rules, Clock::default()).to_string();
+        let dice = read("dice", "hand_ante=7,field=false,shift=1d6,shift_number=4").unwrap();
+        assert!(told(dice).contains("7 credits") && told(dice).contains("no Disruptor Field"));
+        let tokens = "tokens=assigned,assigned_tokens=refund+embargo+markdown";
+        assert!(told(read("kessel", tokens).unwrap()).contains("refund, embargo, markdown"));
+        for (text, why) in [
+            ("hand_ante", "`hand_ante` is not of the form key=value"),
+            ("chips=4", "dice has no field `chips`"),
+            ("hand_ante=many", "`hand_ante=many`"),
+            ("shift=3d6", "`shift` must be one of"),
+        ] {
+            let error = read("dice", text).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_variant_is_answered_with_the_known_ones() {
+        let options = Options {
+            variant: Some("pazaak".to_owned()),
+            ruleset: String::new(),
+            action_seconds: 20,
+            bank_seconds: 30,
+        };
+        let error = run(false, &options).unwrap_err().to_string();
+        for variant in ALL {
+            assert!(error.contains(variant.id), "{error}");
+        }
+    }
+
+    #[test]
+    fn json_says_what_the_text_says() {
+        let spike = RuleSet::defaults(variant("spike").unwrap());
+        let told = as_json(&explain(&spike, Clock::default()));
+        assert_eq!(told["variant"], "spike");
+        let ranking = told["sections"].as_array().unwrap().iter();
+        let ranking = ranking.filter(|section| section["heading"] == "What beats what");
+        let first = &ranking.collect::<Vec<_>>()[0]["items"][0];
+        assert_eq!((&first["rank"], &first["cards"][0]), (&json!("pure"), &json!("Y")));
+    }
+}
