@@ -1,2 +1,21 @@
-//! Knows: nothing yet.
-//! Does not know: anything.
+//! Knows: hand histories: their text and JSON forms, how to replay them, and how to make them up at random.
+//! Does not know: files, protobuf, tables in play, who asks.
+//!
+//! A [`HandHistory`] holds what is not determined by the rules and what went before: chance and
+//! decisions. [`read`] and [`write`] are its text form (`.shh`, TOML), [`json`] its JSON form. [`replay`]
+//! plays it on the rules, line by line, and compares what it says about the end; [`report()`] tells what
+//! came of it. [`simulate`] makes hands that others can check their own programs against.
+
+pub mod json;
+mod model;
+mod read;
+mod replay;
+mod report;
+pub mod simulate;
+mod write;
+
+pub use model::HandHistory;
+pub use read::{NotShh, read};
+pub use replay::{Broken, Replay, replay};
+pub use report::{FinalHand, NextLine, Report, report};
+pub use write::{HEAD, write, write_one_of_several};

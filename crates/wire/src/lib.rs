@@ -5,6 +5,7 @@
 //! message, so that a new field is a compile error here and nowhere silently ignored.
 
 pub mod field;
+pub mod history;
 pub mod moves;
 pub mod places;
 pub mod recorded;

@@ -5,6 +5,7 @@ mod audits;
 mod demo;
 mod explain;
 mod folder;
+mod hand;
 mod logs;
 mod migrate;
 mod room;
@@ -40,6 +41,9 @@ enum Command {
     /// Check what is on record.
     #[command(subcommand)]
     Audit(audits::What),
+    /// Replay hand histories, or make some up.
+    #[command(subcommand)]
+    Hand(hand::What),
     /// Tell the rules of a table, as they are configured, in words.
     Rules(explain::Options),
     /// Bring a database's schemas up to date, as its administrator.
@@ -59,6 +63,7 @@ fn main() -> ExitCode {
             Command::Up(options) => Box::pin(up::run(data, json, options)).await,
             Command::Watch(options) => watch::run(data, json, options).await,
             Command::Audit(what) => audits::run(data, json, what).await,
+            Command::Hand(what) => hand::run(json, what),
             Command::Rules(options) => explain::run(json, &options),
             Command::Migrate(options) => migrate::run(options).await,
         }
@@ -66,6 +71,10 @@ fn main() -> ExitCode {
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
+        Err(error) if error.is::<hand::NoHistory>() => {
+            say::error(&error.to_string());
+            ExitCode::from(2)
+        }
         Err(error) => fail(&error),
     }
 }

@@ -13,6 +13,13 @@ pub(crate) fn line(text: &str) {
     let _ = out.flush();
 }
 
+/// Writes text that is a whole answer: who asked for it wants to know where it did not get there.
+pub(crate) fn text(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
 /// Says what was done, and when since the start.
 pub(crate) struct Progress {
     clock: SystemClock,

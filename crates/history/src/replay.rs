@@ -1,0 +1,116 @@
+//! Replaying a history on the rules: every line must be the next one, and what the history says about the
+//! end must be what the rules say.
+
+use primitives::Credits;
+use rules::{Hand, Settlement, evolve, notation, play};
+
+use crate::model::HandHistory;
+
+/// Where a hand breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("action {action}: {why}")]
+pub struct Broken {
+    /// The line among the actions, from 1; 0 for what is wrong outside of them.
+    pub action: usize,
+    pub why: String,
+}
+
+/// A hand after its last line, or before the first one that hides something.
+#[derive(Debug)]
+pub struct Replay {
+    pub hand: Hand,
+    /// Whether it is over.
+    pub complete: bool,
+}
+
+/// Plays the history.
+///
+/// # Errors
+/// The first line that breaks a rule, and why.
+pub fn replay(history: &HandHistory) -> Result<Replay, Broken> {
+    let outside = |why| Broken { action: 0, why };
+    let setup = history.setup().map_err(outside)?;
+    let mut hand = Hand::try_new(&setup).map_err(|error| outside(error.to_string()))?;
+    play::shuffle(&mut hand);
+    let mut hidden = false;
+    for (at, line) in history.actions.iter().enumerate() {
+        if hides(line) && hand.settlement().is_none() {
+            hidden = true;
+            break;
+        }
+        let event = notation::read(&hand, line).map_err(|error| Broken {
+            action: at + 1,
+            why: format!("`{}`: {error}", line.escape_debug()),
+        })?;
+        evolve(&mut hand, &event);
+        play::shuffle(&mut hand);
+    }
+    let complete = match hand.settlement() {
+        Some(end) => {
+            compare(history, end).map_err(outside)?;
+            true
+        }
+        None if !hidden && history.tells_the_end() => {
+            let why = "the hand is not over, and yet its settlement or finish is given";
+            return Err(outside(why.to_owned()));
+        }
+        None => false,
+    };
+    Ok(Replay { hand, complete })
+}
+
+/// Whether one of its words is hidden from the reader; a comment is no word.
+fn hides(line: &str) -> bool {
+    let spoken = line.split_once(" #").map_or(line, |(spoken, _)| spoken);
+    spoken.contains("??") && spoken.split(' ').any(|word| word == "??")
+}
+
+fn compare(history: &HandHistory, end: &Settlement) -> Result<(), String> {
+    if let Some(given) = &history.settlement {
+        settlement(given, end)?;
+    }
+    if let Some(given) = &history.finishing_stacks
+        && *given != end.finishing_stacks
+    {
+        let (given, replayed) = (listed(given), listed(&end.finishing_stacks));
+        return Err(format!("`finishing_stacks` are {given}; the replay gives {replayed}"));
+    }
+    for (name, given, replayed) in [
+        ("finishing_sabacc_pot", history.finishing_sabacc_pot, end.finishing_sabacc_pot),
+        ("finishing_carried_pot", history.finishing_carried_pot, end.finishing_carried_pot),
+    ] {
+        if let Some(given) = given.filter(|given| *given != replayed) {
+            return Err(format!("`{name}` is {given}; the replay gives {replayed}"));
+        }
+    }
+    Ok(())
+}
+
+fn settlement(given: &[String], end: &Settlement) -> Result<(), String> {
+    let mut replayed = end.lines.iter().map(ToString::to_string);
+    for (at, line) in given.iter().enumerate() {
+        let spoken = line.split_once(" #").map_or(line.as_str(), |(spoken, _)| spoken);
+        let at = at + 1;
+        match replayed.next() {
+            Some(replayed) if replayed == spoken => {}
+            Some(replayed) => {
+                let line = line.escape_debug();
+                return Err(format!(
+                    "settlement line {at} is `{line}`; the replay gives `{replayed}`"
+                ));
+            }
+            None => {
+                let line = line.escape_debug();
+                return Err(format!("settlement line {at} is `{line}`; the replay gives no more"));
+            }
+        }
+    }
+    match replayed.next() {
+        Some(more) => Err(format!("the settlement ends before `{more}`, which the replay gives")),
+        None => Ok(()),
+    }
+}
+
+fn listed(amounts: &[Credits]) -> String {
+    amounts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,308 @@
+//! Hands played by random legal moves, for other programs to check theirs against.
+//!
+//! The same plan gives the same hands for ever: the generator is SplitMix64, written out here, and every
+//! hand has a stream of its own, so that the tenth hand does not depend on how many follow. A change to
+//! what is drawn when changes every file that was ever made: it would be a new version of the command.
+
+use primitives::{Credits, CreditsOutOfRange, SeatNo};
+use rules::{
+    By, Decision, Event, FieldValue, Hand, Legal, Move, Next, Player, Refusal, RuleSet,
+    RuleSetError, Setup, SetupError, chance, decide, evolve, line, next, play,
+};
+
+use crate::model::HandHistory;
+
+/// What to play, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    rules: RuleSet,
+    players: u8,
+    seed: u64,
+}
+
+/// Why there is nothing to play.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    #[error(transparent)]
+    Rules(#[from] RuleSetError),
+    #[error("`{item}` is not `key=value`")]
+    NoValue { item: String },
+    #[error("the rule set field `{field}` must be {want}, not `{given}`")]
+    Value { field: String, want: &'static str, given: String },
+    #[error("{variant} is for {min} to {max} players, not {got}")]
+    Players { variant: &'static str, min: u8, max: u8, got: u8 },
+    #[error("the antes are too large for so many players")]
+    Antes,
+}
+
+impl From<CreditsOutOfRange> for PlanError {
+    fn from(CreditsOutOfRange: CreditsOutOfRange) -> PlanError {
+        PlanError::Antes
+    }
+}
+
+/// A hand could not be played to its end: a fault in the rules.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Stuck {
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+const NAMES: [&str; 8] = ["lando", "han", "ada", "qira", "vuffi", "zuckuss", "therm", "lobot"];
+
+impl Plan {
+    /// `ruleset` is `key=value,…`, a list's items joined by `+`; empty for the defaults.
+    ///
+    /// # Errors
+    /// Where it is no rule set of the variant, or the variant is not for so many players.
+    pub fn try_new(
+        variant: &str,
+        ruleset: &str,
+        players: u8,
+        seed: u64,
+    ) -> Result<Plan, PlanError> {
+        let rules = RuleSet::parse(variant, &fields(variant, ruleset)?)?;
+        let variant = rules.variant();
+        let (min, max) = (*variant.seats.start(), *variant.seats.end());
+        if !variant.seats.contains(&players) {
+            return Err(PlanError::Players { variant: variant.id, min, max, got: players });
+        }
+        let plan = Plan { rules, players, seed };
+        plan.deepest()?;
+        Ok(plan)
+    }
+
+    /// The hand with this number, from 0, played to its end.
+    ///
+    /// # Errors
+    /// Only where the rules contradict themselves.
+    pub fn hand(&self, number: u64) -> Result<HandHistory, Stuck> {
+        let mut dice = SplitMix64::new(self.seed, number);
+        let mut choose = |n: u64| dice.below(n);
+        let setup = self.setup(&mut choose);
+        let names = NAMES.iter().take(setup.seats.len()).map(|name| (*name).to_owned());
+        let mut history = HandHistory::of(&setup, names.collect());
+        let mut hand = Hand::try_new(&setup)?;
+        while let Some(event) = event(&hand, &mut choose)? {
+            let line = line(&hand, &event);
+            if !line.is_empty() {
+                history.actions.push(line);
+            }
+            evolve(&mut hand, &event);
+        }
+        if let Some(end) = hand.settlement() {
+            history.settle(&self.rules, end);
+        }
+        Ok(history)
+    }
+
+    /// The unit that stacks and pots are measured in.
+    fn unit(&self) -> u64 {
+        self.rules.due(Credits::ZERO).get().max(10)
+    }
+
+    /// The largest stack that is dealt: as many of them as there are players stay in range, with the pots.
+    fn deepest(&self) -> Result<u64, PlanError> {
+        let share = Credits::MAX.get() / (u64::from(self.players) + 2);
+        let deepest = self.unit().saturating_mul(200).min(share);
+        if self.unit() > deepest { Err(PlanError::Antes) } else { Ok(deepest) }
+    }
+
+    /// Random seats, stacks and pots: now and then a stack that only just pays the antes.
+    fn setup(&self, choose: &mut dyn FnMut(u64) -> u64) -> Setup {
+        let variant = self.rules.variant();
+        let (unit, deepest) = (self.unit(), self.deepest().unwrap_or(u64::MAX));
+        let mut pot = |has: bool| {
+            let full = choose(3) > 0;
+            let amount = choose(unit.saturating_mul(10).min(deepest));
+            let amount = if has && full { amount } else { 0 };
+            Credits::try_new(amount).unwrap_or(Credits::ZERO)
+        };
+        let (sabacc_pot, carried_pot) = (pot(variant.has_sabacc_pot), pot(variant.has_carried_pot));
+        let due = self.rules.due(sabacc_pot).get();
+        let stacks = (0..self.players).map(|_| {
+            let depth = match choose(12) {
+                0 => 1,
+                1 | 2 => unit,
+                3..=5 => unit.saturating_mul(10),
+                _ => unit.saturating_mul(100),
+            };
+            let stack = due.saturating_add(choose(depth)).min(deepest.max(due));
+            Credits::try_new(stack).unwrap_or(Credits::MAX)
+        });
+        let stacks = stacks.collect();
+        Setup { rules: self.rules, seats: self.seats(choose), stacks, sabacc_pot, carried_pot }
+    }
+
+    /// Any seats of eight, beginning anywhere.
+    fn seats(&self, choose: &mut dyn FnMut(u64) -> u64) -> Vec<SeatNo> {
+        let mut free: Vec<SeatNo> =
+            (1..=SeatNo::MAX).filter_map(|n| SeatNo::try_new(n).ok()).collect();
+        while free.len() > usize::from(self.players) {
+            free.remove(index(free.len(), choose));
+        }
+        let first = index(free.len(), choose);
+        free.rotate_left(first);
+        free
+    }
+}
+
+/// The fields that `key=value,…` names, each read as what the variant has there.
+fn fields(variant: &str, ruleset: &str) -> Result<Vec<(String, FieldValue)>, PlanError> {
+    let known = rules::variant(variant).map_or(&[][..], |variant| variant.fields);
+    let mut fields = Vec::new();
+    for item in ruleset.split(',').filter(|item| !item.is_empty()) {
+        let no_value = || PlanError::NoValue { item: item.to_owned() };
+        let (name, value) = item.split_once('=').ok_or_else(no_value)?;
+        let (name, value) = (name.trim(), value.trim());
+        let wrong =
+            |want| PlanError::Value { field: name.to_owned(), want, given: value.to_owned() };
+        let default = known.iter().find(|field| field.name() == name);
+        let value = match default.map(rules::Field::default_value) {
+            Some(FieldValue::Number(_)) => {
+                let number: Credits = value.parse().map_err(|_| wrong("a whole number"))?;
+                FieldValue::Number(number.get())
+            }
+            Some(FieldValue::Flag(_)) => {
+                FieldValue::Flag(value.parse().map_err(|_| wrong("true or false"))?)
+            }
+            Some(FieldValue::List(_)) => {
+                let items = value.split('+').filter(|item| !item.is_empty());
+                FieldValue::List(items.map(str::to_owned).collect())
+            }
+            // The rule set says itself that it has no such field.
+            Some(FieldValue::Text(_)) | None => FieldValue::Text(value.to_owned()),
+        };
+        fields.push((name.to_owned(), value));
+    }
+    Ok(fields)
+}
+
+/// The next event at random; none where the hand is over.
+fn event(hand: &Hand, choose: &mut dyn FnMut(u64) -> u64) -> Result<Option<Event>, Refusal> {
+    if let Some(outcome) = play::outcome(hand, choose) {
+        return chance(hand, outcome).map(Some);
+    }
+    let Next::Decision(decision) = next(hand) else { return Ok(None) };
+    if choose(200) == 0 {
+        let staying: Vec<Player> =
+            hand.players().filter(|player| !hand.left().contains(*player)).collect();
+        let leaver = staying.get(index(staying.len(), choose)).copied();
+        return decide(hand, leaver.unwrap_or(decision.player), Move::Leave, By::Player).map(Some);
+    }
+    let mv = any_move(&decision, choose);
+    decide(hand, decision.player, mv, By::Player).map(Some)
+}
+
+/// A legal move: kinds by their weight, one bet in twenty-five as large as it may be.
+fn any_move(decision: &Decision, choose: &mut dyn FnMut(u64) -> u64) -> Move {
+    let kinds = &decision.legal;
+    let total = kinds.iter().map(weight).sum::<u64>();
+    let mut at = choose(total.max(1));
+    let mut picked = &kinds[0];
+    for kind in kinds {
+        picked = kind;
+        match at.checked_sub(weight(kind)) {
+            Some(rest) => at = rest,
+            None => break,
+        }
+    }
+    if let Legal::Bet { max, .. } = picked
+        && choose(25) == 0
+    {
+        return Move::Bet(*max);
+    }
+    if let Legal::Raise { max, .. } = picked
+        && choose(25) == 0
+    {
+        return Move::Raise(*max);
+    }
+    picked.pick(choose)
+}
+
+/// How often a kind of move is made, so that hands get somewhere and everything happens.
+const fn weight(kind: &Legal) -> u64 {
+    match kind {
+        Legal::Fold | Legal::Junk => 2,
+        Legal::CallHand | Legal::Lock(_) | Legal::DrawFrom(_) => 6,
+        Legal::Unlock(_) | Legal::Raise { .. } | Legal::Token(_) | Legal::TokenAt(..) => 5,
+        Legal::Bet { .. } | Legal::Trade(_) | Legal::Gain | Legal::GainFor(_) | Legal::Swap(_) => 8,
+        Legal::Check => 24,
+        Legal::Match { .. } => 30,
+        Legal::Draw | Legal::Keep | Legal::Drop(_) => 10,
+        Legal::Stand => 12,
+        Legal::Align
+        | Legal::Choose
+        | Legal::Prime(_)
+        | Legal::Discard(_)
+        | Legal::Impostor { .. }
+        | Legal::Select { .. }
+        | Legal::Add(_) => 10,
+    }
+}
+
+fn index(below: usize, choose: &mut dyn FnMut(u64) -> u64) -> usize {
+    let below = u64::try_from(below).unwrap_or(u64::MAX).max(1);
+    usize::try_from(choose(below)).unwrap_or(0)
+}
+
+/// Steele, Lea and Flood's generator.
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    /// The stream of one hand: it starts at a word that only this seed and number give.
+    fn new(seed: u64, number: u64) -> SplitMix64 {
+        let seed = SplitMix64(seed).word();
+        SplitMix64(SplitMix64(seed ^ number).word())
+    }
+
+    const fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(SplitMix64::STEP);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    /// Below `n`; 0 where that is 0. The upper half of a product: as even as 64 bits can be.
+    fn below(&mut self, n: u64) -> u64 {
+        let product = u128::from(self.word()) * u128::from(n);
+        u64::try_from(product >> 64).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generator_is_splitmix64() {
+        // The published first words for the seed 1234567.
+        let mut words = SplitMix64(1_234_567);
+        assert_eq!(words.word(), 6_457_827_717_110_365_317);
+        assert_eq!(words.word(), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn plans_that_cannot_be_played_are_refused_by_name() {
+        let why = |variant, ruleset, players| {
+            Plan::try_new(variant, ruleset, players, 1).unwrap_err().to_string()
+        };
+        assert_eq!(why("poker", "", 4), "there is no variant `poker`");
+        assert_eq!(why("dice", "chips=4", 4), "the variant dice has no rule set field `chips`");
+        assert_eq!(why("dice", "holdem", 4), "`holdem` is not `key=value`");
+        let flag = "the rule set field `holdem` must be true or false, not `yes`";
+        assert_eq!(why("dice", "holdem=yes", 4), flag);
+        let number = "the rule set field `hand_ante` must be a whole number, not `05`";
+        assert_eq!(why("dice", "hand_ante=05", 4), number);
+        assert_eq!(why("kessel", "", 7), "kessel is for 2 to 6 players, not 7");
+        let rich = "hand_ante=9007199254740991,sabacc_ante=0";
+        assert_eq!(why("dice", rich, 4), "the antes are too large for so many players");
+        let list = "tokens=assigned,assigned_tokens=refund+embargo+immunity";
+        assert!(Plan::try_new("kessel", list, 4, 1).is_ok());
+    }
+}

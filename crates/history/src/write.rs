@@ -1,0 +1,204 @@
+//! Writing the text form: always the same text for the same hand, in rows that a person can read.
+//!
+//! A row of `actions` is one turn: what a player did with the cards and dice that followed from it.
+//! Betting goes on one row as long as it fits.
+
+use std::fmt::Write as _;
+
+use primitives::Credits;
+use rules::FieldValue;
+
+use crate::model::HandHistory;
+
+/// The first line of every file.
+pub const HEAD: &str = "shh = 1\n";
+
+/// How long a row of actions may be.
+const WIDTH: usize = 96;
+
+/// The file of these hands.
+#[must_use]
+pub fn write(hands: &[HandHistory]) -> String {
+    let mut text = HEAD.to_owned();
+    if let [hand] = hands {
+        keys(&mut text, hand);
+    } else {
+        for hand in hands {
+            text.push_str(&write_one_of_several(hand));
+        }
+    }
+    text
+}
+
+/// A hand's part of a file of several, which begins with [`HEAD`].
+#[must_use]
+pub fn write_one_of_several(hand: &HandHistory) -> String {
+    let mut text = "\n[[hand]]\n".to_owned();
+    keys(&mut text, hand);
+    text
+}
+
+fn keys(text: &mut String, hand: &HandHistory) {
+    let HandHistory {
+        variant,
+        ruleset,
+        id,
+        table,
+        started_at,
+        engine,
+        commitment,
+        reveal,
+        seats,
+        players,
+        starting_stacks,
+        sabacc_pot,
+        carried_pot,
+        actions,
+        settlement,
+        finishing_stacks,
+        finishing_sabacc_pot,
+        finishing_carried_pot,
+    } = hand;
+    key(text, "variant", &quoted(variant));
+    if !ruleset.is_empty() {
+        let fields: Vec<String> = ruleset
+            .iter()
+            .map(|(name, value)| format!("{} = {}", bare(name), field(value)))
+            .collect();
+        key(text, "ruleset", &format!("{{ {} }}", fields.join(", ")));
+    }
+    for (name, value) in [
+        ("id", id),
+        ("table", table),
+        ("started_at", started_at),
+        ("engine", engine),
+        ("commitment", commitment),
+        ("reveal", reveal),
+    ] {
+        if let Some(value) = value {
+            key(text, name, &quoted(value));
+        }
+    }
+    key(text, "seats", &listed(seats.iter().map(ToString::to_string)));
+    key(text, "players", &listed(players.iter().map(|name| quoted(name))));
+    key(text, "starting_stacks", &amounts(starting_stacks));
+    for (name, pot) in [("sabacc_pot", sabacc_pot), ("carried_pot", carried_pot)] {
+        if !pot.is_zero() {
+            key(text, name, &pot.to_string());
+        }
+    }
+    key(text, "actions", &rows(actions));
+    if let Some(lines) = settlement {
+        key(text, "settlement", &listed(lines.iter().map(|line| quoted(line))));
+    }
+    if let Some(stacks) = finishing_stacks {
+        key(text, "finishing_stacks", &amounts(stacks));
+    }
+    for (name, pot) in [
+        ("finishing_sabacc_pot", finishing_sabacc_pot),
+        ("finishing_carried_pot", finishing_carried_pot),
+    ] {
+        if let Some(pot) = pot {
+            key(text, name, &pot.to_string());
+        }
+    }
+}
+
+fn key(text: &mut String, name: &str, value: &str) {
+    for part in [name, " = ", value, "\n"] {
+        text.push_str(part);
+    }
+}
+
+fn amounts(amounts: &[Credits]) -> String {
+    listed(amounts.iter().map(ToString::to_string))
+}
+
+fn listed(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}
+
+fn field(value: &FieldValue) -> String {
+    match value {
+        FieldValue::Number(number) => number.to_string(),
+        FieldValue::Text(text) => quoted(text),
+        FieldValue::Flag(flag) => flag.to_string(),
+        FieldValue::List(items) => listed(items.iter().map(|item| quoted(item))),
+    }
+}
+
+/// A key needs no quotes where it has only letters, digits, `_` and `-`.
+fn bare(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if !name.is_empty() && name.bytes().all(plain) { name.to_owned() } else { quoted(name) }
+}
+
+/// A TOML basic string.
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => {
+                out.push('\\');
+                out.push(character);
+            }
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            control if control.is_control() => {
+                write!(out, "\\u{:04X}", u32::from(control)).expect("a String takes everything");
+            }
+            plain => out.push(plain),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Dealer,
+    Bet,
+    Other,
+}
+
+fn kind(line: &str) -> Kind {
+    let mut words = line.split(' ');
+    match (words.next(), words.next()) {
+        (Some("d"), _) => Kind::Dealer,
+        (_, Some("check" | "bet" | "match" | "raise" | "fold" | "call-hand")) => Kind::Bet,
+        _ => Kind::Other,
+    }
+}
+
+fn rows(lines: &[String]) -> String {
+    let mut text = "[".to_owned();
+    // The row so far: its length, how it began, and the actor of its last line.
+    let mut row: Option<(usize, Kind, &str)> = None;
+    for line in lines {
+        let quoted = quoted(line);
+        let actor = line.split(' ').next().unwrap_or("");
+        let kind = kind(line);
+        let goes_on = row.is_some_and(|(length, first, last)| {
+            let belongs = match kind {
+                Kind::Dealer => first != Kind::Dealer,
+                Kind::Bet => first == Kind::Bet,
+                Kind::Other => last == actor,
+            };
+            belongs && length + quoted.len() < WIDTH
+        });
+        if goes_on {
+            text.push(' ');
+        } else {
+            text.push_str("\n  ");
+        }
+        text.push_str(&quoted);
+        text.push(',');
+        row = Some(match row {
+            Some((length, first, _)) if goes_on => (length + quoted.len() + 2, first, actor),
+            Some(_) | None => (quoted.len() + 3, kind, actor),
+        });
+    }
+    text.push_str(if lines.is_empty() { "]" } else { "\n]" });
+    text
+}

@@ -1,0 +1,112 @@
+//! `sabacc hand`: hand histories as files: replayed, made up.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Subcommand;
+use history::simulate::Plan;
+
+use crate::say;
+
+#[derive(Subcommand)]
+pub(crate) enum What {
+    /// Replay the hands of a file on the rules, and tell what came of them.
+    Replay {
+        /// A hand history (.shh).
+        file: PathBuf,
+    },
+    /// Write hands played by random legal moves, always the same for the same arguments.
+    Simulate(Simulation),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Simulation {
+    /// The game, such as `dice`.
+    #[arg(long)]
+    variant: String,
+    /// How many players.
+    #[arg(long, value_name = "N")]
+    players: u8,
+    /// How many hands.
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..))]
+    hands: u64,
+    /// Other numbers give other hands.
+    #[arg(long, value_name = "S")]
+    seed: u64,
+    /// Rule set fields as `key=value,…`; a list's items are joined by `+`.
+    #[arg(long, default_value = "", value_name = "FIELDS")]
+    ruleset: String,
+}
+
+/// What was asked for cannot be done at all: the program ends with 2 and this line.
+#[derive(Debug)]
+pub(crate) struct NoHistory(String);
+
+impl std::fmt::Display for NoHistory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoHistory {}
+
+/// False where a hand breaks a rule.
+pub(crate) fn run(json: bool, what: What) -> anyhow::Result<bool> {
+    match what {
+        What::Replay { file } => replay(&file, json),
+        What::Simulate(simulation) => simulate(&simulation),
+    }
+}
+
+fn replay(file: &std::path::Path, json: bool) -> anyhow::Result<bool> {
+    let name = file.display();
+    let no_history = |why: &dyn std::fmt::Display| NoHistory(format!("{name}: {why}"));
+    let bytes = std::fs::read(file).map_err(|error| no_history(&error))?;
+    let hands = history::read(&bytes).map_err(|error| no_history(&error))?;
+    // Nothing is said before all is known: where one hand is wrong, nothing is said at all.
+    let mut text = String::new();
+    let several = hands.len() > 1;
+    for (at, hand) in hands.into_iter().enumerate() {
+        let number = at + 1;
+        let replayed = hand.and_then(|hand| Ok((history::replay(&hand)?, hand)));
+        let (replay, hand) = match replayed {
+            Ok(replayed) => replayed,
+            Err(broken) => {
+                say::error(&format!("{name}: hand {number}, {broken}"));
+                return Ok(false);
+            }
+        };
+        let report = history::report(&replay);
+        if json {
+            text.push_str(&report.json());
+            text.push('\n');
+        } else {
+            if several {
+                text.push_str(&format!("hand {number}: "));
+            }
+            text.push_str(&report.words(&hand.players));
+        }
+    }
+    say::text(&text).context("the outcome cannot be written")?;
+    Ok(true)
+}
+
+fn simulate(simulation: &Simulation) -> anyhow::Result<bool> {
+    let Simulation { variant, players, hands, seed, ruleset } = simulation;
+    let plan = Plan::try_new(variant, ruleset, *players, *seed)
+        .map_err(|error| NoHistory(format!("sabacc: {error}")))?;
+    if *hands == 1 {
+        say::text(&history::write(&[plan.hand(0)?]))?;
+        return Ok(true);
+    }
+    let mut text = history::HEAD.to_owned();
+    for number in 0..*hands {
+        text.push_str(&history::write_one_of_several(&plan.hand(number)?));
+        if text.len() > 1 << 16 {
+            say::text(&text)?;
+            text.clear();
+        }
+    }
+    say::text(&text)?;
+    Ok(true)
+}
