@@ -2,7 +2,7 @@
 
 use rules::{Viewer, play, view};
 
-use crate::scene::{Scene, chance_comes, check, played, report, take};
+use crate::scene::{Scene, chance_comes, check, played, ranks, report, take};
 
 fn dice(fields: &'static str, stacks: &[u64]) -> Scene {
     Scene::new("dice", fields, stacks)
@@ -360,4 +360,19 @@ fn in_electronic_who_called_first_checks_where_nothing_is_to_be_matched() {
         &format!("{deal} p1 check; p2 call-hand; p2 p3 check"),
         "p1: check, bet 5..90, fold",
     );
+}
+
+/// Any number of cycles in which nobody decides anything passes at once.
+#[test]
+fn everybody_has_left_a_hand_of_any_length() {
+    for variant in ["dice", "electronic"] {
+        let given =
+            Scene::new(variant, "shift=none,max_rounds=9007199254740991", &[100, 100]);
+        let hand = check(
+            &given,
+            "d deal p1 S1 S2; d deal p2 F4 F5; p1 leave; p2 leave",
+            "p2 wins main 10; stacks 90 100; sabacc 10",
+        );
+        assert_eq!(ranks(&hand), "total 3, total 9");
+    }
 }
