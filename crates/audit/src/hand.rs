@@ -1,0 +1,195 @@
+//! One hand, proved from its records by somebody who trusts nobody.
+//!
+//! Every check is made from what the records say and from the opened seed: the hand is dealt again
+//! from the seed, played again by the rules with the decisions on record, and compared with what the
+//! table, the dealer and the wallet have each written down. Where two logs tell different stories,
+//! that is a failure by itself, whoever is right.
+//!
+//! A replay stops at the first record that the rules or the seed refuse. The check it belongs to
+//! fails, and those that needed the rest say that they could not be made.
+//!
+//! Records of different logs bear the times of different clocks: between them, order is judged with
+//! [`CLOCK_SKEW`] of patience, inside one log with none.
+
+mod case;
+pub(crate) mod chance;
+mod credits;
+mod openings;
+mod promises;
+mod select;
+mod story;
+mod streams;
+mod walk;
+mod words;
+
+use std::fmt;
+use std::time::Duration;
+
+use eventlog::Event;
+use primitives::HandId;
+use serde::Serialize;
+
+use crate::report::{Checked, Checks, Verdict};
+use case::Case;
+use walk::Walk;
+
+pub use select::{of_table, of_wallet};
+pub use story::{StoryLine, story};
+
+/// How far the clocks of two services may be apart before the order of their records counts.
+pub const CLOCK_SKEW: Duration = Duration::from_millis(250);
+
+/// One hand's records, each list in the order of its log. [`of_table`] and [`of_wallet`] pick them
+/// out of streams that hold more.
+#[derive(Debug, Clone)]
+pub struct HandRecords {
+    /// The hand that was asked for.
+    pub hand_id: HandId,
+    /// The hand's stream of the table's log, whole.
+    pub hand: Vec<Event>,
+    /// Of the table's stream: `HandCommitted`, `HandStarted` and `HandFinished` of this hand.
+    pub table: Vec<Event>,
+    /// The hand's stream of the dealer's log, whole.
+    pub dealer: Vec<Event>,
+    /// Of the wallet's log: every `TransferPosted` whose transfer or hand is this hand.
+    pub wallet: Vec<Event>,
+    /// The dealer's public keys, Ed25519, as the auditor knows them.
+    pub dealer_keys: Vec<[u8; 32]>,
+}
+
+/// The checks, in the order they are told in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    Streams,
+    Commitment,
+    Transcript,
+    Seed,
+    Operations,
+    Cards,
+    Openings,
+    Decisions,
+    Clocks,
+    Settlement,
+    Transfer,
+    Conserved,
+}
+
+impl Check {
+    pub const ALL: [Check; 12] = [
+        Check::Streams,
+        Check::Commitment,
+        Check::Transcript,
+        Check::Seed,
+        Check::Operations,
+        Check::Cards,
+        Check::Openings,
+        Check::Decisions,
+        Check::Clocks,
+        Check::Settlement,
+        Check::Transfer,
+        Check::Conserved,
+    ];
+
+    /// What it says where it passes.
+    #[must_use]
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Check::Streams => {
+                "The hand's streams are unbroken: every record is there, in its place, chained to \
+                 the one before it."
+            }
+            Check::Commitment => {
+                "The dealer had committed to its seed, signed and for these rules, before the hand \
+                 was opened."
+            }
+            Check::Transcript => {
+                "What the seats brought to chance is bound as both logs say it, seat by seat."
+            }
+            Check::Seed => {
+                "The seed that was opened is the one committed to, and was opened when all was over."
+            }
+            Check::Operations => {
+                "Chance was used exactly as the rules call for, and gave what the seed gives."
+            }
+            Check::Cards => {
+                "Every card on record is the one the seed put there, and no hidden card was written \
+                 down."
+            }
+            Check::Openings => {
+                "The dealer opened the cards that the rules open, to whom they open them, and no \
+                 others."
+            }
+            Check::Decisions => {
+                "Every decision was legal, in turn, and the clock took nothing but the default."
+            }
+            Check::Clocks => {
+                "No clock ran out early, and no time bank was charged with more than was used."
+            }
+            Check::Settlement => "The settlement is what the rules make of this hand.",
+            Check::Transfer => {
+                "The wallet moved what the settlement says: once, whole, and nothing else."
+            }
+            Check::Conserved => {
+                "No credit was made or lost, and the table goes on with what the hand left."
+            }
+        }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.sentence())
+    }
+}
+
+/// What came of the audit of a hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// As a UUID.
+    pub hand_id: String,
+    pub checks: Checks<Check>,
+    /// What no rule forbids and somebody may want to know.
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    /// Whether every check was made and passed.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.checks.passed()
+    }
+}
+
+/// Audits one hand.
+#[must_use]
+pub fn audit(records: &HandRecords) -> Report {
+    let case = Case::read(records);
+    let walk = Walk::of(&case);
+    let mut notes = promises::notes(&case);
+    notes.extend(walk.notes.iter().cloned());
+    let openings = openings::check(&case, &walk, &mut notes);
+    let verdict = |check: Check| -> Verdict {
+        match check {
+            Check::Streams => streams::check(&case).into(),
+            Check::Commitment => promises::commitment(&case).into(),
+            Check::Transcript => promises::transcript(&case).into(),
+            Check::Seed => promises::seed(&case).into(),
+            Check::Operations => chance::operations(&case, &walk).into(),
+            Check::Cards | Check::Decisions | Check::Clocks => walk.verdict(check).into(),
+            Check::Openings => openings.clone().into(),
+            Check::Settlement => credits::settlement(&case, &walk).into(),
+            Check::Transfer => credits::transfer(&case, &walk).into(),
+            Check::Conserved => credits::conserved(&case).into(),
+        }
+    };
+    let checked = |check| Checked { check, verdict: verdict(check) };
+    Report {
+        hand_id: records.hand_id.to_string(),
+        checks: Checks(Check::ALL.into_iter().map(checked).collect()),
+        notes,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! The credits of a hand: by the rules, at the table, in the wallet.
+
+use std::collections::BTreeMap;
+
+use ::ledger::{Account, Kind};
+use primitives::PlayerId;
+use proto::event::v1 as pb;
+use rules::Settlement;
+use wire::Recorded;
+
+use crate::hand::Check;
+use crate::hand::case::Case;
+use crate::hand::walk::Walk;
+use crate::ledger::posting;
+use crate::report::{Trouble, failed, hold, missing};
+
+/// What is where after a hand.
+struct After {
+    stacks: Vec<u64>,
+    sabacc_pot: u64,
+    carried_pot: u64,
+    rake: u64,
+}
+
+impl From<&Settlement> for After {
+    fn from(settlement: &Settlement) -> After {
+        After {
+            stacks: settlement.finishing_stacks.iter().map(|stack| stack.get()).collect(),
+            sabacc_pot: settlement.finishing_sabacc_pot.get(),
+            carried_pot: settlement.finishing_carried_pot.get(),
+            rake: settlement.rake.get(),
+        }
+    }
+}
+
+impl From<&pb::HandSettled> for After {
+    fn from(settled: &pb::HandSettled) -> After {
+        After {
+            stacks: settled.finishing_stacks.clone(),
+            sabacc_pot: settled.finishing_sabacc_pot,
+            carried_pot: settled.finishing_carried_pot,
+            rake: settled.rake,
+        }
+    }
+}
+
+/// The table recorded what the rules make of the hand, line by line.
+pub(super) fn settlement(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
+    walk.verdict(Check::Settlement)?;
+    let (_, settled) = case.settled()?;
+    let end = walk.end.as_ref().ok_or_else(|| missing("the hand is not over"))?;
+    let ruled = &end.settlement;
+    let lines: Vec<String> = ruled.lines.iter().map(ToString::to_string).collect();
+    let recorded: Vec<&str> = settled.lines.iter().map(|line| line.text.as_str()).collect();
+    let different = (0..lines.len().max(recorded.len()))
+        .find(|at| lines.get(*at).map(String::as_str) != recorded.get(*at).copied());
+    hold(different.is_none(), || {
+        let at = different.unwrap_or_default();
+        let text = |line: Option<&str>| line.map_or("nothing".to_owned(), |it| format!("`{it}`"));
+        let (rules, record) = (lines.get(at).map(String::as_str), recorded.get(at).copied());
+        format!("line {}: on record is {}, the rules say {}", at + 1, text(record), text(rules))
+    })?;
+    let After { stacks, sabacc_pot, carried_pot, rake } = After::from(ruled);
+    let numbers = [
+        ("the finishing stacks", settled.finishing_stacks == stacks),
+        ("the Sabacc Pot", settled.finishing_sabacc_pot == sabacc_pot),
+        ("the carried pot", settled.finishing_carried_pot == carried_pot),
+        ("the rake", settled.rake == rake),
+        ("who paid into the Sabacc Pot", settled.sabacc_paid == end.sabacc_paid),
+        ("whether the Sabacc Pot was won", settled.sabacc_won == end.sabacc_won),
+    ];
+    let wrong = numbers.into_iter().find(|(_, right)| !right);
+    hold(wrong.is_none(), || {
+        let (what, _) = wrong.unwrap_or_default();
+        format!("{what}: the record and the rules differ")
+    })
+}
+
+/// One transfer, of the right name and kind, with a leg for each account that the hand moved.
+pub(super) fn transfer(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
+    let (_, opened) = case.opened()?;
+    let (settled_at, settled) = case.settled()?;
+    let ruled = walk.end.as_ref().map(|end| After::from(&end.settlement));
+    let expected = legs(opened, &ruled.unwrap_or_else(|| After::from(settled)))?;
+    let mut transfers = case.wallet.iter().filter_map(|read| {
+        let Recorded::TransferPosted(posted) = &read.recorded else { return None };
+        Some((read.event, posted))
+    });
+    let (at, posted) = transfers
+        .next()
+        .ok_or_else(|| missing("the wallet's transfer is not among the records"))?;
+    hold(transfers.next().is_none(), || "the wallet posted more than one transfer".to_owned())?;
+    let transfer = posting::transfer(posted).map_err(failed)?;
+    let table = case.table_id()?;
+    hold(transfer.id == case.records.hand_id.into(), || {
+        format!("the transfer is called {}, not by the hand's id", transfer.id)
+    })?;
+    hold(transfer.kind == Kind::Settlement { table }, || {
+        format!("the transfer is a {} and not this table's settlement", transfer.kind)
+    })?;
+    let moved: Vec<(Account, i64)> =
+        transfer.legs.iter().map(|leg| (leg.account, leg.amount.get())).collect();
+    let found: BTreeMap<Account, i64> = moved.iter().copied().collect();
+    hold(found.len() == moved.len(), || "an account has two legs".to_owned())?;
+    let both = expected.keys().chain(found.keys());
+    let wrong = both.copied().find(|account| expected.get(account) != found.get(account));
+    hold(wrong.is_none(), || {
+        let account = wrong.unwrap_or(Account::Rake);
+        let amount = |legs: &BTreeMap<_, i64>| legs.get(&account).copied().unwrap_or_default();
+        let (wallet, rules) = (amount(&found), amount(&expected));
+        format!("{account}: the wallet moved {wallet:+} credits, the hand {rules:+}")
+    })?;
+    let patience = crate::hand::CLOCK_SKEW;
+    hold(at.recorded_at.plus(patience) >= settled_at.recorded_at, || {
+        "the wallet posted the transfer before the hand was settled".to_owned()
+    })?;
+    let (_, noted) = case.posted()?;
+    hold(noted.position == at.position.0, || {
+        let (noted, found) = (noted.position, at.position.0);
+        format!("the table names position {noted} of the wallet's log, the transfer is at {found}")
+    })
+}
+
+/// What each account gained or lost; accounts that did neither are left out.
+fn legs(opened: &pb::HandOpened, after: &After) -> Result<BTreeMap<Account, i64>, Trouble> {
+    let table = wire::field::table_id(&opened.table_id).map_err(|bad| failed(bad.to_string()))?;
+    hold(opened.roster.len() == after.stacks.len(), || "not one stack a player".to_owned())?;
+    let mut legs = BTreeMap::new();
+    let mut leg = |account: Account, before: u64, after: u64| {
+        let moved = i128::from(after) - i128::from(before);
+        let moved = i64::try_from(moved).map_err(|_| failed("a stack is out of range"))?;
+        if moved != 0 {
+            legs.insert(account, moved);
+        }
+        Ok(())
+    };
+    for (seat, stack) in opened.roster.iter().zip(&after.stacks) {
+        let player: PlayerId =
+            wire::field::player_id(&seat.player_id).map_err(|bad| failed(bad.to_string()))?;
+        leg(Account::Seat(table, player), seat.stack, *stack)?;
+    }
+    leg(Account::SabaccPot(table), opened.sabacc_pot, after.sabacc_pot)?;
+    leg(Account::CarriedPot(table), opened.carried_pot, after.carried_pot)?;
+    leg(Account::Rake, 0, after.rake)?;
+    Ok(legs)
+}
+
+/// Before = after + rake; the legs sum to zero; the table's own books go on with the same.
+pub(super) fn conserved(case: &Case<'_>) -> Result<(), Trouble> {
+    let (_, opened) = case.opened()?;
+    let (_, settled) = case.settled()?;
+    let stacks = opened.roster.iter().map(|seat| seat.stack);
+    let before = sum(stacks.chain([opened.sabacc_pot, opened.carried_pot]));
+    let After { stacks, sabacc_pot, carried_pot, rake } = After::from(settled);
+    let after = sum(stacks.iter().copied().chain([sabacc_pot, carried_pot, rake]));
+    hold(before == after, || {
+        format!("{before} credits came into the hand, {after} came out of it")
+    })?;
+    for read in &case.wallet {
+        if let Recorded::TransferPosted(posted) = &read.recorded {
+            let sum: i128 = posted.legs.iter().map(|leg| i128::from(leg.amount)).sum();
+            hold(sum == 0, || format!("the legs of the transfer sum to {sum} credits"))?;
+        }
+    }
+    let (_, finished) = case.finished()?;
+    let pb::HandFinished { seats, sabacc_paid, sabacc_won, .. } = finished;
+    let left = opened.roster.iter().zip(&stacks);
+    let left: Vec<_> = left.map(|(seat, stack)| (seat.seat, &seat.player_id, *stack)).collect();
+    let roster = seats.iter().map(|seat| (seat.seat, &seat.player_id, seat.stack)).eq(left);
+    let pots = (finished.sabacc_pot, finished.carried_pot) == (sabacc_pot, carried_pot);
+    let paid = (sabacc_paid, sabacc_won) == (&settled.sabacc_paid, &settled.sabacc_won);
+    hold(roster && pots && paid, || {
+        "the table goes on with other credits than the settlement says".to_owned()
+    })
+}
+
+fn sum(amounts: impl Iterator<Item = u64>) -> u128 {
+    amounts.map(u128::from).sum()
+}

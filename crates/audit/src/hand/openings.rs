@@ -1,0 +1,133 @@
+//! Every card that the dealer opened: to whom, why, when, and whether the rules wanted it.
+//!
+//! Each card that is dealt is opened once, to the seat it is dealt to, or to everybody where it lies
+//! face up, and not before the hand came to need it. A hand that is shown is opened once more, to
+//! everybody, when all is decided. A table that lost its memory may ask again for what was dealt already, for the
+//! same eyes; each time is noted. Anything else is a card that somebody looked at.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use eventlog::Event;
+use fairness::Handle;
+use primitives::UnixMicros;
+use proto::dealer::v1::{self as dealer, OpeningReason};
+use proto::event::v1 as pb;
+use wire::Recorded;
+use wire::places::handle_from_pb;
+
+use crate::hand::case::Case;
+use crate::hand::walk::{Dealt, End, Walk};
+use crate::hand::{CLOCK_SKEW, Check};
+use crate::report::{Trouble, failed, missing};
+
+/// A card that the rules deal.
+struct Called {
+    audience: u32,
+    since: UnixMicros,
+    opened: bool,
+    /// For the end: whether it is to be shown, and was.
+    shown: Option<bool>,
+}
+
+pub(super) fn check(case: &Case<'_>, walk: &Walk, notes: &mut Vec<String>) -> Result<(), Trouble> {
+    walk.verdict(Check::Openings)?;
+    let end = walk.end.as_ref().ok_or_else(|| missing("the hand is not over"))?;
+    let mut called: BTreeMap<Handle, Called> = BTreeMap::new();
+    for Dealt { places, audience, since } in &walk.deals {
+        for place in places {
+            let shown = end.shown.contains(place).then_some(false);
+            let card = Called { audience: *audience, since: *since, opened: false, shown };
+            called.insert(*place, card);
+        }
+    }
+    let mut callers: BTreeSet<&str> = BTreeSet::new();
+    for read in &case.dealer {
+        if let Recorded::CardsOpened(opened) = &read.recorded {
+            let pb::CardsOpened { opening, caller } = opened;
+            callers.insert(caller);
+            let opening = opening.as_ref().ok_or_else(|| failed("an opening without content"))?;
+            one(read.event, opening, (&mut called, end))
+                .map_err(|what| failed(told(read.event, opening, caller, &what)))?;
+            if opening.reason() == OpeningReason::Recovery {
+                notes.push(told(read.event, opening, caller, "after a loss of memory"));
+            }
+        }
+    }
+    if callers.len() > 1 {
+        let callers: Vec<&str> = callers.into_iter().collect();
+        notes.push(format!("Cards were opened for more than one caller: {}.", callers.join(", ")));
+    }
+    let unopened = called.iter().find(|(_, it)| !it.opened || it.shown == Some(false));
+    match unopened {
+        None => Ok(()),
+        Some((Handle { op, position }, _)) => Err(failed(format!(
+            "position {position} of shuffle {op} was dealt or shown, and never opened for it"
+        ))),
+    }
+}
+
+/// One opening against what the rules call for; else what is wrong with it.
+fn one(
+    event: &Event,
+    opening: &dealer::Opening,
+    (called, end): (&mut BTreeMap<Handle, Called>, &End),
+) -> Result<(), String> {
+    let audience = opening.audience_seat;
+    let not_before = |since: UnixMicros| {
+        let in_time = event.recorded_at.plus(CLOCK_SKEW) >= since;
+        if in_time { Ok(()) } else { Err(format!("before the hand came so far, at {since}")) }
+    };
+    for card in &opening.cards {
+        let place = handle_from_pb(card).map_err(|error| error.to_string())?;
+        let dealt = called.get_mut(&place);
+        match opening.reason() {
+            OpeningReason::Unspecified => return Err("for no reason".to_owned()),
+            reason @ (OpeningReason::Deal | OpeningReason::Rule) => {
+                let dealt = dealt.ok_or("which the rules do not deal")?;
+                let open = reason == OpeningReason::Rule;
+                if dealt.audience != audience || open != (audience == 0) {
+                    return Err(format!("which the rules deal {}", to(dealt.audience)));
+                }
+                if std::mem::replace(&mut dealt.opened, true) {
+                    return Err("a second time".to_owned());
+                }
+                not_before(dealt.since)?;
+            }
+            OpeningReason::Show => {
+                let shown = dealt.and_then(|dealt| dealt.shown.as_mut());
+                let shown = shown.filter(|_| audience == 0).ok_or("which the rules do not show")?;
+                if std::mem::replace(shown, true) {
+                    return Err("a second time".to_owned());
+                }
+                not_before(end.at)?;
+            }
+            OpeningReason::Recovery => {
+                let dealt = dealt.ok_or("which the rules do not deal")?;
+                // What lies open may be told to anybody again.
+                if dealt.audience != audience && dealt.audience != 0 {
+                    return Err(format!("which the rules deal {}", to(dealt.audience)));
+                }
+                if !dealt.opened {
+                    return Err("again, and it had not been opened before".to_owned());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn to(audience: u32) -> String {
+    if audience == 0 { "to everybody".to_owned() } else { format!("to seat {audience}") }
+}
+
+/// An opening in words.
+fn told(event: &Event, opening: &dealer::Opening, caller: &str, what: &str) -> String {
+    let cards: Vec<String> =
+        opening.cards.iter().map(|card| format!("{}:{}", card.op, card.position)).collect();
+    let (at, when) = (event.position.0, event.recorded_at);
+    format!(
+        "position {at} of the dealer's log, {when}: {caller} had {} opened {}, {what}",
+        cards.join(" "),
+        to(opening.audience_seat)
+    )
+}

@@ -1,0 +1,206 @@
+//! The hand told line by line: who, when, what; then what came of each check.
+//!
+//! The story is told from the same replay as the verdicts. Where the replay stopped, records are
+//! still named, without what they would mean. Times are those of each event's own log, lines stand
+//! in the order of their times.
+
+use ::ledger::Account;
+use primitives::{PlayerId, UnixMicros};
+use proto::event::v1 as pb;
+use proto::wallet::v1::Leg;
+use rules::Player;
+use serde::Serialize;
+use wire::Recorded;
+
+use crate::hand::case::{Case, Read};
+use crate::hand::walk::{Step, Walk};
+use crate::hand::words::Words;
+use crate::hand::{HandRecords, Report};
+
+/// One line of the story.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StoryLine {
+    /// RFC 3339, in UTC; none for verdicts.
+    pub when: Option<String>,
+    /// `seat 3 (0198f0c2)`, `the dealer`, `the table`, `the wallet` or `audit`.
+    pub who: String,
+    /// A sentence without its subject.
+    pub what: String,
+    /// Where it is on record: the log's name and the position there; none for verdicts.
+    pub record: Option<(&'static str, u64)>,
+}
+
+/// The hand's story with its verdicts. `report` is what [`crate::hand::audit`] made of the records.
+#[must_use]
+pub fn story(records: &HandRecords, report: &Report) -> Vec<StoryLine> {
+    let case = Case::read(records);
+    let walk = Walk::of(&case);
+    let teller = Teller { case: &case, walk: &walk };
+    let mut told: Vec<(UnixMicros, StoryLine)> = Vec::new();
+    let logs = [
+        ("dealer", &case.dealer),
+        ("table", &case.table),
+        ("table", &case.hand),
+        ("wallet", &case.wallet),
+    ];
+    for (log, stream) in logs {
+        for read in stream {
+            teller.tell(log, read, &mut told);
+        }
+    }
+    told.sort_by_key(|(at, _)| *at);
+    let verdicts = report.checks.0.iter().map(|checked| StoryLine {
+        when: None,
+        who: "audit".to_owned(),
+        what: format!("{} {}", checked.check.sentence(), checked.verdict),
+        record: None,
+    });
+    told.into_iter().map(|(_, line)| line).chain(verdicts).collect()
+}
+
+struct Teller<'a> {
+    case: &'a Case<'a>,
+    walk: &'a Walk,
+}
+
+impl Teller<'_> {
+    fn tell(&self, log: &'static str, read: &Read<'_>, told: &mut Vec<(UnixMicros, StoryLine)>) {
+        let Read { event, recorded } = read;
+        let step = self.walk.steps.get(&event.position.0);
+        // Steps are told from the table's log, whose positions they go by.
+        let lines = match step.filter(|_| log == "table") {
+            Some(step) => vec![self.step(step)],
+            None => self.lines(recorded),
+        };
+        for (who, what) in lines {
+            let when = Some(event.recorded_at.to_string());
+            let record = Some((log, event.position.0));
+            told.push((event.recorded_at, StoryLine { when, who, what, record }));
+        }
+    }
+
+    fn lines(&self, recorded: &Recorded) -> Vec<(String, String)> {
+        let dealer = || "the dealer".to_owned();
+        let table = |what: String| vec![("the table".to_owned(), what)];
+        if let Recorded::HandOpened(opened) = recorded {
+            self.opened(opened)
+        } else if let Recorded::HandSettled(settled) = recorded {
+            let lines = settled.lines.iter().map(|line| self.with_names(&line.text));
+            table("settles the hand".to_owned()).into_iter().chain(lines).collect()
+        } else if let Recorded::CardsShown(shown) = recorded {
+            let cards: Vec<&str> = shown.cards.iter().map(|card| card.card.as_str()).collect();
+            vec![(self.seat(shown.seat), format!("shows {}", cards.join(" ")))]
+        } else if let Recorded::TransferPosted(posted) = recorded {
+            let leg = |leg: &Leg| format!("{} {:+}", self.account(&leg.account), leg.amount);
+            let legs: Vec<String> = posted.legs.iter().map(leg).collect();
+            let what = if legs.is_empty() { "nothing".to_owned() } else { legs.join(", ") };
+            vec![("the wallet".to_owned(), format!("moves {what}"))]
+        } else if let Recorded::ClockResumed(resumed) = recorded {
+            let until = UnixMicros(resumed.deadline_micros);
+            table(format!("resumes the clock of turn {}, until {until}", resumed.turn))
+        } else if let Recorded::ChanceUsed(pb::ChanceUsed { restock: true, .. }) = recorded {
+            vec![(dealer(), "shuffles the discards, because a pile runs out".to_owned())]
+        } else if let Recorded::CardsOpened(opened) = recorded {
+            vec![(dealer(), opening(opened))]
+        } else if let Some((who, what)) = plain(recorded) {
+            vec![(who.to_owned(), what.to_owned())]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn step(&self, step: &Step) -> (String, String) {
+        let name = |player: Player| self.seat(wire::moves::seat_of(player, &self.walk.seats));
+        let Some(deck) = self.walk.deck else { return (String::new(), String::new()) };
+        let words = Words { deck, name: &name };
+        match step {
+            Step::Chance(due, outcome) => ("the dealer".to_owned(), words.chance(due, outcome)),
+            Step::Decision(player, mv, by) => (name(*player), words.decision(mv, *by)),
+        }
+    }
+
+    fn opened(&self, opened: &pb::HandOpened) -> Vec<(String, String)> {
+        let pb::HandOpened { hand_no, roster, sabacc_pot, carried_pot, .. } = opened;
+        let pots = format!(
+            "opens hand {hand_no}; in the Sabacc Pot {sabacc_pot}, carried over {carried_pot}"
+        );
+        let seats = roster.iter().enumerate().map(|(at, seat)| {
+            let button = if at + 1 == roster.len() { " and has the button" } else { "" };
+            (self.seat(seat.seat), format!("is dealt in with {}{button}", seat.stack))
+        });
+        [("the table".to_owned(), pots)].into_iter().chain(seats).collect()
+    }
+
+    /// A seat with its player's short name.
+    fn seat(&self, number: u32) -> String {
+        let opened = self.case.opened().ok().map(|(_, opened)| opened);
+        let seat = opened.and_then(|it| it.roster.iter().find(|seat| seat.seat == number));
+        let player = seat.and_then(|seat| PlayerId::try_from(&seat.player_id[..]).ok());
+        match player {
+            Some(player) => format!("seat {number} ({:.8})", player.to_string()),
+            None => format!("seat {number}"),
+        }
+    }
+
+    /// An account of this hand as people call it; any other by its name.
+    fn account(&self, name: &str) -> String {
+        let Ok(account) = name.parse::<Account>() else { return name.to_owned() };
+        let ours = account.table().is_some() && account.table() == self.case.table_id().ok();
+        match account {
+            Account::Seat(_, player) if ours => {
+                let roster = self.case.opened().ok().map(|(_, opened)| opened.roster.iter());
+                let seat = roster.and_then(|mut it| it.find(|seat| seat.player_id[..] == player.0));
+                seat.map_or_else(|| name.to_owned(), |seat| self.seat(seat.seat))
+            }
+            Account::SabaccPot(_) if ours => "the Sabacc Pot".to_owned(),
+            Account::CarriedPot(_) if ours => "the carried pot".to_owned(),
+            Account::Rake => "the house's rake".to_owned(),
+            Account::Seat(..)
+            | Account::SabaccPot(_)
+            | Account::CarriedPot(_)
+            | Account::Player(_)
+            | Account::Issuance => name.to_owned(),
+        }
+    }
+
+    /// A settlement line with its player's name for its subject.
+    fn with_names(&self, line: &str) -> (String, String) {
+        let subject = line.split_once(' ').and_then(|(first, rest)| {
+            let player = Player::parse(first)?;
+            let seat = self.walk.seats.get(player.index())?;
+            Some((self.seat(u32::from(seat.get())), rest.to_owned()))
+        });
+        subject.unwrap_or_else(|| ("the table".to_owned(), format!("records `{line}`")))
+    }
+}
+
+fn opening(opened: &pb::CardsOpened) -> String {
+    let Some(opening) = &opened.opening else { return "opens nothing".to_owned() };
+    let to = match opening.audience_seat {
+        0 => "to everybody".to_owned(),
+        seat => format!("to seat {seat}"),
+    };
+    let count = opening.cards.len();
+    let (plural, caller) = (if count == 1 { "card" } else { "cards" }, &opened.caller);
+    format!("opens {count} {plural} {to}, asked by {caller}")
+}
+
+/// Events that have one sentence each; the others have none here.
+fn plain(recorded: &Recorded) -> Option<(&'static str, &'static str)> {
+    let sentences: [(&str, &str, &str); 12] = [
+        ("SeedCommitted", "the dealer", "commits to a seed"),
+        ("SeedSealed", "the dealer", "binds what the seats brought to chance"),
+        ("SeedOpened", "the dealer", "opens the seed"),
+        ("HandCommitted", "the table", "notes the dealer's commitment"),
+        ("HandStarted", "the table", "starts the hand"),
+        ("HandSealed", "the table", "takes the antes"),
+        ("HandFinished", "the table", "goes on with what the hand left"),
+        ("SettlementPosted", "the table", "notes that the wallet has posted the settlement"),
+        ("HandRevealed", "the table", "notes the opened seed"),
+        ("ChanceUsed", "the dealer", "used chance, which the replay did not come to"),
+        ("CardsMoved", "the dealer", "dealt cards, which the replay did not come to"),
+        ("MoveDecided", "the table", "took a decision, which the replay did not come to"),
+    ];
+    let found = sentences.into_iter().find(|(name, _, _)| *name == recorded.name());
+    found.map(|(_, who, what)| (who, what))
+}

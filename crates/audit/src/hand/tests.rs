@@ -1,0 +1,139 @@
+//! Honest hands pass; each check fails for what it is there for, and for that alone.
+
+mod breaks;
+mod slips;
+
+use std::sync::LazyLock;
+
+use proto::event::v1 as pb;
+
+use super::*;
+use crate::specimen::{Entry, LogName, Room};
+use wire::Recorded;
+
+/// The first table whose first hand has a decision of the clock, a bet, shown hands and a winner.
+static HONEST: LazyLock<Room> = LazyLock::new(|| {
+    let rich = |room: &Room| {
+        let has = |test: &dyn Fn(&Recorded) -> bool| {
+            room.script.entries.iter().any(|entry| test(&entry.recorded))
+        };
+        let moved = |it: &pb::MoveDecided| it.r#move.as_ref().map_or(0, |it| it.amount);
+        let wins = |it: &pb::HandSettled| it.lines.iter().any(|line| line.text.contains(" wins "));
+        has(&|it| matches!(it, Recorded::MoveDecided(it) if it.by_clock))
+            && has(&|it| matches!(it, Recorded::MoveDecided(it) if moved(it) > 0))
+            && has(&|it| matches!(it, Recorded::CardsShown(_)))
+            && has(&|it| matches!(it, Recorded::HandSettled(it) if wins(it)))
+    };
+    (0..)
+        .map(|number| Room::seated(number, "dice", 3))
+        .find_map(|mut room| (room.play() && rich(&room)).then_some(room))
+        .unwrap()
+});
+
+fn room() -> Room {
+    HONEST.clone()
+}
+
+fn after(edit: impl FnOnce(&mut Vec<Entry>)) -> Report {
+    let mut room = room();
+    edit(&mut room.script.entries);
+    audit(&room.records(1))
+}
+
+fn fails(report: &Report) -> Vec<Check> {
+    report.checks.failed().collect()
+}
+
+#[test]
+fn honest_hands_of_every_variant_pass() {
+    for variant in rules::ALL {
+        for number in 0..10 {
+            let seats = (*variant.seats.start() + number % 5).min(*variant.seats.end());
+            let mut room = Room::seated(number.into(), variant.id, seats.into());
+            for _ in 0..4 {
+                if !room.play() {
+                    break;
+                }
+                let report = audit(&room.records(room.hand_no));
+                assert!(report.passed(), "{} {number} {report:#?}", variant.id);
+            }
+            assert!(room.hand_no > 0, "{} plays", variant.id);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_is_no_pass() {
+    let room = room();
+    let honest = room.records(1);
+    let none = HandRecords {
+        hand: Vec::new(),
+        table: Vec::new(),
+        dealer: Vec::new(),
+        wallet: Vec::new(),
+        ..honest.clone()
+    };
+    let missing = |report: &Report| {
+        let missing =
+            |checked: &&Checked<Check>| matches!(checked.verdict, Verdict::NotPossible(_));
+        report.checks.0.iter().filter(missing).map(|checked| checked.check).collect::<Vec<_>>()
+    };
+    assert_eq!(missing(&audit(&none)), Check::ALL);
+    let blind = HandRecords { dealer_keys: Vec::new(), ..honest.clone() };
+    assert_eq!(missing(&audit(&blind)), [Check::Commitment]);
+    let unposted = HandRecords { wallet: Vec::new(), ..honest.clone() };
+    assert_eq!(missing(&audit(&unposted)), [Check::Transfer]);
+    let another = HandRecords { hand_id: HandId([1; 16]), ..honest };
+    assert!(fails(&audit(&another)).contains(&Check::Streams));
+}
+
+#[test]
+fn a_hand_in_play_is_neither_proved_nor_disproved() {
+    let room = room();
+    for length in 1..room.records(1).hand.len() {
+        let mut records = room.records(1);
+        let last = records.hand[length - 1].recorded_at;
+        records.hand.truncate(length);
+        records.dealer.retain(|event| event.recorded_at <= last);
+        records.wallet.retain(|event| event.recorded_at <= last);
+        records.table.retain(|event| event.recorded_at <= last);
+        let report = audit(&records);
+        assert_eq!(fails(&report), [], "after {length} events: {report:#?}");
+        assert!(!report.passed());
+    }
+}
+
+#[test]
+fn the_story_tells_everything_and_ends_with_the_verdicts() {
+    let room = room();
+    let records = room.records(1);
+    let report = audit(&records);
+    let told = story(&records, &report);
+    let verdicts: Vec<&StoryLine> = told.iter().filter(|line| line.who == "audit").collect();
+    assert_eq!(verdicts.len(), Check::ALL.len());
+    assert!(verdicts.iter().all(|line| line.what.ends_with("passed")));
+    for events in [&records.hand, &records.table] {
+        for event in events {
+            let at = Some(("table", event.position.0));
+            assert!(told.iter().any(|line| line.record == at), "{event:?} is not told");
+        }
+    }
+    let text: Vec<String> = told.iter().map(|line| format!("{} {}", line.who, line.what)).collect();
+    let tells = |part: &str| text.iter().any(|line| line.contains(part));
+    for part in [
+        "commits to a seed",
+        "deals ",
+        "(the clock ran out)",
+        " shows ",
+        "wins ",
+        "wallet moves seat 1 (",
+    ] {
+        assert!(tells(part), "nothing of {part}: {text:#?}");
+    }
+    assert!(!text.iter().any(|line| line.contains("??") || line.contains("did not come to")));
+    let json = serde_json::to_value(&told).unwrap();
+    assert_eq!(json[0]["who"], "the dealer");
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["checks"][0]["check"], "streams");
+    assert_eq!(json["checks"][0]["verdict"], "passed");
+}

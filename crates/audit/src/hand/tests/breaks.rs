@@ -1,0 +1,409 @@
+//! One break each, and exactly the check that is there for it.
+
+use primitives::UnixMicros;
+use proto::common::v1::CardRef;
+use proto::dealer::v1::{self as dealer, OpeningReason};
+
+use super::*;
+use crate::specimen::BANK_SECONDS;
+
+/// The first event of a kind that fits, to be changed.
+macro_rules! the {
+    ($entries:expr, $kind:ident) => {
+        the!($entries, $kind, |_: &pb::$kind| true)
+    };
+    ($entries:expr, $kind:ident, $fits:expr) => {
+        $entries
+            .iter_mut()
+            .find_map(|entry| match &mut entry.recorded {
+                Recorded::$kind(it) if $fits(it) => Some(it),
+                _ => None,
+            })
+            .unwrap()
+    };
+}
+
+fn at(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
+    entries.iter().position(|entry| test(&entry.recorded)).unwrap()
+}
+
+/// Exactly these fail once `edit` is done.
+fn check(failing: &[Check], edit: impl FnOnce(&mut Vec<Entry>)) {
+    let report = after(edit);
+    assert_eq!(fails(&report), failing, "{report:#?}");
+}
+
+fn later(entry: &mut Entry, seconds: u64) {
+    entry.at = UnixMicros(entry.at.0 + seconds * 1_000_000);
+}
+
+fn opening(cards: &[CardRef], seat: u32, reason: OpeningReason) -> Recorded {
+    let cards = cards.iter().map(|it| dealer::Handle { op: it.op, position: it.position });
+    let opening =
+        dealer::Opening { cards: cards.collect(), audience_seat: seat, reason: reason.into() };
+    pb::CardsOpened { opening: Some(opening), caller: "operator/curious".to_owned() }.into()
+}
+
+/// Lets the dealer open something right behind the entry at `index`.
+fn open(entries: &mut Vec<Entry>, index: usize, recorded: Recorded) {
+    let (stream, at) = (at_hand(entries), entries[index].at);
+    entries.insert(index + 1, Entry { log: LogName::Dealer, stream, at, recorded });
+}
+
+fn at_hand(entries: &[Entry]) -> eventlog::StreamId {
+    entries[at(entries, |it| matches!(it, Recorded::SeedCommitted(_)))].stream
+}
+
+#[test]
+fn streams() {
+    let broken = |edit: fn(&mut HandRecords)| {
+        let mut records = room().records(1);
+        edit(&mut records);
+        assert_eq!(fails(&audit(&records)), [Check::Streams]);
+    };
+    broken(|it| it.hand.last_mut().unwrap().previous[0] ^= 1);
+    broken(|it| it.dealer.last_mut().unwrap().previous[0] ^= 1);
+    broken(|it| it.hand.last_mut().unwrap().version.0 += 1);
+    broken(|it| it.hand.last_mut().unwrap().recorded_at = UnixMicros(1));
+    broken(|it| it.table[0].stream = eventlog::StreamId([3; 16]));
+    broken(|it| it.wallet[0].stream = eventlog::StreamId([3; 16]));
+    check(&[Check::Streams], |entries| {
+        let again = entries[at(entries, |it| matches!(it, Recorded::HandRevealed(_)))].clone();
+        entries.push(again);
+    });
+    check(&[Check::Streams], |entries| {
+        the!(entries, HandStarted).hand_id = vec![9; 16].into();
+    });
+}
+
+#[test]
+fn commitment() {
+    check(&[Check::Commitment], |entries| {
+        the!(entries, HandCommitted).commitment.as_mut().unwrap().commitment[0] ^= 1;
+    });
+    // A signature that is not the dealer's, wherever it stands.
+    check(&[Check::Commitment], |entries| {
+        the!(entries, SeedCommitted).commitment.as_mut().unwrap().signature[0] ^= 1;
+        the!(entries, HandCommitted).commitment.as_mut().unwrap().signature[0] ^= 1;
+        the!(entries, HandOpened).commitment.as_mut().unwrap().signature[0] ^= 1;
+    });
+    check(&[Check::Commitment], |entries| {
+        let rules = &mut the!(entries, HandOpened).rule_set;
+        *rules = rules.replace("max_rounds = 12", "max_rounds = 13");
+        assert!(rules.contains("13"));
+    });
+    check(&[Check::Commitment], |entries| {
+        let opened = at(entries, |it| matches!(it, Recorded::HandOpened(_)));
+        let noted = at(entries, |it| matches!(it, Recorded::HandCommitted(_)));
+        let mut noted = entries.remove(noted);
+        noted.at = entries[opened - 1].at;
+        entries.insert(opened, noted);
+    });
+    check(&[Check::Commitment], |entries| {
+        let committed = at(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
+        later(&mut entries[committed], 5);
+        let sealed = at(entries, |it| matches!(it, Recorded::SeedSealed(_)));
+        entries[sealed..].iter_mut().for_each(|entry| later(entry, 10));
+    });
+    let mut records = room().records(1);
+    records.dealer_keys = vec![[1; 32]];
+    assert_eq!(fails(&audit(&records)), [Check::Commitment]);
+}
+
+#[test]
+fn transcript() {
+    let flip = |bytes: &mut bytes::Bytes| {
+        let mut flipped = bytes.to_vec();
+        flipped[0] ^= 1;
+        *bytes = flipped.into();
+    };
+    check(&[Check::Transcript], |entries| flip(&mut the!(entries, HandSealed).transcript));
+    check(&[Check::Transcript], |entries| flip(&mut the!(entries, SeedSealed).transcript));
+    check(&[Check::Transcript], |entries| {
+        the!(entries, SeedSealed).beacon = vec![1; 41].into();
+    });
+    check(&[Check::Transcript], |entries| {
+        the!(entries, HandSealed).rows[0].entropy[0] ^= 1;
+    });
+    // A seat's entropy is left out by both.
+    check(&[Check::Transcript], |entries| {
+        the!(entries, HandSealed).rows.remove(0);
+        the!(entries, SeedSealed).rows.remove(0);
+    });
+}
+
+#[test]
+fn seed() {
+    check(&[Check::Seed], |entries| {
+        the!(entries, HandRevealed).seed = vec![5; 64].into();
+    });
+    check(&[Check::Seed], |entries| {
+        the!(entries, SeedOpened).seed = vec![5; 64].into();
+        the!(entries, HandRevealed).seed = vec![5; 64].into();
+    });
+    // The seed was open while there was still something to decide.
+    check(&[Check::Seed], |entries| {
+        let settled = at(entries, |it| matches!(it, Recorded::HandSettled(_)));
+        let later_on = entries[settled..].iter_mut().filter(|it| it.log != LogName::Dealer);
+        later_on.for_each(|entry| later(entry, 2));
+    });
+}
+
+#[test]
+fn operations() {
+    let rolls = |it: &pb::OperationPerformed| it.result.as_ref().unwrap().values.len() == 2;
+    let rolled = |it: &pb::ChanceUsed| it.result.as_ref().unwrap().values.len() == 2;
+    let other = |result: &mut Option<dealer::OperationResult>| {
+        let value = &mut result.as_mut().unwrap().values[0];
+        *value = *value % 6 + 1;
+    };
+    check(&[Check::Operations], |entries| {
+        other(&mut the!(entries, OperationPerformed, rolls).result);
+    });
+    check(&[Check::Operations], |entries| {
+        other(&mut the!(entries, OperationPerformed, rolls).result);
+        other(&mut the!(entries, ChanceUsed, rolled).result);
+    });
+    // Rolled once more than the hand shows.
+    check(&[Check::Operations], |entries| {
+        let last =
+            entries.iter().rposition(|it| matches!(it.recorded, Recorded::OperationPerformed(_)));
+        let mut again = entries[last.unwrap()].clone();
+        if let Recorded::OperationPerformed(done) = &mut again.recorded {
+            done.operation.as_mut().unwrap().index += 1;
+            done.result.as_mut().unwrap().index += 1;
+        }
+        entries.insert(last.unwrap() + 1, again);
+    });
+}
+
+#[test]
+fn cards() {
+    check(&[Check::Cards], |entries| {
+        let shown = &mut the!(entries, CardsShown).cards[0].card;
+        *shown = if shown == "S1" { "S2" } else { "S1" }.to_owned();
+    });
+    check(&[Check::Cards], |entries| {
+        the!(entries, CardsShown).cards.pop();
+    });
+    check(&[Check::Cards], |entries| {
+        the!(entries, CardsShown).seat += 5;
+    });
+    check(&[Check::Cards], |entries| {
+        the!(entries, CardsMoved).cards[0].card = "S1".to_owned();
+    });
+    check(&[Check::Cards], |entries| {
+        the!(entries, CardsMoved).cards[0].position += 1;
+    });
+    check(&[Check::Cards], |entries| {
+        let decided = the!(entries, MoveDecided);
+        decided.r#move.as_mut().unwrap().cards.push("S1".to_owned());
+    });
+}
+
+#[test]
+fn openings() {
+    let first = |entries: &mut Vec<Entry>| the!(entries, CardsMoved).clone();
+    let bottom = [CardRef { op: 0, position: 75, card: String::new() }];
+    let last_move = |entries: &[Entry]| {
+        entries.iter().rposition(|it| matches!(it.recorded, Recorded::MoveDecided(_))).unwrap()
+    };
+    // A card that nobody was dealt, for every reason there is.
+    for (seat, reason) in [
+        (1, OpeningReason::Deal),
+        (0, OpeningReason::Rule),
+        (0, OpeningReason::Show),
+        (1, OpeningReason::Recovery),
+        (1, OpeningReason::Unspecified),
+    ] {
+        check(&[Check::Openings], |entries| {
+            let index = last_move(entries);
+            open(entries, index, opening(&bottom, seat, reason));
+        });
+    }
+    // A card that was dealt, a second time, and for other eyes.
+    for (seat, reason) in [
+        (0, OpeningReason::Deal),
+        (0, OpeningReason::Rule),
+        (99, OpeningReason::Deal),
+        (99, OpeningReason::Recovery),
+        (0, OpeningReason::Recovery),
+    ] {
+        check(&[Check::Openings], |entries| {
+            let moved = first(entries);
+            let index = last_move(entries);
+            open(entries, index, opening(&moved.cards, seat, reason));
+        });
+    }
+    check(&[Check::Openings], |entries| {
+        let moved = first(entries);
+        let index = last_move(entries);
+        open(entries, index, opening(&moved.cards, moved.seat, OpeningReason::Deal));
+    });
+    // A shown hand, before the others had decided.
+    check(&[Check::Openings], |entries| {
+        let shown = the!(entries, CardsShown).cards.clone();
+        let decided = at(entries, |it| matches!(it, Recorded::MoveDecided(_)));
+        open(entries, decided - 1, opening(&shown[..1], 0, OpeningReason::Show));
+    });
+    check(&[Check::Openings], |entries| {
+        let index = at(entries, |it| matches!(it, Recorded::CardsOpened(_)));
+        entries.remove(index);
+    });
+    // Opened before the decision that the card was dealt for.
+    check(&[Check::Openings], |entries| {
+        let draws = |pair: &[Entry]| {
+            matches!(pair[0].recorded, Recorded::MoveDecided(_))
+                && matches!(pair[1].recorded, Recorded::CardsOpened(_))
+        };
+        let decided = entries.windows(2).position(draws).unwrap();
+        entries[decided..].iter_mut().for_each(|entry| later(entry, 1));
+        entries[decided + 1].at = entries[decided - 1].at;
+    });
+}
+
+#[test]
+fn who_lost_his_memory_may_ask_again_and_it_is_noted() {
+    let report = after(|entries| {
+        let moved = the!(entries, CardsMoved).clone();
+        let end = entries.len() - 1;
+        open(entries, end, opening(&moved.cards, moved.seat, OpeningReason::Recovery));
+    });
+    assert!(report.passed(), "{report:#?}");
+    let noted = |what: &str| report.notes.iter().any(|note| note.contains(what));
+    assert!(noted("after a loss of memory") && noted("operator/curious, service/table"));
+}
+
+#[test]
+fn decisions() {
+    check(&[Check::Decisions], |entries| {
+        the!(entries, MoveDecided).turn += 1;
+    });
+    check(&[Check::Decisions], |entries| {
+        let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount > 0;
+        the!(entries, MoveDecided, bets).r#move.as_mut().unwrap().amount = 1_000_000;
+    });
+    check(&[Check::Decisions], |entries| {
+        the!(entries, MoveDecided).seat += 1;
+    });
+    // The clock, in its own time and counted as such, but not its own move.
+    check(&[Check::Decisions], |entries| {
+        let bets = |it: &pb::MoveDecided| it.r#move.as_ref().unwrap().amount > 0;
+        let index = at(entries, |it| matches!(it, Recorded::MoveDecided(it) if bets(it)));
+        entries[index..].iter_mut().for_each(|entry| later(entry, 60));
+        let seat = the!(entries, MoveDecided, bets).seat;
+        the!(entries, MoveDecided, bets).by_clock = true;
+        let (mut bank, mut missed) = (BANK_SECONDS * 1000, 0);
+        for (position, entry) in entries.iter_mut().enumerate() {
+            if let Recorded::MoveDecided(it) = &mut entry.recorded
+                && it.seat == seat
+            {
+                let all = position == index || (position > index && it.by_clock);
+                it.bank_used_ms = if all { bank } else { it.bank_used_ms.min(bank) };
+                bank -= it.bank_used_ms;
+                missed = if it.by_clock { missed + 1 } else { 0 };
+            }
+        }
+        let finished = the!(entries, HandFinished);
+        let place = finished.seats.iter().position(|it| it.seat == seat).unwrap();
+        finished.misses[place] = missed;
+    });
+}
+
+fn by_clock(it: &Recorded) -> bool {
+    matches!(it, Recorded::MoveDecided(it) if it.by_clock)
+}
+
+#[test]
+fn clocks() {
+    check(&[Check::Clocks], |entries| {
+        let index = at(entries, by_clock);
+        let second = |entry: &mut Entry| entry.at = UnixMicros(entry.at.0 - 1_000_000);
+        entries[index..].iter_mut().for_each(second);
+    });
+    check(&[Check::Clocks], |entries| {
+        the!(entries, MoveDecided, |it: &pb::MoveDecided| !it.by_clock).bank_used_ms += 30_000;
+    });
+    check(&[Check::Clocks], |entries| {
+        the!(entries, MoveDecided, |it: &pb::MoveDecided| it.by_clock).bank_used_ms -= 1;
+    });
+    check(&[Check::Clocks], |entries| the!(entries, HandFinished).misses[0] += 7);
+    let resumed = |seconds: u64, turns: u32| {
+        move |entries: &mut Vec<Entry>| {
+            let index = at(entries, by_clock);
+            let turn = the!(entries, MoveDecided, |it: &pb::MoveDecided| it.by_clock).turn + turns;
+            let (stream, at) = (entries[index].stream, entries[index - 1].at);
+            let deadline_micros = at.0 + seconds * 1_000_000;
+            let recorded = pb::ClockResumed { turn, deadline_micros }.into();
+            entries[index..].iter_mut().for_each(|entry| later(entry, 30));
+            entries.insert(index, Entry { log: LogName::Table, stream, at, recorded });
+        }
+    };
+    check(&[], resumed(55, 0));
+    check(&[Check::Clocks], resumed(1, 0));
+    check(&[Check::Clocks], resumed(55, 1));
+    check(&[Check::Clocks], resumed(79, 0));
+}
+
+#[test]
+fn settlement() {
+    check(&[Check::Settlement], |entries| {
+        the!(entries, HandSettled).lines[0].text.push('0');
+    });
+    check(&[Check::Settlement], |entries| {
+        the!(entries, HandSettled).lines.pop();
+    });
+    check(&[Check::Settlement], |entries| {
+        // Two players' stacks are exchanged, everywhere but in the wallet.
+        the!(entries, HandSettled).finishing_stacks.swap(0, 1);
+        let seats = &mut the!(entries, HandFinished).seats;
+        (seats[0].stack, seats[1].stack) = (seats[1].stack, seats[0].stack);
+    });
+    check(&[Check::Settlement], |entries| {
+        the!(entries, HandSettled).sabacc_paid[0] += 1;
+        the!(entries, HandFinished).sabacc_paid[0] += 1;
+    });
+}
+
+#[test]
+fn transfer() {
+    let settles = |it: &pb::TransferPosted| !it.hand_id.is_empty();
+    check(&[Check::Transfer], |entries| {
+        let legs = &mut the!(entries, TransferPosted, settles).legs;
+        (legs[0].amount, legs[1].amount) = (legs[0].amount + 1, legs[1].amount - 1);
+    });
+    check(&[Check::Transfer], |entries| {
+        the!(entries, TransferPosted, settles).legs[0].account = "house/rake".to_owned();
+    });
+    check(&[Check::Transfer], |entries| {
+        the!(entries, TransferPosted, settles).kind = 6;
+    });
+    check(&[Check::Transfer], |entries| {
+        the!(entries, SettlementPosted).position += 1;
+    });
+    check(&[Check::Transfer], |entries| {
+        let settles =
+            |it: &Recorded| matches!(it, Recorded::TransferPosted(it) if !it.hand_id.is_empty());
+        let index = at(entries, settles);
+        entries.insert(index, entries[index].clone());
+    });
+}
+
+#[test]
+fn conserved() {
+    check(&[Check::Conserved], |entries| {
+        the!(entries, HandFinished).seats[0].stack += 1;
+    });
+    check(&[Check::Conserved], |entries| {
+        the!(entries, HandFinished).sabacc_pot += 1;
+    });
+    // Made out of nothing, these show in every book.
+    check(&[Check::Settlement, Check::Conserved], |entries| {
+        the!(entries, HandSettled).finishing_stacks[0] += 1;
+        the!(entries, HandFinished).seats[0].stack += 1;
+    });
+    check(&[Check::Transfer, Check::Conserved], |entries| {
+        let settles = |it: &pb::TransferPosted| !it.hand_id.is_empty();
+        the!(entries, TransferPosted, settles).legs[0].amount += 1;
+    });
+}

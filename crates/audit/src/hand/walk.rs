@@ -1,0 +1,350 @@
+//! The hand, dealt again from the seed and played again by the rules.
+//!
+//! The walk follows the hand's stream record by record. It keeps the clock and the turns as the
+//! table must keep them, and collects what the checks and the story need. Faces and results come
+//! from the seed alone; what is on record of them is only compared.
+
+mod cards;
+mod clock;
+
+use std::collections::BTreeMap;
+
+use eventlog::Event;
+use fairness::{Handle, Shoe};
+use primitives::{SeatNo, UnixMicros};
+use proto::common::v1::CardRef;
+use proto::dealer::v1 as dealer;
+use proto::event::v1 as pb;
+use rules::{By, Chance, Decision, Deck, Line, Move, Next, Outcome, Player, Pot, Settlement, To};
+use wire::places::handle_from_pb;
+use wire::{HandReplay, Recorded};
+
+use crate::hand::Check;
+use crate::hand::case::{Case, Read};
+use crate::hand::{chance, promises};
+use crate::report::{Trouble, failed, missing};
+use clock::Clock;
+
+/// What the walk found out. The first trouble of each check, and what lies behind the checks.
+pub(super) struct Walk {
+    troubles: BTreeMap<Check, String>,
+    /// Where the replay could not go on, and of which check that is a failure; none of any where
+    /// records are missing.
+    stop: Option<(Option<Check>, String)>,
+    /// What each record of the hand's stream was to the rules, by position.
+    pub(super) steps: BTreeMap<u64, Step>,
+    pub(super) deals: Vec<Dealt>,
+    pub(super) end: Option<End>,
+    pub(super) deck: Option<&'static Deck>,
+    pub(super) seats: Vec<SeatNo>,
+    pub(super) notes: Vec<String>,
+}
+
+/// An input of the rules.
+pub(super) enum Step {
+    Chance(Chance, Outcome),
+    Decision(Player, Move, By),
+}
+
+/// A deal that happened.
+pub(super) struct Dealt {
+    pub(super) places: Vec<Handle>,
+    /// The seat that may see the cards; 0: everybody.
+    pub(super) audience: u32,
+    /// When the hand came to need these cards: its sealing, or the last decision before them.
+    pub(super) since: UnixMicros,
+}
+
+/// The rules' end of the hand.
+pub(super) struct End {
+    pub(super) settlement: Settlement,
+    /// Credits each player has in the Sabacc Pot out of this hand, p1 first.
+    pub(super) sabacc_paid: Vec<u64>,
+    pub(super) sabacc_won: bool,
+    /// Where the cards lie that the rules show at the end.
+    pub(super) shown: Vec<Handle>,
+    /// The last input of the rules.
+    pub(super) at: UnixMicros,
+}
+
+/// The replay cannot go on.
+struct Stop {
+    check: Option<Check>,
+    why: String,
+}
+
+fn stop(check: Check, why: impl std::fmt::Display) -> Stop {
+    Stop { check: Some(check), why: why.to_string() }
+}
+
+/// The walk under way.
+struct Walker {
+    replay: HandReplay,
+    shoe: Shoe,
+    clock: Clock,
+    since: UnixMicros,
+    ante: u64,
+    shown: BTreeMap<u32, Vec<(Handle, String)>>,
+    out: Walk,
+}
+
+impl Walk {
+    pub(super) fn of(case: &Case<'_>) -> Walk {
+        let walker = match Walker::try_new(case) {
+            Ok(walker) => walker,
+            Err(Stop { check, why }) => {
+                return Walk { stop: Some((check, why)), ..Walk::empty() };
+            }
+        };
+        walker.run(&case.hand, case.finished().ok().map(|(_, finished)| finished))
+    }
+
+    fn empty() -> Walk {
+        Walk {
+            troubles: BTreeMap::new(),
+            stop: None,
+            steps: BTreeMap::new(),
+            deals: Vec::new(),
+            end: None,
+            deck: None,
+            seats: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// What the walk says to one check.
+    pub(super) fn verdict(&self, check: Check) -> Result<(), Trouble> {
+        if let Some(why) = self.troubles.get(&check) {
+            return Err(failed(why.clone()));
+        }
+        match &self.stop {
+            Some((Some(at), why)) if *at == check => Err(failed(why.clone())),
+            Some((_, why)) => {
+                Err(missing(format!("the hand cannot be replayed to its end: {why}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn trouble(&mut self, check: Check, why: impl FnOnce() -> String) {
+        self.troubles.entry(check).or_insert_with(why);
+    }
+}
+
+impl Walker {
+    fn try_new(case: &Case<'_>) -> Result<Walker, Stop> {
+        let gap = |trouble| {
+            let (Trouble::Failed(why) | Trouble::NotPossible(why)) = trouble;
+            Stop { check: None, why }
+        };
+        let (at, opened) = case.opened().map_err(gap)?;
+        let replay = HandReplay::open(opened).map_err(|error| stop(Check::Decisions, error))?;
+        let keys = promises::keys(case).map_err(gap)?;
+        let rules = *replay.hand.rules();
+        let before = primitives::Credits::try_new(opened.sabacc_pot)
+            .map_err(|error| stop(Check::Decisions, error))?;
+        let mut out = Walk::empty();
+        out.deck = Some(rules.variant().deck);
+        out.seats.clone_from(&replay.seats);
+        Ok(Walker {
+            ante: if rules.variant().has_sabacc_pot {
+                rules.sabacc_ante_due(before).get()
+            } else {
+                0
+            },
+            clock: Clock::new(opened, at.recorded_at),
+            since: at.recorded_at,
+            shoe: Shoe::new(keys),
+            shown: BTreeMap::new(),
+            replay,
+            out,
+        })
+    }
+
+    fn run(mut self, stream: &[Read<'_>], finished: Option<&pb::HandFinished>) -> Walk {
+        for read in stream {
+            if let Err(Stop { check, why }) = self.step(read) {
+                let at = read.event.position.0;
+                self.out.stop = Some((check, format!("position {at} of the table's log: {why}")));
+                return self.out;
+            }
+        }
+        if self.out.end.is_none() {
+            self.out.stop = Some((None, "the hand is not over".to_owned()));
+        }
+        self.shows();
+        if finished.is_some_and(|finished| !self.clock.missed(&finished.misses)) {
+            let why = "the table counts other clocks missed in a row than the hand has".to_owned();
+            self.out.trouble(Check::Clocks, || why);
+        }
+        self.out.notes = std::mem::take(&mut self.clock.notes);
+        self.out
+    }
+
+    fn step(&mut self, read: &Read<'_>) -> Result<(), Stop> {
+        let Read { event, recorded } = read;
+        if let Recorded::HandSealed(_) = recorded {
+            self.clock.start(event.recorded_at);
+            self.since = event.recorded_at;
+        } else if let Recorded::ChanceUsed(used) = recorded {
+            self.chance(event, used)?;
+        } else if let Recorded::CardsMoved(moved) = recorded {
+            self.cards(event, moved)?;
+        } else if let Recorded::MoveDecided(decided) = recorded {
+            self.decision(event, decided)?;
+        } else if let Recorded::ClockResumed(resumed) = recorded {
+            let to_act = self.replay.hand.to_act();
+            if let Err(why) = self.clock.resume(resumed, to_act, event.recorded_at) {
+                self.out.trouble(Check::Clocks, || why);
+            }
+        } else if let Recorded::CardsShown(shown) = recorded {
+            let seat = shown.seat;
+            if self.out.end.is_none() {
+                self.out.trouble(Check::Cards, || format!("seat {seat} shows before the end"));
+            }
+            let cards =
+                shown.cards.iter().filter_map(|card| Some((place(card)?, card.card.clone())));
+            if self.shown.insert(seat, cards.collect()).is_some() {
+                self.out.trouble(Check::Cards, || format!("seat {seat} shows its hand twice"));
+            }
+        } else if let Recorded::HandSettled(_) = recorded
+            && self.out.end.is_none()
+        {
+            return Err(stop(Check::Settlement, "settled before the rules end the hand"));
+        }
+        Ok(())
+    }
+
+    fn chance(&mut self, event: &Event, used: &pb::ChanceUsed) -> Result<(), Stop> {
+        let due = self.replay.hand.due().cloned();
+        let input = self
+            .replay
+            .read(&Recorded::ChanceUsed(used.clone()), &|_| None)
+            .map_err(|error| stop(Check::Operations, error))?;
+        let (operation, result) = used
+            .operation
+            .as_ref()
+            .zip(used.result.as_ref())
+            .ok_or_else(|| stop(Check::Operations, "an operation without content"))?;
+        let index = operation.index;
+        let ask = chance::ask(operation)
+            .ok_or_else(|| stop(Check::Operations, format!("operation {index} cannot be one")))?;
+        let answer = self.shoe.perform(index, &ask);
+        let given = chance::values(&answer.map_err(|error| stop(Check::Operations, error))?);
+        if result.index != index || result.values != given {
+            let recorded = &result.values;
+            let why =
+                format!("operation {index} gave {recorded:?} on record, the seed gives {given:?}");
+            return Err(stop(Check::Operations, why));
+        }
+        if let (Some(due), Some(rules::Event::Chance(outcome))) = (due, &input) {
+            self.out.steps.insert(event.position.0, Step::Chance(due, outcome.clone()));
+        }
+        self.evolve(event, input.as_ref());
+        Ok(())
+    }
+
+    fn cards(&mut self, event: &Event, moved: &pb::CardsMoved) -> Result<(), Stop> {
+        let due = self.replay.hand.due().cloned();
+        let blank = pb::CardsMoved {
+            seat: moved.seat,
+            cards: moved.cards.iter().map(without_face).collect(),
+        };
+        let (shoe, deck) = (&self.shoe, self.out.deck);
+        let face = |place| deck.and_then(|deck| deck.card(shoe.reopen(place).ok()?));
+        let input = self.replay.read(&Recorded::CardsMoved(blank), &face);
+        let input = input.map_err(|error| stop(Check::Cards, error))?;
+        let Some(Chance::Deal(deal)) = &due else { return Ok(()) };
+        let open = deal.shown || deal.to == To::Table;
+        for card in &moved.cards {
+            self.compare(card, open);
+        }
+        self.out.deals.push(Dealt {
+            places: moved.cards.iter().filter_map(place).collect(),
+            audience: if open { 0 } else { moved.seat },
+            since: self.since,
+        });
+        if let (Some(due), Some(rules::Event::Chance(outcome))) = (&due, &input) {
+            self.out.steps.insert(event.position.0, Step::Chance(due.clone(), outcome.clone()));
+        }
+        self.evolve(event, input.as_ref());
+        Ok(())
+    }
+
+    fn decision(&mut self, event: &Event, decided: &pb::MoveDecided) -> Result<(), Stop> {
+        // As the rules word it: of cards that look alike a decision names the one held longest.
+        let default = match rules::next(&self.replay.hand) {
+            Next::Decision(decision) => {
+                let Decision { player, default, legal: _ } = decision;
+                rules::decide(&self.replay.hand, player, default, By::Clock).ok()
+            }
+            Next::Chance(_) | Next::Done(_) => None,
+        };
+        let input = self.replay.read(&Recorded::MoveDecided(decided.clone()), &|_| None);
+        let input = input.map_err(|error| stop(Check::Decisions, error))?;
+        let Some(rules::Event::Decided { player, mv, by }) = &input else { return Ok(()) };
+        let (turn, recorded) = (self.clock.turn, decided.turn);
+        if turn != recorded {
+            self.out.trouble(Check::Decisions, || {
+                format!("the decision of turn {turn} is recorded as turn {recorded}")
+            });
+        }
+        if *by == By::Clock && default != input {
+            let seat = decided.seat;
+            self.out.trouble(Check::Decisions, || {
+                format!("turn {turn}: the clock decided for seat {seat} what is not the default")
+            });
+        }
+        self.named_cards(input.as_ref(), decided);
+        if let Err(why) = self.clock.decided((*player, mv, *by), decided, event.recorded_at) {
+            self.out.trouble(Check::Clocks, || why);
+        }
+        let step = Step::Decision(*player, mv.clone(), *by);
+        self.out.steps.insert(event.position.0, step);
+        self.since = event.recorded_at;
+        self.evolve(event, input.as_ref());
+        Ok(())
+    }
+
+    fn evolve(&mut self, event: &Event, input: Option<&rules::Event>) {
+        let Some(input) = input else { return };
+        rules::evolve(&mut self.replay.hand, input);
+        self.clock.moved_on(self.replay.hand.to_act().is_some(), event.recorded_at);
+        if self.out.end.is_none()
+            && let Some(settlement) = self.replay.hand.settlement().cloned()
+        {
+            self.end(settlement, event.recorded_at);
+        }
+    }
+
+    fn end(&mut self, settlement: Settlement, at: UnixMicros) {
+        let won = |line: &Line| matches!(line, Line::Wins { pot: Pot::Sabacc, .. });
+        let sabacc_won = settlement.lines.iter().any(won);
+        let mut sabacc_paid = vec![self.ante; self.out.seats.len()];
+        for line in &settlement.lines {
+            if let Line::PaysSabacc { player, amount, short: _ } = line
+                && let Some(paid) = sabacc_paid.get_mut(player.index())
+            {
+                *paid = paid.saturating_add(amount.get());
+            }
+        }
+        // What a winner took is nobody's any more.
+        if sabacc_won {
+            sabacc_paid.fill(0);
+        }
+        let cards =
+            settlement.shown.iter().filter_map(|player| settlement.hands.get(player.index()));
+        let shown =
+            cards.flat_map(|hand| &hand.cards).filter_map(|card| self.replay.places.of(*card).ok());
+        let shown = shown.collect();
+        self.out.end = Some(End { settlement, sabacc_paid, sabacc_won, shown, at });
+    }
+}
+
+fn place(card: &CardRef) -> Option<Handle> {
+    handle_from_pb(&dealer::Handle { op: card.op, position: card.position }).ok()
+}
+
+fn without_face(card: &CardRef) -> CardRef {
+    CardRef { card: String::new(), ..*card }
+}

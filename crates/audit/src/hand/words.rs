@@ -1,0 +1,101 @@
+//! What the rules' inputs are called, in sentences without their subject.
+
+use rules::{By, Card, Chance, Deck, Move, Outcome, Player, To};
+
+/// The words' surroundings: the deck, and what players are called.
+pub(super) struct Words<'a> {
+    pub(super) deck: &'static Deck,
+    pub(super) name: &'a dyn Fn(Player) -> String,
+}
+
+impl Words<'_> {
+    fn cards(&self, cards: &[Card]) -> String {
+        let codes: Vec<&str> = cards.iter().map(|card| self.deck.code(*card)).collect();
+        if codes.is_empty() { "no card".to_owned() } else { codes.join(" ") }
+    }
+
+    pub(super) fn decision(&self, mv: &Move, by: By) -> String {
+        let card = |card: &Card| self.deck.code(*card);
+        let text = match mv {
+            Move::Draw => "draws a card".to_owned(),
+            Move::Trade(given) => format!("trades {} for the top card", card(given)),
+            Move::Stand => "stands".to_owned(),
+            Move::Lock(locked) => format!("locks {} in the field", card(locked)),
+            Move::Unlock(taken) => format!("takes {} back from the field", card(taken)),
+            Move::Check => "checks".to_owned(),
+            Move::Bet(amount) => format!("bets {amount}"),
+            Move::Match => "matches the bet".to_owned(),
+            Move::Raise(amount) => format!("raises to {amount}"),
+            Move::Fold => "folds".to_owned(),
+            Move::CallHand => "calls the hand".to_owned(),
+            Move::Leave => "leaves the table".to_owned(),
+            Move::Align(side) => format!("declares the {} side", side.name()),
+            Move::Keep => "keeps the card".to_owned(),
+            Move::Drop(dropped) => format!("drops {}", card(dropped)),
+            Move::Choose(tokens) => {
+                let [first, second, third] = tokens.map(|token| token.name());
+                format!("chooses the tokens {first}, {second} and {third}")
+            }
+            Move::Token(token, None) => format!("plays {token}"),
+            Move::Token(token, Some(target)) => {
+                format!("plays {token} on {}", (self.name)(*target))
+            }
+            Move::Prime(value) => format!("makes the {value} the Prime Sabacc"),
+            Move::DrawFrom(source) => format!("draws from {}", source.name()),
+            Move::Discard(discarded) => format!("discards {}", card(discarded)),
+            Move::Impostor { card: impostor, value } => {
+                format!("gives {} the value {value}", card(impostor))
+            }
+            Move::Gain(None) => "gains a card".to_owned(),
+            Move::Gain(Some(discarded)) => format!("discards {} and gains a card", card(discarded)),
+            Move::Swap(given) => format!("swaps {} for the top discard", card(given)),
+            Move::Junk => "junks the hand".to_owned(),
+            Move::Select(cards) => format!("selects {}", self.cards(cards)),
+            Move::Add(cards) => format!("adds {}", self.cards(cards)),
+        };
+        match by {
+            By::Player => text,
+            By::Clock => format!("{text} (the clock ran out)"),
+        }
+    }
+
+    pub(super) fn chance(&self, due: &Chance, outcome: &Outcome) -> String {
+        let numbers = |numbers: &[u32]| {
+            let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+            numbers.join(" ")
+        };
+        match outcome {
+            Outcome::Shuffled => match due {
+                Chance::Shuffle { pile, add } => {
+                    format!("shuffles {} cards into pile {pile}", add.len())
+                }
+                Chance::Deal(_)
+                | Chance::Roll { .. }
+                | Chance::Pulse { .. }
+                | Chance::Pick { .. }
+                | Chance::Sample { .. } => "shuffles".to_owned(),
+            },
+            Outcome::Cards(cards) => match due {
+                Chance::Deal(deal) => match deal.to {
+                    To::Player(player) => {
+                        format!("deals {} to {}", self.cards(cards), (self.name)(player))
+                    }
+                    To::Table => format!("turns up {}", self.cards(cards)),
+                },
+                Chance::Shuffle { .. }
+                | Chance::Roll { .. }
+                | Chance::Pulse { .. }
+                | Chance::Pick { .. }
+                | Chance::Sample { .. } => format!("deals {}", self.cards(cards)),
+            },
+            Outcome::Rolled(faces) => {
+                let faces: Vec<u32> = faces.iter().copied().map(u32::from).collect();
+                format!("rolls {}", numbers(&faces))
+            }
+            Outcome::Pulse(true) => "lets the pulse pass: the cards shift".to_owned(),
+            Outcome::Pulse(false) => "lets the pulse pass: nothing shifts".to_owned(),
+            Outcome::Picked(one) => format!("picks number {one}"),
+            Outcome::Sampled(some) => format!("draws the numbers {}", numbers(some)),
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! All credits of a room: the wallet's whole log replayed, and held against what the tables say.
+//!
+//! Feed every event of the wallet's log and of the tables' logs, each log in its order; whether they
+//! are whole is [`crate::log`]'s question. The wallet's log must have been read to its end **before**
+//! the tables' were: a table writes down what it asks for before it asks, so that a transfer without
+//! a table that wanted it is then a failure and no accident of reading. Fed in the order of their
+//! times, two logs of any length need memory only for what is under way between them and for the
+//! accounts there are.
+//!
+//! What a table has asked for and the wallet has not posted yet, a hand in play, a buy-in on its
+//! way: these are known differences. They are counted out of the comparison and listed as open.
+
+mod effects;
+pub(crate) mod posting;
+mod tables;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use ::ledger::{Account, Command, Event as Entry, Kind, Ledger, conserved, decide, evolve};
+use eventlog::Event;
+use primitives::{RequestId, UnixMicros};
+use serde::Serialize;
+use wire::Recorded;
+
+use crate::report::{Checked, Checks, Verdict};
+use effects::Effects;
+use tables::Tables;
+
+/// The checks, in the order they are told in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    Lawful,
+    Balanced,
+    Tables,
+    Transfers,
+    Accounts,
+}
+
+impl Check {
+    pub const ALL: [Check; 5] =
+        [Check::Lawful, Check::Balanced, Check::Tables, Check::Transfers, Check::Accounts];
+
+    /// What it says where it passes.
+    #[must_use]
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Check::Lawful => "Every record of the wallet's log is a lawful step of the ledger.",
+            Check::Balanced => {
+                "All balances sum to zero, and nobody but the house's issuance owes."
+            }
+            Check::Tables => {
+                "Every table's own books go on from hand to hand and from seat to seat without a \
+                 break."
+            }
+            Check::Transfers => {
+                "Every transfer a table asked for was posted as asked, once, and no table's account \
+                 was moved otherwise."
+            }
+            Check::Accounts => {
+                "Every seat, every pot and the house's rake hold what the tables' logs say."
+            }
+        }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.sentence())
+    }
+}
+
+/// How much was looked at. Amounts in credits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Figures {
+    pub wallet_events: u64,
+    pub table_events: u64,
+    pub transfers: u64,
+    pub accounts: u64,
+    pub hands_opened: u64,
+    pub hands_settled: u64,
+    pub issued: u64,
+    pub redeemed: u64,
+    /// Over all settled hands.
+    pub rake: u64,
+}
+
+/// What came of the audit of all credits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    pub checks: Checks<Check>,
+    pub figures: Figures,
+    /// Known differences: what is under way between the tables and the wallet.
+    pub open: Vec<String>,
+}
+
+impl Report {
+    /// Whether every check was made and passed.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.checks.passed()
+    }
+}
+
+/// The first trouble of each check.
+#[derive(Default)]
+struct Troubles(BTreeMap<Check, String>);
+
+impl Troubles {
+    fn add(&mut self, check: Check, why: impl FnOnce() -> String) {
+        self.0.entry(check).or_insert_with(why);
+    }
+}
+
+/// An audit under way.
+#[derive(Default)]
+pub struct LedgerAudit {
+    ledger: Ledger,
+    /// Accounts that were opened for a transfer that must follow.
+    opened: Vec<Entry>,
+    /// Transfers of operators: of these nobody else keeps the ids.
+    operators: BTreeSet<RequestId>,
+    /// One past the last position of the wallet's log.
+    wallet_size: u64,
+    tables: Tables,
+    effects: Effects,
+    figures: Figures,
+    troubles: Troubles,
+}
+
+impl LedgerAudit {
+    #[must_use]
+    pub fn new() -> LedgerAudit {
+        LedgerAudit::default()
+    }
+
+    /// The next event of the wallet's log.
+    pub fn wallet(&mut self, event: &Event) {
+        self.figures.wallet_events = self.figures.wallet_events.saturating_add(1);
+        let at = event.position.0;
+        self.wallet_size = self.wallet_size.max(at.saturating_add(1));
+        match posting::entry(event) {
+            Ok(Entry::Opened(account)) => self.opening(at, account),
+            Ok(Entry::Posted(transfer)) => self.posting(at, &transfer),
+            Err(why) => self.unlawful(at, &why),
+        }
+    }
+
+    /// The next event of a table's log.
+    pub fn table(&mut self, event: &Event) {
+        self.figures.table_events = self.figures.table_events.saturating_add(1);
+        match Recorded::try_from(event) {
+            Ok(recorded) => {
+                let mut books = tables::Books {
+                    effects: &mut self.effects,
+                    troubles: &mut self.troubles,
+                    figures: &mut self.figures,
+                };
+                self.tables.apply(event, &recorded, &mut books);
+            }
+            Err(error) => {
+                let at = event.position.0;
+                let why = || format!("position {at} of the table's log: {error}");
+                self.troubles.add(Check::Tables, why);
+            }
+        }
+    }
+
+    fn unlawful(&mut self, at: u64, why: &str) {
+        let why = || format!("position {at} of the wallet's log: {why}");
+        self.troubles.add(Check::Lawful, why);
+    }
+
+    /// A player's account is opened by itself, others by the transfer that comes next.
+    fn opening(&mut self, at: u64, account: Account) {
+        let Some(player) = account.player().filter(|_| account.table().is_none()) else {
+            self.opened.push(Entry::Opened(account));
+            return;
+        };
+        match decide(&self.ledger, Command::Open(player)) {
+            Ok(_) => {}
+            Err(refusal) => self.unlawful(at, &refusal.to_string()),
+        }
+        evolve(&mut self.ledger, &Entry::Opened(account));
+    }
+
+    fn posting(&mut self, at: u64, transfer: &::ledger::Transfer) {
+        self.count(transfer);
+        let by_operator = transfer.kind.needs_reason();
+        if by_operator && !self.operators.insert(transfer.id) {
+            self.unlawful(at, &format!("the transfer {} is posted a second time", transfer.id));
+        }
+        let mut found = std::mem::take(&mut self.opened);
+        found.push(Entry::Posted(transfer.clone()));
+        match decide(&self.ledger, Command::Post(transfer.clone())) {
+            Ok(lawful) if lawful == found => {}
+            Ok(_) => self.unlawful(at, "the transfer opens other accounts than it should"),
+            Err(refusal) => self.unlawful(at, &refusal.to_string()),
+        }
+        found.iter().for_each(|entry| evolve(&mut self.ledger, entry));
+        if !by_operator {
+            self.effects.posted(transfer, at, &mut self.troubles);
+        }
+    }
+
+    fn count(&mut self, transfer: &::ledger::Transfer) {
+        let figures = &mut self.figures;
+        figures.transfers = figures.transfers.saturating_add(1);
+        let legs = transfer.legs.iter().filter(|leg| leg.amount.is_credit());
+        let moved: u64 = legs.map(|leg| leg.amount.magnitude().get()).sum();
+        match transfer.kind {
+            Kind::Issue => figures.issued = figures.issued.saturating_add(moved),
+            Kind::Redeem => figures.redeemed = figures.redeemed.saturating_add(moved),
+            Kind::BuyIn | Kind::CashOut | Kind::Settlement { .. } | Kind::PotRefund { .. } => {}
+        }
+    }
+
+    /// The verdict. `read_at` is when the wallet's log had been read to its end: what a table calls
+    /// posted and recorded earlier must be there. [`UnixMicros`] of `u64::MAX` where nothing runs
+    /// any more.
+    #[must_use]
+    pub fn finish(mut self, read_at: UnixMicros) -> Report {
+        if !self.opened.is_empty() {
+            self.unlawful(self.wallet_size, "accounts were opened, and no transfer follows");
+        }
+        if let Err(unsound) = conserved(&self.ledger) {
+            self.troubles.add(Check::Balanced, || unsound.to_string());
+        }
+        let until = effects::Until { wallet_size: self.wallet_size, read_at };
+        let effects = std::mem::take(&mut self.effects);
+        let (pending, mut open) = effects.finish(&until, &mut self.troubles);
+        open.extend(self.tables.in_play());
+        self.compare(&pending);
+        self.figures.accounts = u64::try_from(self.ledger.accounts().len()).unwrap_or(u64::MAX);
+        let Troubles(mut troubles) = self.troubles;
+        let mut checked = |check| {
+            let verdict = troubles.remove(&check).map_or(Verdict::Passed, Verdict::Failed);
+            Checked { check, verdict }
+        };
+        let checks = Checks(Check::ALL.into_iter().map(&mut checked).collect());
+        Report { checks, figures: self.figures, open }
+    }
+
+    /// Balances, with what is still to be posted, against the tables' words.
+    fn compare(&mut self, pending: &BTreeMap<Account, i128>) {
+        let mut wallet = pending.clone();
+        for (account, balance) in self.ledger.accounts() {
+            if account.table().is_some() || *account == Account::Rake {
+                let sum = wallet.entry(*account).or_default();
+                *sum = sum.saturating_add(i128::from(balance.get()));
+            }
+        }
+        wallet.retain(|account, _| account.table().is_some() || *account == Account::Rake);
+        let stated = self.tables.stated();
+        let accounts: BTreeSet<&Account> = wallet.keys().chain(stated.keys()).collect();
+        let amount = |of: &BTreeMap<Account, i128>, account: &Account| {
+            of.get(account).copied().unwrap_or_default()
+        };
+        let different = |account: &&&Account| amount(&wallet, account) != amount(stated, account);
+        if let Some(account) = accounts.iter().find(different) {
+            let (wallet, table) = (amount(&wallet, account), amount(stated, account));
+            self.troubles.add(Check::Accounts, || {
+                format!("{account}: the wallet says {wallet} credits, the tables {table}")
+            });
+        }
+    }
+}
+
+/// Both logs at once, where they fit into memory. See [`LedgerAudit`].
+#[must_use]
+pub fn audit<'a>(
+    wallet: impl IntoIterator<Item = &'a Event>,
+    tables: impl IntoIterator<Item = &'a Event>,
+    read_at: UnixMicros,
+) -> Report {
+    let mut audit = LedgerAudit::new();
+    wallet.into_iter().for_each(|event| audit.wallet(event));
+    tables.into_iter().for_each(|event| audit.table(event));
+    audit.finish(read_at)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! What tables ask of the wallet, and what became of it: each transfer three times on record.
+//!
+//! A table writes down what it will ask for, the wallet posts it, the table writes down the answer.
+//! When all three are there and agree, the transfer is done with and forgotten; a second posting of
+//! it then stands alone and is found.
+
+use std::collections::BTreeMap;
+
+use ::ledger::{Account, Transfer};
+use primitives::{RequestId, UnixMicros};
+
+use super::{Check, Troubles};
+
+/// Credits by account, none of them zero.
+pub(super) type Legs = BTreeMap<Account, i128>;
+
+/// The table's note that the wallet has posted.
+#[derive(Clone, Copy)]
+pub(super) struct Answer {
+    pub(super) at: UnixMicros,
+    /// The transfer's position in the wallet's log, where the table wrote it down.
+    pub(super) position: Option<u64>,
+}
+
+/// How far the wallet's log was read.
+pub(super) struct Until {
+    pub(super) wallet_size: u64,
+    pub(super) read_at: UnixMicros,
+}
+
+#[derive(Default)]
+struct Effect {
+    asked: Option<(&'static str, Legs)>,
+    posted: Option<(u64, Legs)>,
+    answered: Option<Answer>,
+}
+
+/// What is under way.
+#[derive(Default)]
+pub(super) struct Effects {
+    named: BTreeMap<RequestId, Effect>,
+    /// Payments to players who have left their table, by the account they leave: a table does not
+    /// write down under which id it asks for them.
+    nameless: BTreeMap<Account, (Legs, Option<Answer>)>,
+}
+
+impl Effects {
+    /// A table will ask for a transfer. `what` is its name in a sentence.
+    pub(super) fn asked(
+        &mut self,
+        id: RequestId,
+        (what, legs): (&'static str, Legs),
+        troubles: &mut Troubles,
+    ) {
+        let effect = self.named.entry(id).or_default();
+        if effect.asked.replace((what, legs)).is_some() {
+            troubles.add(Check::Transfers, || format!("{what} {id} is asked for twice"));
+        }
+        self.settle(id, troubles);
+    }
+
+    /// The wallet has posted a transfer.
+    pub(super) fn posted(&mut self, transfer: &Transfer, at: u64, troubles: &mut Troubles) {
+        let legs = transfer.legs.iter().map(|leg| (leg.account, i128::from(leg.amount.get())));
+        let id = transfer.id;
+        let effect = self.named.entry(id).or_default();
+        if effect.posted.replace((at, legs.collect())).is_some() {
+            let why = || format!("position {at} of the wallet's log: {id} is posted a second time");
+            troubles.add(Check::Transfers, why);
+        }
+        self.settle(id, troubles);
+    }
+
+    /// The table has heard that a transfer is posted.
+    pub(super) fn answered(&mut self, id: RequestId, answer: Answer, troubles: &mut Troubles) {
+        let effect = self.named.entry(id).or_default();
+        if effect.asked.is_none() {
+            troubles.add(Check::Tables, || format!("{id} is answered, and was not asked for"));
+        }
+        effect.answered = Some(answer);
+        self.settle(id, troubles);
+    }
+
+    /// The table has heard that the wallet will not post it.
+    pub(super) fn refused(&mut self, id: RequestId, troubles: &mut Troubles) {
+        if self.named.remove(&id).is_some_and(|effect| effect.posted.is_some()) {
+            let why = || format!("the transfer {id} is posted, and the table heard a refusal");
+            troubles.add(Check::Transfers, why);
+        }
+    }
+
+    /// A table will pay out somebody who has left it, from this account.
+    pub(super) fn pay_out(&mut self, account: Account, legs: Legs, troubles: &mut Troubles) {
+        if self.nameless.insert(account, (legs, None)).is_some() {
+            troubles.add(Check::Tables, || format!("{account} is paid out twice"));
+        }
+    }
+
+    /// The table has heard that it was posted.
+    pub(super) fn paid_out(&mut self, account: Account, answer: Answer, troubles: &mut Troubles) {
+        match self.nameless.get_mut(&account) {
+            Some((_, answered)) => *answered = Some(answer),
+            None => troubles.add(Check::Tables, || format!("{account} has nothing to be paid out")),
+        }
+    }
+
+    fn settle(&mut self, id: RequestId, troubles: &mut Troubles) {
+        let Some(effect) = self.named.get(&id) else { return };
+        let (Some((what, asked)), Some((at, posted))) = (&effect.asked, &effect.posted) else {
+            return;
+        };
+        if asked != posted {
+            let accounts = asked.keys().chain(posted.keys());
+            let wrong = accounts.copied().find(|one| asked.get(one) != posted.get(one));
+            let amount = |legs: &Legs| wrong.and_then(|one| legs.get(&one)).copied().unwrap_or(0);
+            let (asked, posted) = (amount(asked), amount(posted));
+            troubles.add(Check::Transfers, || {
+                let account = wrong.map_or(String::new(), |account| account.to_string());
+                format!(
+                    "{what} {id}, position {at} of the wallet's log: {posted:+} credits are posted \
+                     to {account}, the table asked for {asked:+}"
+                )
+            });
+        }
+        if let Some(answer) = effect.answered {
+            if answer.position.is_some_and(|position| position != *at) {
+                let why = || format!("{what} {id} is at position {at}, the table names another");
+                troubles.add(Check::Transfers, why);
+            }
+            self.named.remove(&id);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.named.is_empty() && self.nameless.is_empty()
+    }
+
+    /// What is left: by account the credits that are still to be posted, and each open transfer in
+    /// a sentence.
+    pub(super) fn finish(
+        mut self,
+        until: &Until,
+        troubles: &mut Troubles,
+    ) -> (BTreeMap<Account, i128>, Vec<String>) {
+        let mut left = Left::default();
+        for (id, effect) in std::mem::take(&mut self.named) {
+            match (effect.asked, effect.posted) {
+                (None, None) => {}
+                (None, Some((_, legs))) if self.was_nameless(&legs) => {}
+                (None, Some((at, _))) => troubles.add(Check::Transfers, || {
+                    format!("position {at} of the wallet's log: no table asked for {id}")
+                }),
+                (Some((what, _)), Some(_)) => left
+                    .open
+                    .push(format!("{what} {id} is posted, and the table has not heard of it yet")),
+                (Some((what, legs)), None) => {
+                    left.add((&format!("{what} {id}"), &legs), effect.answered, (until, troubles));
+                }
+            }
+        }
+        for (account, (legs, answered)) in self.nameless {
+            left.add((&format!("the payment of {account}"), &legs), answered, (until, troubles));
+        }
+        (left.pending, left.open)
+    }
+
+    /// Whether these are the legs of a payment under an id that no table wrote down; it is counted
+    /// once.
+    fn was_nameless(&mut self, posted: &Legs) -> bool {
+        let found = self.nameless.iter().find(|(_, (legs, _))| legs == posted);
+        let account = found.map(|(account, _)| *account);
+        account.is_some_and(|account| self.nameless.remove(&account).is_some())
+    }
+}
+
+/// What the wallet's log does not have.
+#[derive(Default)]
+struct Left {
+    pending: BTreeMap<Account, i128>,
+    open: Vec<String>,
+}
+
+impl Left {
+    /// A transfer that is not posted: still to come, or never posted where its table says it was.
+    fn add(
+        &mut self,
+        (what, legs): (&str, &Legs),
+        answered: Option<Answer>,
+        (until, troubles): (&Until, &mut Troubles),
+    ) {
+        // What was posted before the wallet's log had been read must be in it, and what the table
+        // says lies where the log was read must lie there.
+        let unread = |answer: Answer| {
+            let behind = answer.position.is_none_or(|position| position >= until.wallet_size);
+            behind && answer.at >= until.read_at
+        };
+        if answered.is_none_or(unread) {
+            self.open.push(format!("{what} is asked for, and not posted yet"));
+            for (account, amount) in legs {
+                let sum = self.pending.entry(*account).or_default();
+                *sum = sum.saturating_add(*amount);
+            }
+        } else {
+            troubles.add(Check::Transfers, || {
+                format!("the table says that {what} was posted; it never was")
+            });
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! What the tables' logs say about credits: every seat, every pot, and what is asked of the wallet.
+
+use std::collections::BTreeMap;
+
+use ::ledger::Account;
+use eventlog::Event;
+use primitives::{HandId, PlayerId, RequestId, TableId};
+use proto::event::v1 as pb;
+use wire::{BadField, Recorded, field};
+
+use super::effects::{Answer, Effects, Legs};
+use super::{Check, Figures, Troubles};
+
+/// What else an event of a table touches.
+pub(super) struct Books<'a> {
+    pub(super) effects: &'a mut Effects,
+    pub(super) troubles: &'a mut Troubles,
+    pub(super) figures: &'a mut Figures,
+}
+
+#[derive(Default)]
+pub(super) struct Tables {
+    created: BTreeMap<TableId, pb::TableCreated>,
+    /// The last hand of each table.
+    hand_no: BTreeMap<TableId, u64>,
+    /// What each account holds by the tables' word, once everything asked for is posted.
+    stated: BTreeMap<Account, i128>,
+    seats: BTreeMap<(TableId, u32), Seat>,
+    refunds: BTreeMap<TableId, Refund>,
+    hands: BTreeMap<HandId, Playing>,
+}
+
+struct Seat {
+    player: PlayerId,
+    /// The buy-in or the cash-out that is under way.
+    transfer: Option<(RequestId, u64)>,
+}
+
+/// A refund under way.
+struct Refund {
+    transfer: RequestId,
+    /// Shares of players who had left the table: paid out from there at once.
+    absent: Vec<(PlayerId, i128)>,
+}
+
+/// A hand from its opening until it is settled and the table has gone on.
+struct Playing {
+    table: TableId,
+    opened: pb::HandOpened,
+    settled: Option<pb::HandSettled>,
+    finished: Option<pb::HandFinished>,
+}
+
+/// A record that cannot follow those before it.
+struct Broken(String);
+
+impl From<BadField> for Broken {
+    fn from(bad: BadField) -> Broken {
+        Broken(bad.to_string())
+    }
+}
+
+fn broken(why: impl Into<String>) -> Broken {
+    Broken(why.into())
+}
+
+impl Tables {
+    /// By account; of tables, and the house's rake.
+    pub(super) fn stated(&self) -> &BTreeMap<Account, i128> {
+        &self.stated
+    }
+
+    /// Hands that are not settled.
+    pub(super) fn in_play(&self) -> Vec<String> {
+        let open = self.hands.values().filter(|playing| playing.settled.is_none());
+        open.map(|one| format!("hand {} of table {} is in play", one.opened.hand_no, one.table))
+            .collect()
+    }
+
+    pub(super) fn apply(&mut self, event: &Event, recorded: &Recorded, books: &mut Books<'_>) {
+        if let Err(Broken(why)) = self.try_apply(event, recorded, books) {
+            let (at, name) = (event.position.0, recorded.name());
+            let why = || format!("position {at} of the table's log, {name}: {why}");
+            books.troubles.add(Check::Tables, why);
+        }
+    }
+
+    fn try_apply(
+        &mut self,
+        event: &Event,
+        recorded: &Recorded,
+        books: &mut Books<'_>,
+    ) -> Result<(), Broken> {
+        let (table, hand) = (TableId(event.stream.0), HandId(event.stream.0));
+        let answer = Answer { at: event.recorded_at, position: None };
+        match recorded {
+            Recorded::SeatTaken(taken) => self.seat_taken(table, taken, books),
+            Recorded::SeatFunded(funded) => {
+                let (id, _) = self.under_way((table, funded.seat))?;
+                books.effects.answered(id, answer, books.troubles);
+                Ok(())
+            }
+            Recorded::SeatRefused(refused) => {
+                let place = (table, refused.seat);
+                let (id, amount) = self.under_way(place)?;
+                books.effects.refused(id, books.troubles);
+                self.leave(place, -i128::from(amount))
+            }
+            Recorded::CashOutDue(due) => self.cash_out(table, due, books),
+            Recorded::SeatVacated(vacated) => {
+                let place = (table, vacated.seat);
+                if let Ok((id, _)) = self.under_way(place) {
+                    books.effects.answered(id, answer, books.troubles);
+                }
+                self.leave(place, 0)
+            }
+            Recorded::HandOpened(opened) => self.hand_opened(hand, opened, books),
+            Recorded::HandSettled(settled) => self.hand_settled(hand, settled, books),
+            Recorded::HandFinished(finished) => {
+                let hand = field::id("hand_id", &finished.hand_id)?;
+                self.playing(hand)?.finished = Some(finished.clone());
+                self.gone_on(hand)
+            }
+            Recorded::SettlementPosted(posted) => {
+                let answer = Answer { position: Some(posted.position), ..answer };
+                books.effects.answered(hand.into(), answer, books.troubles);
+                Ok(())
+            }
+            Recorded::PotRefundDue(due) => self.pot_refund(table, due, books),
+            Recorded::PotRefunded(_) => {
+                self.pot_refunded(table, answer, books);
+                Ok(())
+            }
+            Recorded::AbsentPaid(paid) => {
+                let account = Account::Seat(table, field::player_id(&paid.player_id)?);
+                books.effects.paid_out(account, answer, books.troubles);
+                Ok(())
+            }
+            Recorded::TableClosed(_) => self.closed(table),
+            Recorded::TableCreated(created) => {
+                self.created.insert(table, created.clone());
+                Ok(())
+            }
+            Recorded::LeaveAsked(_)
+            | Recorded::SitOutChanged(_)
+            | Recorded::HandCommitted(_)
+            | Recorded::HandStarted(_)
+            | Recorded::HandSealed(_)
+            | Recorded::ChanceUsed(_)
+            | Recorded::CardsMoved(_)
+            | Recorded::MoveDecided(_)
+            | Recorded::CardsShown(_)
+            | Recorded::HandRevealed(_)
+            | Recorded::ClockResumed(_)
+            | Recorded::CloseAsked(_) => Ok(()),
+            Recorded::SeedCommitted(_)
+            | Recorded::SeedSealed(_)
+            | Recorded::OperationPerformed(_)
+            | Recorded::CardsOpened(_)
+            | Recorded::SeedOpened(_)
+            | Recorded::AccountOpened(_)
+            | Recorded::TransferPosted(_) => Err(broken("no table writes this")),
+        }
+    }
+
+    fn state(&mut self, account: Account, by: i128) {
+        let sum = self.stated.entry(account).or_default();
+        *sum = sum.saturating_add(by);
+    }
+
+    fn of(&self, account: Account) -> i128 {
+        self.stated.get(&account).copied().unwrap_or_default()
+    }
+
+    /// The transfer of a seat that is under way; it is no longer afterwards.
+    fn under_way(&mut self, place: (TableId, u32)) -> Result<(RequestId, u64), Broken> {
+        let seat = self.seats.get_mut(&place).ok_or_else(|| broken("the seat is free"))?;
+        seat.transfer.take().ok_or_else(|| broken("no transfer of the seat is under way"))
+    }
+
+    fn seat_taken(
+        &mut self,
+        table: TableId,
+        taken: &pb::SeatTaken,
+        books: &mut Books<'_>,
+    ) -> Result<(), Broken> {
+        let pb::SeatTaken { seat, player_id, buy_in, transfer_id } = taken;
+        let player = field::player_id(player_id)?;
+        let id = field::id("transfer_id", transfer_id)?;
+        let transfer = Some((id, *buy_in));
+        if self.seats.insert((table, *seat), Seat { player, transfer }).is_some() {
+            return Err(broken(format!("seat {seat} is taken already")));
+        }
+        let (account, amount) = (Account::Seat(table, player), i128::from(*buy_in));
+        self.state(account, amount);
+        let legs = Legs::from([(Account::Player(player), -amount), (account, amount)]);
+        books.effects.asked(id, ("the buy-in", legs), books.troubles);
+        Ok(())
+    }
+
+    fn cash_out(
+        &mut self,
+        table: TableId,
+        due: &pb::CashOutDue,
+        books: &mut Books<'_>,
+    ) -> Result<(), Broken> {
+        let pb::CashOutDue { seat, amount, transfer_id } = due;
+        let id = field::id("transfer_id", transfer_id)?;
+        let place =
+            self.seats.get_mut(&(table, *seat)).ok_or_else(|| broken("the seat is free"))?;
+        place.transfer = Some((id, *amount));
+        let (player, amount) = (place.player, i128::from(*amount));
+        let account = Account::Seat(table, player);
+        let stack = self.of(account);
+        self.state(account, -amount);
+        let legs = Legs::from([(account, -amount), (Account::Player(player), amount)]);
+        books.effects.asked(id, ("the cash-out", legs), books.troubles);
+        let whole = stack == amount;
+        if whole {
+            Ok(())
+        } else {
+            Err(broken(format!("{amount} of a stack of {stack} are paid out")))
+        }
+    }
+
+    /// The seat is free; nothing may be left on its account.
+    fn leave(&mut self, place: (TableId, u32), by: i128) -> Result<(), Broken> {
+        let seat = self.seats.remove(&place).ok_or_else(|| broken("the seat is free"))?;
+        let account = Account::Seat(place.0, seat.player);
+        self.state(account, by);
+        match self.of(account) {
+            0 => {
+                self.stated.remove(&account);
+                Ok(())
+            }
+            left => Err(broken(format!("the seat is left with {left} credits on it"))),
+        }
+    }
+
+    fn playing(&mut self, hand: HandId) -> Result<&mut Playing, Broken> {
+        self.hands.get_mut(&hand).ok_or_else(|| broken("no such hand is in play"))
+    }
+
+    /// A hand begins with what the table has.
+    fn hand_opened(
+        &mut self,
+        hand: HandId,
+        opened: &pb::HandOpened,
+        books: &mut Books<'_>,
+    ) -> Result<(), Broken> {
+        let table = field::table_id(&opened.table_id)?;
+        books.figures.hands_opened = books.figures.hands_opened.saturating_add(1);
+        let unsettled = self.hands.values().find(|playing| playing.table == table);
+        let unsettled = unsettled.map(|playing| playing.opened.hand_no);
+        let playing = Playing { table, opened: opened.clone(), settled: None, finished: None };
+        self.hands.insert(hand, playing);
+        if let Some(hand_no) = unsettled {
+            return Err(broken(format!("hand {hand_no} of this table was never settled")));
+        }
+        let number = opened.hand_no;
+        let last = self.hand_no.insert(table, number).unwrap_or_default();
+        if last.checked_add(1) != Some(number) || hand != fairness::hand_id(table, number) {
+            return Err(broken(format!("hand {number} follows hand {last}, or has another's id")));
+        }
+        self.as_created(table, opened)?;
+        self.same(table, &opened.roster, (opened.sabacc_pot, opened.carried_pot))
+    }
+
+    /// A hand is played by the rules and the clocks that its table was opened with.
+    fn as_created(&self, table: TableId, opened: &pb::HandOpened) -> Result<(), Broken> {
+        let created = self.created.get(&table).ok_or_else(|| broken("there is no such table"))?;
+        let clocks = (opened.action_seconds, opened.bank_seconds);
+        if clocks != (created.action_seconds, created.bank_seconds) {
+            return Err(broken("the hand has other clocks than its table"));
+        }
+        if opened.rule_set != created.rule_set {
+            return Err(broken("the hand has another rule set than its table"));
+        }
+        Ok(())
+    }
+
+    /// Stacks and pots as they are stated now.
+    fn same(
+        &self,
+        table: TableId,
+        roster: &[pb::RosterSeat],
+        (sabacc, carried): (u64, u64),
+    ) -> Result<(), Broken> {
+        for pb::RosterSeat { seat, player_id, stack } in roster {
+            let player = field::player_id(player_id)?;
+            let sits = self.seats.get(&(table, *seat)).is_some_and(|it| it.player == player);
+            let before = self.of(Account::Seat(table, player));
+            if !sits || before != i128::from(*stack) {
+                return Err(broken(format!("seat {seat} has {before} credits, not {stack}")));
+            }
+        }
+        let pots = [(Account::SabaccPot(table), sabacc), (Account::CarriedPot(table), carried)];
+        let wrong = pots.into_iter().find(|(pot, credits)| self.of(*pot) != i128::from(*credits));
+        match wrong {
+            None => Ok(()),
+            Some((pot, credits)) => {
+                Err(broken(format!("{pot} has {} credits, not {credits}", self.of(pot))))
+            }
+        }
+    }
+
+    fn hand_settled(
+        &mut self,
+        hand: HandId,
+        settled: &pb::HandSettled,
+        books: &mut Books<'_>,
+    ) -> Result<(), Broken> {
+        let playing = self.playing(hand)?;
+        if playing.settled.replace(settled.clone()).is_some() {
+            return Err(broken("the hand is settled twice"));
+        }
+        let (table, opened) = (playing.table, playing.opened.clone());
+        if opened.roster.len() != settled.finishing_stacks.len() {
+            return Err(broken("not one finishing stack a player"));
+        }
+        let mut legs = Legs::new();
+        let mut leg = |account, before: u64, after: u64| {
+            let moved = i128::from(after) - i128::from(before);
+            if moved != 0 {
+                legs.insert(account, moved);
+            }
+        };
+        for (seat, stack) in opened.roster.iter().zip(&settled.finishing_stacks) {
+            let player = field::player_id(&seat.player_id)?;
+            leg(Account::Seat(table, player), seat.stack, *stack);
+        }
+        leg(Account::SabaccPot(table), opened.sabacc_pot, settled.finishing_sabacc_pot);
+        leg(Account::CarriedPot(table), opened.carried_pot, settled.finishing_carried_pot);
+        leg(Account::Rake, 0, settled.rake);
+        for (account, moved) in &legs {
+            self.state(*account, *moved);
+        }
+        let sum: i128 = legs.values().sum();
+        let figures = &mut books.figures;
+        figures.hands_settled = figures.hands_settled.saturating_add(1);
+        figures.rake = figures.rake.saturating_add(settled.rake);
+        books.effects.asked(hand.into(), ("the settlement of hand", legs), books.troubles);
+        self.gone_on(hand)?;
+        if sum == 0 { Ok(()) } else { Err(broken(format!("the hand made {sum} credits"))) }
+    }
+
+    /// Once a hand is settled and its table has gone on, both must say the same.
+    fn gone_on(&mut self, hand: HandId) -> Result<(), Broken> {
+        let playing = self.playing(hand)?;
+        let table = playing.table;
+        let (Some(_), Some(finished)) = (&playing.settled, playing.finished.take()) else {
+            return Ok(());
+        };
+        self.hands.remove(&hand);
+        self.same(table, &finished.seats, (finished.sabacc_pot, finished.carried_pot))
+    }
+
+    /// Both pots go to seats, whole.
+    fn pot_refund(
+        &mut self,
+        table: TableId,
+        due: &pb::PotRefundDue,
+        books: &mut Books<'_>,
+    ) -> Result<(), Broken> {
+        let id = field::id("transfer_id", &due.transfer_id)?;
+        let mut legs = Legs::new();
+        for pot in [Account::SabaccPot(table), Account::CarriedPot(table)] {
+            legs.insert(pot, -self.of(pot));
+        }
+        let mut absent = Vec::new();
+        for pb::RosterSeat { seat, player_id, stack } in &due.shares {
+            let player = field::player_id(player_id)?;
+            if *seat == 0 {
+                absent.push((player, i128::from(*stack)));
+            }
+            let account = Account::Seat(table, player);
+            let sum = legs.entry(account).or_default();
+            *sum = sum.saturating_add(i128::from(*stack));
+        }
+        legs.retain(|_, moved| *moved != 0);
+        let sum: i128 = legs.values().sum();
+        for (account, moved) in &legs {
+            self.state(*account, *moved);
+        }
+        if !legs.is_empty() {
+            self.refunds.insert(table, Refund { transfer: id, absent });
+            books.effects.asked(id, ("the refund", legs), books.troubles);
+        }
+        if sum == 0 { Ok(()) } else { Err(broken(format!("the shares miss the pots by {sum}"))) }
+    }
+
+    /// The refund is posted: shares of players who had left go on to their accounts.
+    fn pot_refunded(&mut self, table: TableId, answer: Answer, books: &mut Books<'_>) {
+        let Some(Refund { transfer, absent }) = self.refunds.remove(&table) else { return };
+        books.effects.answered(transfer, answer, books.troubles);
+        for (player, share) in absent {
+            let account = Account::Seat(table, player);
+            self.state(account, -share);
+            let legs = Legs::from([(account, -share), (Account::Player(player), share)]);
+            books.effects.pay_out(account, legs, books.troubles);
+        }
+    }
+
+    /// Nothing may be left at a closed table.
+    fn closed(&mut self, table: TableId) -> Result<(), Broken> {
+        let left = self
+            .stated
+            .iter()
+            .find(|(account, amount)| account.table() == Some(table) && **amount != 0);
+        match left {
+            None => {
+                self.stated.retain(|account, _| account.table() != Some(table));
+                Ok(())
+            }
+            Some((account, amount)) => {
+                Err(broken(format!("the table closes with {amount} credits on {account}")))
+            }
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Honest books pass whole and at every moment; each check fails for what it is there for.
+
+use primitives::UnixMicros;
+use proto::event::v1 as pb;
+
+use super::*;
+use crate::specimen::{Entry, LogName, Room};
+
+const END: UnixMicros = UnixMicros(u64::MAX);
+
+/// A table's whole life: players come and go, hands are played, the pots are paid back.
+fn room() -> Room {
+    let mut room = Room::seated(3, "dice", 3);
+    for hand in 0..6 {
+        assert!(room.play());
+        if hand == 2 {
+            room.stand(2);
+            room.sit(4, 700);
+        }
+    }
+    room
+}
+
+fn closed() -> Room {
+    let mut room = room();
+    room.close();
+    room
+}
+
+fn report(room: &Room) -> Report {
+    audit(&room.script.events(LogName::Wallet), &room.script.events(LogName::Table), END)
+}
+
+fn fails(report: &Report) -> Vec<Check> {
+    report.checks.failed().collect()
+}
+
+/// Exactly these fail once `edit` is done.
+fn check(failing: &[Check], edit: impl FnOnce(&mut Vec<Entry>)) {
+    let mut room = closed();
+    edit(&mut room.script.entries);
+    let report = report(&room);
+    assert_eq!(fails(&report), failing, "{report:#?}");
+}
+
+/// The last event of a kind that fits, to be changed.
+macro_rules! the {
+    ($entries:expr, $kind:ident, $fits:expr) => {
+        $entries
+            .iter_mut()
+            .rev()
+            .find_map(|entry| match &mut entry.recorded {
+                Recorded::$kind(it) if $fits(it) => Some(it),
+                _ => None,
+            })
+            .unwrap()
+    };
+    ($entries:expr, $kind:ident) => {
+        the!($entries, $kind, |_: &pb::$kind| true)
+    };
+}
+
+fn settles(posted: &pb::TransferPosted) -> bool {
+    !posted.hand_id.is_empty() && posted.legs.len() > 1
+}
+
+/// How many entries there are at each moment between two appends: an account is opened together with
+/// what it is opened for.
+fn moments(room: &Room) -> Vec<usize> {
+    let entries = &room.script.entries;
+    let whole = |length: &usize| {
+        let last = length.checked_sub(1).map(|last| &entries[last].recorded);
+        !matches!(last, Some(Recorded::AccountOpened(it)) if !it.account.starts_with("player/"))
+    };
+    (0..entries.len()).filter(whole).collect()
+}
+
+fn without(entries: &mut Vec<Entry>, test: impl Fn(&Recorded) -> bool) {
+    let index = entries.iter().rposition(|entry| test(&entry.recorded)).unwrap();
+    entries.remove(index);
+}
+
+#[test]
+fn an_honest_table_passes_from_its_opening_to_its_closing() {
+    for room in [room(), closed()] {
+        let report = report(&room);
+        assert!(report.passed(), "{report:#?}");
+        assert_eq!(report.open, Vec::<String>::new());
+        let Figures { hands_opened, hands_settled, issued, redeemed, .. } = report.figures;
+        assert_eq!((hands_opened, hands_settled, issued, redeemed), (6, 6, 6700, 0));
+    }
+}
+
+#[test]
+fn at_every_moment_what_is_under_way_is_known_and_no_trouble() {
+    let room = closed();
+    let mut open = 0;
+    for length in moments(&room) {
+        let mut until = Room::open(3, "dice");
+        until.script.entries = room.script.entries[..length].to_vec();
+        let report = report(&until);
+        assert!(report.passed(), "after {length} entries: {report:#?}");
+        open += report.open.len();
+    }
+    assert!(open > 50, "{open}");
+}
+
+#[test]
+fn the_tables_may_know_more_of_the_wallet_than_was_read() {
+    let room = closed();
+    for length in moments(&room) {
+        let mut wallet = Room::open(3, "dice");
+        wallet.script.entries = room.script.entries[..length].to_vec();
+        let read_at = room.script.entries[length].at;
+        let tables = room.script.events(LogName::Table);
+        let report = audit(&wallet.script.events(LogName::Wallet), &tables, read_at);
+        assert!(report.passed(), "wallet read after {length} entries: {report:#?}");
+    }
+}
+
+#[test]
+fn fed_in_the_order_of_their_times_it_is_the_same() {
+    let room = closed();
+    let logs = [LogName::Wallet, LogName::Table];
+    let of = |log| room.script.events(log).into_iter().map(move |event| (log, event));
+    let mut events: Vec<(LogName, Event)> = logs.into_iter().flat_map(of).collect();
+    events.sort_by_key(|(_, event)| event.recorded_at);
+    let mut audit = LedgerAudit::new();
+    for (log, event) in &events {
+        if *log == LogName::Wallet { audit.wallet(event) } else { audit.table(event) }
+    }
+    assert!(audit.effects.is_empty(), "nothing is kept of what is done with");
+    assert_eq!(audit.finish(END), report(&room));
+}
+
+#[test]
+fn lawful() {
+    check(&[Check::Lawful], |entries| {
+        the!(entries, TransferPosted, |it: &pb::TransferPosted| !it.reason.is_empty()).reason =
+            String::new();
+    });
+    // The same issue twice: lawful balances, and credits out of nothing.
+    check(&[Check::Lawful], |entries| {
+        let issue =
+            |it: &Entry| matches!(&it.recorded, Recorded::TransferPosted(it) if it.kind == 1);
+        let again = entries.iter().find(|it| issue(it)).unwrap().clone();
+        entries.push(again);
+    });
+    // Another account is opened than the one that is paid.
+    check(&[Check::Lawful], |entries| {
+        let seat = |it: &pb::AccountOpened| it.account.starts_with("seat/");
+        let account = &mut the!(entries, AccountOpened, seat).account;
+        account.truncate(account.len() - 4);
+        account.push_str("0000");
+    });
+}
+
+#[test]
+fn balanced() {
+    check(&[Check::Lawful, Check::Balanced], |entries| {
+        the!(entries, TransferPosted, |it: &pb::TransferPosted| it.kind == 1).legs[1].amount += 1;
+    });
+}
+
+#[test]
+fn tables() {
+    // A stack grows between two hands.
+    check(&[Check::Tables], |entries| {
+        the!(entries, HandFinished).seats[0].stack += 1;
+    });
+    check(&[Check::Tables], |entries| {
+        the!(entries, HandFinished).sabacc_pot += 1;
+    });
+    check(&[Check::Tables], |entries| {
+        let closes = |it: &Recorded| matches!(it, Recorded::SeatVacated(_));
+        let index = entries.iter().rposition(|it| closes(&it.recorded)).unwrap();
+        entries.insert(index, entries[index].clone());
+    });
+}
+
+#[test]
+fn tables_play_every_hand_by_their_own_rules() {
+    check(&[Check::Tables], |entries| the!(entries, HandOpened).action_seconds = 1);
+    check(&[Check::Tables], |entries| the!(entries, HandOpened).rule_set.push(' '));
+    // A hand that moved nothing but its number.
+    check(&[Check::Tables], |entries| {
+        let last = |it: &pb::HandOpened| it.hand_no == 6;
+        the!(entries, HandOpened, last).hand_no = 7;
+    });
+}
+
+#[test]
+fn a_hand_that_is_never_settled_is_found_when_the_next_one_opens() {
+    let mut room = room();
+    without(&mut room.script.entries, |it| matches!(it, Recorded::HandFinished(_)));
+    assert!(report(&room).passed());
+    assert!(room.play());
+    let report = report(&room);
+    assert!(fails(&report).contains(&Check::Tables), "{report:#?}");
+}
+
+#[test]
+fn transfers() {
+    check(&[Check::Transfers], |entries| {
+        the!(entries, SettlementPosted).position += 1;
+    });
+    // A payment between seats that no table asked for, and back.
+    check(&[Check::Transfers], |entries| {
+        let index = entries
+            .iter()
+            .rposition(|it| matches!(&it.recorded, Recorded::TransferPosted(it) if settles(it)));
+        let index = index.unwrap();
+        for turn in [1_u8, 2] {
+            let mut again = entries[index].clone();
+            if let Recorded::TransferPosted(posted) = &mut again.recorded {
+                posted.transfer_id = vec![turn; 16].into();
+                posted.hand_id = posted.transfer_id.clone();
+                for leg in &mut posted.legs {
+                    leg.amount *= if turn == 1 { -1 } else { 1 };
+                }
+            }
+            entries.insert(index + usize::from(turn), again);
+        }
+    });
+}
+
+#[test]
+fn a_settlement_that_was_never_posted_or_posted_otherwise() {
+    let posted = |it: &Recorded| matches!(it, Recorded::TransferPosted(it) if settles(it));
+    let last =
+        |room: &Room| room.script.entries.iter().rposition(|it| posted(&it.recorded)).unwrap();
+    let mut room = room();
+    let index = last(&room);
+    let kept = room.script.entries.remove(index);
+    let failed = fails(&report(&room));
+    assert_eq!(failed, [Check::Transfers, Check::Accounts], "never posted");
+
+    room.script.entries.insert(index, kept);
+    if let Recorded::TransferPosted(posted) = &mut room.script.entries[index].recorded {
+        // Both get less of what they should: nobody owes for it.
+        for sign in [1, -1] {
+            let leg = posted.legs.iter_mut().find(|leg| leg.amount * sign > 1).unwrap();
+            leg.amount -= sign;
+        }
+    }
+    let failed = fails(&report(&room));
+    assert_eq!(failed, [Check::Transfers, Check::Accounts], "posted otherwise");
+}
+
+#[test]
+fn accounts_name_the_first_difference() {
+    let mut room = room();
+    // The table pays rake that the wallet never saw, out of a pot that it states too small.
+    let settled = the!(room.script.entries, HandSettled);
+    settled.rake += 1;
+    let report = report(&room);
+    let Some(Verdict::Failed(why)) = report.checks.of(Check::Accounts) else {
+        panic!("{report:#?}");
+    };
+    assert!(why.starts_with("house/rake: the wallet says 0 credits, the tables 1"), "{why}");
+}
+
+#[test]
+fn a_buy_in_that_was_refused_must_not_be_posted() {
+    let mut room = Room::seated(1, "dice", 2);
+    let entries = &mut room.script.entries;
+    let funded = entries.iter().rposition(|it| matches!(it.recorded, Recorded::SeatFunded(_)));
+    entries[funded.unwrap()].recorded =
+        pb::SeatRefused { seat: 2, reason: "INSUFFICIENT_CREDITS".to_owned() }.into();
+    let failed = fails(&report(&room));
+    assert_eq!(failed, [Check::Transfers, Check::Accounts]);
+    without(
+        &mut room.script.entries,
+        |it| matches!(it, Recorded::TransferPosted(it) if it.kind == 3),
+    );
+    without(
+        &mut room.script.entries,
+        |it| matches!(it, Recorded::AccountOpened(it) if it.account.starts_with("seat/")),
+    );
+    assert!(report(&room).passed(), "{:#?}", report(&room));
+}
+
+#[test]
+fn whoever_left_before_the_pot_was_shared_is_paid_out_by_himself() {
+    let mut room = room();
+    let paid = room.close_for_absent(1);
+    let report_now = report(&room);
+    assert!(report_now.passed() && paid > 0, "{report_now:#?}");
+    // His payment is posted twice.
+    let mut twice = room;
+    let pays = |it: &Entry| matches!(&it.recorded, Recorded::TransferPosted(it) if it.kind == 4);
+    let index = twice.script.entries.iter().rposition(pays).unwrap();
+    let mut again = twice.script.entries[index].clone();
+    if let Recorded::TransferPosted(posted) = &mut again.recorded {
+        posted.transfer_id = vec![9; 16].into();
+    }
+    twice.script.entries.insert(index, again);
+    assert!(fails(&report(&twice)).contains(&Check::Transfers));
+    // Or not at all, and the table says it was.
+    without(
+        &mut twice.script.entries,
+        |it| matches!(it, Recorded::TransferPosted(it) if it.kind == 4),
+    );
+    without(
+        &mut twice.script.entries,
+        |it| matches!(it, Recorded::TransferPosted(it) if it.kind == 4),
+    );
+    assert!(fails(&report(&twice)).contains(&Check::Transfers));
+}

@@ -1,0 +1,141 @@
+//! One log as it lies, from its first event to its last: no gap in its numbers, no break in a
+//! stream, no step back in time; and the root that its checkpoints must have signed.
+//!
+//! Needs memory for the head of every stream, about 100 bytes each, and for nothing else.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use eventlog::Event;
+use merkle::Tree;
+use merkle::record::chain_hash;
+use primitives::{StreamId, UnixMicros};
+use serde::Serialize;
+
+use crate::report::{Checked, Checks, Verdict};
+
+/// The checks, in the order they are told in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    Positions,
+    Times,
+    Versions,
+    Chains,
+}
+
+impl Check {
+    pub const ALL: [Check; 4] = [Check::Positions, Check::Times, Check::Versions, Check::Chains];
+
+    /// What it says where it passes.
+    #[must_use]
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Check::Positions => "Positions count from 0 without a gap.",
+            Check::Times => "No event is older than the one before it.",
+            Check::Versions => "The versions of every stream count from 1 without a gap.",
+            Check::Chains => "Every record names the record before it in its stream.",
+        }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.sentence())
+    }
+}
+
+/// What came of the audit of a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    pub checks: Checks<Check>,
+    /// The number of events.
+    pub size: u64,
+    /// RFC 6962 root over all records, computed here: compare it with the signed checkpoints.
+    pub root: [u8; 32],
+    pub streams: u64,
+    /// Unix microseconds of the last event; 0 where there is none.
+    pub last_recorded_at: u64,
+}
+
+impl Report {
+    /// Whether every check was made and passed.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.checks.passed()
+    }
+}
+
+/// An audit under way.
+#[derive(Default)]
+pub struct LogAudit {
+    tree: Tree,
+    /// Of each stream the last version, and the hash of its record.
+    heads: BTreeMap<StreamId, (u64, [u8; 32])>,
+    recorded_at: UnixMicros,
+    troubles: BTreeMap<Check, String>,
+}
+
+impl LogAudit {
+    #[must_use]
+    pub fn new() -> LogAudit {
+        LogAudit::default()
+    }
+
+    /// The next event, in order of position.
+    pub fn event(&mut self, event: &Event) {
+        let at = event.position.0;
+        let next = self.tree.size();
+        self.check(at == next, Check::Positions, || format!("position {at} where {next} belongs"));
+        let (now, before) = (event.recorded_at, self.recorded_at);
+        self.check(before <= now, Check::Times, || {
+            format!("position {at} was recorded at {now}, the one before at {before}")
+        });
+        let (version, previous) = self.heads.get(&event.stream).copied().unwrap_or_default();
+        let (found, due) = (event.version.0, version.saturating_add(1));
+        let stream = event.stream;
+        self.check(found == due, Check::Versions, || {
+            format!("position {at}: version {found} of stream {stream} where {due} belongs")
+        });
+        self.check(event.previous == previous, Check::Chains, || {
+            format!("position {at} does not name the record before it in stream {stream}")
+        });
+        let record = event.record();
+        self.tree.push(&record);
+        self.heads.insert(stream, (found, chain_hash(&record)));
+        self.recorded_at = now;
+    }
+
+    fn check(&mut self, fact: bool, check: Check, why: impl FnOnce() -> String) {
+        if !fact {
+            self.troubles.entry(check).or_insert_with(why);
+        }
+    }
+
+    #[must_use]
+    pub fn finish(self) -> Report {
+        let LogAudit { tree, heads, recorded_at, mut troubles } = self;
+        let checked = |check| {
+            let verdict = troubles.remove(&check).map_or(Verdict::Passed, Verdict::Failed);
+            Checked { check, verdict }
+        };
+        Report {
+            checks: Checks(Check::ALL.into_iter().map(checked).collect()),
+            size: tree.size(),
+            root: tree.root(),
+            streams: u64::try_from(heads.len()).unwrap_or(u64::MAX),
+            last_recorded_at: recorded_at.0,
+        }
+    }
+}
+
+/// A whole log at once. See [`LogAudit`].
+#[must_use]
+pub fn audit<'a>(events: impl IntoIterator<Item = &'a Event>) -> Report {
+    let mut audit = LogAudit::new();
+    events.into_iter().for_each(|event| audit.event(event));
+    audit.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Verdicts, one a check, each with its reason.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// What came of one check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", content = "why", rename_all = "snake_case")]
+pub enum Verdict {
+    Passed,
+    /// What is on record cannot be honest.
+    Failed(String),
+    /// Something is missing that the check needs. Not a pass.
+    NotPossible(String),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Passed => f.write_str("passed"),
+            Verdict::Failed(why) => write!(f, "FAILED: {why}"),
+            Verdict::NotPossible(why) => write!(f, "not possible: {why}"),
+        }
+    }
+}
+
+/// A check and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Checked<C> {
+    pub check: C,
+    #[serde(flatten)]
+    pub verdict: Verdict,
+}
+
+/// Every check of one audit, each once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Checks<C>(pub Vec<Checked<C>>);
+
+impl<C: Copy + PartialEq> Checks<C> {
+    /// Whether every check was made and passed.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.0.iter().all(|checked| checked.verdict == Verdict::Passed)
+    }
+
+    /// The checks that failed.
+    pub fn failed(&self) -> impl Iterator<Item = C> {
+        let failed = |checked: &&Checked<C>| matches!(checked.verdict, Verdict::Failed(_));
+        self.0.iter().filter(failed).map(|checked| checked.check)
+    }
+
+    /// What came of one check.
+    #[must_use]
+    pub fn of(&self, check: C) -> Option<&Verdict> {
+        self.0.iter().find(|checked| checked.check == check).map(|checked| &checked.verdict)
+    }
+}
+
+/// Why a check does not pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    Failed(String),
+    NotPossible(String),
+}
+
+impl From<Result<(), Trouble>> for Verdict {
+    fn from(result: Result<(), Trouble>) -> Verdict {
+        match result {
+            Ok(()) => Verdict::Passed,
+            Err(Trouble::Failed(why)) => Verdict::Failed(why),
+            Err(Trouble::NotPossible(why)) => Verdict::NotPossible(why),
+        }
+    }
+}
+
+pub(crate) fn failed(why: impl Into<String>) -> Trouble {
+    Trouble::Failed(why.into())
+}
+
+pub(crate) fn missing(why: impl Into<String>) -> Trouble {
+    Trouble::NotPossible(why.into())
+}
+
+/// Fails where `fact` is not so.
+pub(crate) fn hold(fact: bool, why: impl FnOnce() -> String) -> Result<(), Trouble> {
+    if fact { Ok(()) } else { Err(Trouble::Failed(why())) }
+}

@@ -1,0 +1,295 @@
+//! Honest records of made-up tables, for tests: of audits, and of whoever carries or shows one.
+//!
+//! A [`Room`] has one table with its dealer and its wallet, no networks and a clock of its own. It
+//! plays hands by random legal moves and writes into its [`Script`] what the services would write,
+//! in the same order. The same number gives the same script. A test then breaks exactly one record
+//! and sees who notices: [`Script::records`] chains what is there anew.
+
+mod hand;
+mod promise;
+mod script;
+mod wallet;
+
+use std::collections::BTreeMap;
+
+use ::ledger::{Account, Amount, Command, Kind, Ledger, Leg, Transfer};
+use ed25519_dalek::SigningKey;
+use primitives::{Credits, HandId, PlayerId, RequestId, TableId, UnixMicros};
+use proto::event::v1 as pb;
+use sha2::{Digest, Sha256};
+use wire::Recorded;
+
+pub use script::{Entry, LogName, Script};
+
+/// Seconds for a decision, at every table here.
+pub const ACTION_SECONDS: u32 = 20;
+/// Seconds of a time bank.
+pub const BANK_SECONDS: u32 = 30;
+const BUY_IN: u64 = 2000;
+const ORIGIN: &str = "specimen.example/dealer";
+
+/// A seat with somebody on it.
+#[derive(Debug, Clone)]
+pub struct Seat {
+    pub player: PlayerId,
+    pub stack: u64,
+}
+
+/// One table and what is behind it.
+#[derive(Clone)]
+pub struct Room {
+    pub script: Script,
+    pub table: TableId,
+    pub seats: BTreeMap<u32, Seat>,
+    pub hand_no: u64,
+    sabacc_pot: u64,
+    carried_pot: u64,
+    rule_set: String,
+    ledger: Ledger,
+    key: SigningKey,
+    now: u64,
+    state: u64,
+}
+
+impl Room {
+    /// A table without anybody. `variant` and its `fields` as the rules name them.
+    ///
+    /// # Panics
+    /// Where there is no such variant.
+    #[must_use]
+    pub fn open(number: u64, variant: &str) -> Room {
+        let variant = rules::variant(variant).expect("a variant of the registry");
+        let rule_set = rules::RuleSet::defaults(variant).canonical();
+        let mut room = Room {
+            script: Script::default(),
+            table: TableId(id("table", number)),
+            seats: BTreeMap::new(),
+            hand_no: 0,
+            sabacc_pot: 0,
+            carried_pot: 0,
+            rule_set: rule_set.clone(),
+            ledger: Ledger::new(),
+            key: SigningKey::from_bytes(&[7; 32]),
+            now: 1_700_000_000_000_000,
+            state: number,
+        };
+        let created = pb::TableCreated {
+            name: "Specimen".to_owned(),
+            rule_set,
+            seats: 8,
+            min_buy_in: 1,
+            max_buy_in: 100_000,
+            action_seconds: ACTION_SECONDS,
+            bank_seconds: BANK_SECONDS,
+            pause_ms: 1000,
+        };
+        room.table_says(created);
+        room
+    }
+
+    /// A table with this many seats taken.
+    #[must_use]
+    pub fn seated(number: u64, variant: &str, seats: u32) -> Room {
+        let mut room = Room::open(number, variant);
+        for seat in 1..=seats {
+            room.sit(seat, BUY_IN);
+        }
+        room
+    }
+
+    /// The dealer's public key.
+    #[must_use]
+    pub fn dealer_keys(&self) -> Vec<[u8; 32]> {
+        vec![self.key.verifying_key().to_bytes()]
+    }
+
+    /// A hand's records.
+    #[must_use]
+    pub fn records(&self, hand_no: u64) -> crate::hand::HandRecords {
+        self.script.records(self.table, hand_no, self.dealer_keys())
+    }
+
+    /// A number below `n`, which is at least 1.
+    pub(crate) fn choose(&mut self, n: u64) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (word ^ (word >> 31)) % n
+    }
+
+    fn now(&self) -> UnixMicros {
+        UnixMicros(self.now)
+    }
+
+    fn wait_ms(&mut self, ms: u64) {
+        self.now += ms * 1000;
+    }
+
+    fn write(&mut self, log: LogName, stream: [u8; 16], recorded: Recorded) -> u64 {
+        self.now += 700;
+        let at = self.now();
+        self.script.push(Entry { log, stream: primitives::StreamId(stream), at, recorded })
+    }
+
+    fn table_says(&mut self, event: impl Into<Recorded>) {
+        self.write(LogName::Table, self.table.0, event.into());
+    }
+
+    fn hand_says(&mut self, hand: HandId, event: impl Into<Recorded>) {
+        self.write(LogName::Table, hand.0, event.into());
+    }
+
+    fn dealer_says(&mut self, hand: HandId, event: impl Into<Recorded>) {
+        self.write(LogName::Dealer, hand.0, event.into());
+    }
+
+    /// Posts a transfer; its position in the wallet's log.
+    fn post(&mut self, transfer: Transfer) -> u64 {
+        let entries = ::ledger::decide(&self.ledger, Command::Post(transfer));
+        let mut position = 0;
+        for entry in entries.expect("the room asks for lawful transfers only") {
+            ::ledger::evolve(&mut self.ledger, &entry);
+            let (stream, recorded) = wallet::record(&entry);
+            position = self.write(LogName::Wallet, stream.0, recorded);
+        }
+        position
+    }
+
+    /// A player with just these credits takes a seat with all of them.
+    ///
+    /// # Panics
+    /// Where the seat is taken or the amount is no amount of credits.
+    pub fn sit(&mut self, seat: u32, buy_in: u64) {
+        let credits = Credits::try_new(buy_in).expect("an amount of credits");
+        let player = PlayerId(id("player", u64::from(seat) << 32 | self.choose(1 << 32)));
+        let opened = ::ledger::Event::Opened(Account::Player(player));
+        ::ledger::evolve(&mut self.ledger, &opened);
+        let (stream, recorded) = wallet::record(&opened);
+        self.write(LogName::Wallet, stream.0, recorded);
+        let (issue, transfer) = (self.request("issue"), self.request("buy-in"));
+        let accounts = (Account::Issuance, Account::Player(player));
+        let reason = "a player of a specimen".to_owned();
+        self.post(Transfer { reason, ..pair(issue, Kind::Issue, accounts, credits) });
+        let taken = pb::SeatTaken {
+            seat,
+            player_id: player.0.to_vec().into(),
+            buy_in,
+            transfer_id: transfer.0.to_vec().into(),
+        };
+        self.table_says(taken);
+        let accounts = (Account::Player(player), Account::Seat(self.table, player));
+        self.post(pair(transfer, Kind::BuyIn, accounts, credits));
+        self.table_says(pb::SeatFunded { seat });
+        assert!(self.seats.insert(seat, Seat { player, stack: buy_in }).is_none(), "a free seat");
+    }
+
+    /// Somebody leaves with what he has.
+    ///
+    /// # Panics
+    /// Where nobody sits there.
+    pub fn stand(&mut self, seat: u32) {
+        let Seat { player, stack } = self.seats.remove(&seat).expect("a taken seat");
+        self.table_says(pb::LeaveAsked { seat });
+        if stack > 0 {
+            let transfer = self.request("cash-out");
+            let transfer_id = transfer.0.to_vec().into();
+            self.table_says(pb::CashOutDue { seat, amount: stack, transfer_id });
+            let accounts = (Account::Seat(self.table, player), Account::Player(player));
+            let credits = Credits::try_new(stack).expect("a stack");
+            self.post(pair(transfer, Kind::CashOut, accounts, credits));
+        }
+        self.table_says(pb::SeatVacated { seat });
+    }
+
+    /// Pays the pots back to the first seat, everybody out, and closes the table.
+    ///
+    /// # Panics
+    /// Where nobody sits at the table.
+    pub fn close(&mut self) {
+        self.table_says(pb::CloseAsked {});
+        let (&seat, first) = self.seats.iter().next().expect("somebody sits here");
+        let whole = self.refund(seat, first.player);
+        self.seats.get_mut(&seat).expect("he sits there").stack += whole;
+        self.empty();
+    }
+
+    /// Closes the table after everybody has left; the pots are paid back to who sat here last.
+    /// Returns how much.
+    ///
+    /// # Panics
+    /// Where nobody sits there.
+    pub fn close_for_absent(&mut self, seat: u32) -> u64 {
+        let player = self.seats.get(&seat).expect("a taken seat").player;
+        self.stand(seat);
+        self.table_says(pb::CloseAsked {});
+        let whole = self.refund(0, player);
+        let transfer = self.request("absent");
+        let accounts = (Account::Seat(self.table, player), Account::Player(player));
+        let credits = Credits::try_new(whole).expect("a pot");
+        self.post(pair(transfer, Kind::CashOut, accounts, credits));
+        self.table_says(pb::AbsentPaid { player_id: player.0.to_vec().into() });
+        self.empty();
+        whole
+    }
+
+    fn empty(&mut self) {
+        for seat in self.seats.keys().copied().collect::<Vec<_>>() {
+            self.stand(seat);
+        }
+        self.table_says(pb::TableClosed {});
+    }
+
+    /// Pays both pots to one player, at his seat or, with 0, away from the table.
+    fn refund(&mut self, seat: u32, player: PlayerId) -> u64 {
+        let (table, pots) = (self.table, [self.sabacc_pot, self.carried_pot]);
+        let whole = pots.iter().sum::<u64>();
+        let share = pb::RosterSeat { seat, player_id: player.0.to_vec().into(), stack: whole };
+        let shares = if whole > 0 { vec![share] } else { Vec::new() };
+        let transfer = self.request("refund");
+        self.table_says(pb::PotRefundDue { transfer_id: transfer.0.to_vec().into(), shares });
+        if whole > 0 {
+            let legs = [
+                (Account::Seat(table, player), signed(whole)),
+                (Account::SabaccPot(table), -signed(pots[0])),
+                (Account::CarriedPot(table), -signed(pots[1])),
+            ];
+            self.post(transfer_of(transfer, Kind::PotRefund { table }, &legs));
+        }
+        self.table_says(pb::PotRefunded {});
+        (self.sabacc_pot, self.carried_pot) = (0, 0);
+        whole
+    }
+
+    fn request(&mut self, what: &str) -> RequestId {
+        let number = self.choose(u64::MAX);
+        RequestId(id(what, number))
+    }
+}
+
+/// An id made from a name and a number.
+fn id(what: &str, number: u64) -> [u8; 16] {
+    let hash = Sha256::new().chain_update(what).chain_update(number.to_be_bytes()).finalize();
+    let mut id = [0; 16];
+    id.copy_from_slice(&hash[..16]);
+    id
+}
+
+fn signed(credits: u64) -> i64 {
+    i64::try_from(credits).expect("far below the limit")
+}
+
+/// A transfer of these legs without those that move nothing.
+fn transfer_of(id: RequestId, kind: Kind, legs: &[(Account, i64)]) -> Transfer {
+    let leg = |&(account, amount): &(Account, i64)| Leg {
+        account,
+        amount: Amount::try_new(amount).expect("far below the limit"),
+    };
+    let legs = legs.iter().filter(|(_, amount)| *amount != 0).map(leg).collect();
+    Transfer { id, kind, legs, reason: String::new() }
+}
+
+fn pair(id: RequestId, kind: Kind, (from, to): (Account, Account), credits: Credits) -> Transfer {
+    let amount = signed(credits.get());
+    transfer_of(id, kind, &[(from, -amount), (to, amount)])
+}

@@ -1,0 +1,89 @@
+//! What three logs say, before it is chained.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use eventlog::{Event, Position, StreamId, UnixMicros, Version};
+use merkle::record::chain_hash;
+use primitives::{HandId, TableId};
+use wire::Recorded;
+
+use crate::hand::{self, HandRecords};
+
+/// Whose log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogName {
+    Table,
+    Dealer,
+    Wallet,
+}
+
+/// One event to be.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub log: LogName,
+    pub stream: StreamId,
+    pub at: UnixMicros,
+    pub recorded: Recorded,
+}
+
+/// Entries of three logs in the order they happened.
+#[derive(Debug, Clone, Default)]
+pub struct Script {
+    pub entries: Vec<Entry>,
+}
+
+impl Script {
+    /// Adds an entry; its position in its log.
+    pub fn push(&mut self, entry: Entry) -> u64 {
+        let log = entry.log;
+        self.entries.push(entry);
+        let count = self.entries.iter().filter(|entry| entry.log == log).count();
+        u64::try_from(count - 1).unwrap_or(u64::MAX)
+    }
+
+    /// One log, numbered and chained.
+    #[must_use]
+    pub fn events(&self, log: LogName) -> Vec<Event> {
+        let mut heads: BTreeMap<StreamId, (u64, [u8; 32])> = BTreeMap::new();
+        let mut events = Vec::new();
+        let entries = self.entries.iter().filter(|entry| entry.log == log);
+        for (position, entry) in (0..).map(Position).zip(entries) {
+            let (version, previous) = heads.get(&entry.stream).copied().unwrap_or_default();
+            let new = entry.recorded.on(entry.stream);
+            let event = Event {
+                position,
+                recorded_at: entry.at,
+                stream: entry.stream,
+                version: Version(version + 1),
+                kind: new.kind,
+                schema: new.schema,
+                sealed: new.sealed,
+                payload: Bytes::clone(&new.payload),
+                request_id: None,
+                actor: Arc::from("specimen"),
+                trace: [0; 16],
+                previous,
+            };
+            heads.insert(entry.stream, (event.version.0, chain_hash(&event.record())));
+            events.push(event);
+        }
+        events
+    }
+
+    /// One hand's records, picked out of the three logs as an auditor is given them.
+    #[must_use]
+    pub fn records(&self, table: TableId, hand_no: u64, dealer_keys: Vec<[u8; 32]>) -> HandRecords {
+        let hand_id: HandId = fairness::hand_id(table, hand_no);
+        let of = |log, stream: StreamId| -> Vec<Event> {
+            let events = self.events(log).into_iter();
+            events.filter(|event| event.stream == stream).collect()
+        };
+        let at_table = hand::of_table(hand_no, of(LogName::Table, table.into()));
+        let wallet = hand::of_wallet(hand_id, of(LogName::Wallet, table.into()));
+        let (hand, dealer) =
+            (of(LogName::Table, hand_id.into()), of(LogName::Dealer, hand_id.into()));
+        HandRecords { hand_id, hand, table: at_table, dealer, wallet, dealer_keys }
+    }
+}
