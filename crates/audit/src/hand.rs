@@ -14,6 +14,7 @@
 mod case;
 pub(crate) mod chance;
 mod credits;
+mod inputs;
 mod openings;
 mod promises;
 mod select;
@@ -33,6 +34,7 @@ use crate::report::{Checked, Checks, Verdict};
 use case::Case;
 use walk::Walk;
 
+pub use inputs::inputs;
 pub use select::{of_table, of_wallet};
 pub use story::{StoryLine, story};
 

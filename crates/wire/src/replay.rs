@@ -76,23 +76,9 @@ impl From<SeatNoOutOfRange> for Unplayable {
 impl HandReplay {
     /// The hand as its first event describes it.
     pub fn open(opened: &pb::HandOpened) -> Result<HandReplay, Unplayable> {
-        let rules = RuleSet::from_canonical(&opened.rule_set)
-            .map_err(|error| Unplayable::Setup(error.to_string()))?;
-        let mut seats = Vec::new();
-        let mut stacks = Vec::new();
-        for pb::RosterSeat { seat, player_id: _, stack } in &opened.roster {
-            seats.push(SeatNo::try_from(*seat)?);
-            stacks.push(Credits::try_new(*stack)?);
-        }
-        let setup = Setup {
-            rules,
-            seats: seats.clone(),
-            stacks,
-            sabacc_pot: Credits::try_new(opened.sabacc_pot)?,
-            carried_pot: Credits::try_new(opened.carried_pot)?,
-        };
+        let setup = setup(opened)?;
         let hand = Hand::try_new(&setup).map_err(|error| Unplayable::Setup(error.to_string()))?;
-        Ok(HandReplay { hand, places: Places::default(), seats, layout: None })
+        Ok(HandReplay { hand, places: Places::default(), seats: setup.seats, layout: None })
     }
 
     /// Takes a recorded event, and says which of the rules' events it was; nothing for records
@@ -274,6 +260,25 @@ impl HandReplay {
         let code = if public { self.hand.rules().variant().deck.code(card) } else { "" };
         Ok(common::CardRef { op, position: u32::from(position), card: code.to_owned() })
     }
+}
+
+/// How a hand starts, as its first event describes it.
+pub fn setup(opened: &pb::HandOpened) -> Result<Setup, Unplayable> {
+    let rules = RuleSet::from_canonical(&opened.rule_set)
+        .map_err(|error| Unplayable::Setup(error.to_string()))?;
+    let mut seats = Vec::new();
+    let mut stacks = Vec::new();
+    for pb::RosterSeat { seat, player_id: _, stack } in &opened.roster {
+        seats.push(SeatNo::try_from(*seat)?);
+        stacks.push(Credits::try_new(*stack)?);
+    }
+    Ok(Setup {
+        rules,
+        seats,
+        stacks,
+        sabacc_pot: Credits::try_new(opened.sabacc_pot)?,
+        carried_pot: Credits::try_new(opened.carried_pot)?,
+    })
 }
 
 /// What the dealer's public numbers mean to the use of chance that asked for them.

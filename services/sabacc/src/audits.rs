@@ -7,7 +7,6 @@ use audit::hand;
 use audit::ledger::LedgerAudit;
 use chassis::clock::{Clock as _, SystemClock};
 use clap::Subcommand;
-use primitives::HandId;
 use serde_json::json;
 
 use crate::demo::Played;
@@ -38,11 +37,7 @@ pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow
 }
 
 async fn hand(logs: &mut Logs, id: &str, json: bool) -> anyhow::Result<bool> {
-    let id: HandId = if id == "latest" {
-        logs.latest().await?
-    } else {
-        id.parse().map_err(|error| anyhow::anyhow!("`{id}` is no hand's id: {error}"))?
-    };
+    let id = logs.named(id).await?;
     let records = logs.hand(id).await?;
     let report = hand::audit(&records);
     let story = hand::story(&records, &report);

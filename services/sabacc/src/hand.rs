@@ -1,4 +1,6 @@
-//! `sabacc hand`: hand histories as files: replayed, made up.
+//! `sabacc hand`: hand histories as files: replayed, made up, exported from a room.
+
+mod export;
 
 use std::path::PathBuf;
 
@@ -17,6 +19,8 @@ pub(crate) enum What {
     },
     /// Write hands played by random legal moves, always the same for the same arguments.
     Simulate(Simulation),
+    /// Write a hand of a room as a hand history, with as much as its reader may see.
+    Export(export::Options),
 }
 
 #[derive(clap::Args)]
@@ -51,8 +55,9 @@ impl std::fmt::Display for NoHistory {
 impl std::error::Error for NoHistory {}
 
 /// False where a hand breaks a rule.
-pub(crate) fn run(json: bool, what: What) -> anyhow::Result<bool> {
+pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow::Result<bool> {
     match what {
+        What::Export(options) => export::run(data, &options).await,
         What::Replay { file } => replay(&file, json),
         What::Simulate(simulation) => simulate(&simulation),
     }

@@ -87,6 +87,14 @@ impl Logs {
         }
     }
 
+    /// The hand that somebody means.
+    pub(crate) async fn named(&self, id: &str) -> anyhow::Result<HandId> {
+        if id == "latest" {
+            return self.latest().await;
+        }
+        id.parse().map_err(|error| anyhow::anyhow!("`{id}` is no hand's id: {error}"))
+    }
+
     /// The hand that ended last.
     pub(crate) async fn latest(&self) -> anyhow::Result<HandId> {
         let mut end = self.table.size().await?;

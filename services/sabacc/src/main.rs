@@ -41,7 +41,7 @@ enum Command {
     /// Check what is on record.
     #[command(subcommand)]
     Audit(audits::What),
-    /// Replay hand histories, or make some up.
+    /// Replay hand histories, make some up, or export one of a room.
     #[command(subcommand)]
     Hand(hand::What),
     /// Tell the rules of a table, as they are configured, in words.
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
             Command::Up(options) => Box::pin(up::run(data, json, options)).await,
             Command::Watch(options) => watch::run(data, json, options).await,
             Command::Audit(what) => audits::run(data, json, what).await,
-            Command::Hand(what) => hand::run(json, what),
+            Command::Hand(what) => hand::run(data, json, what).await,
             Command::Rules(options) => explain::run(json, &options),
             Command::Migrate(options) => migrate::run(options).await,
         }

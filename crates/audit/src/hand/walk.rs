@@ -126,6 +126,11 @@ impl Walk {
         }
     }
 
+    /// Why the hand could not be replayed to its end, if it could not.
+    pub(super) fn stopped(&self) -> Option<&str> {
+        self.stop.as_ref().map(|(_, why)| why.as_str())
+    }
+
     fn trouble(&mut self, check: Check, why: impl FnOnce() -> String) {
         self.troubles.entry(check).or_insert_with(why);
     }
