@@ -30,7 +30,14 @@ impl Deck {
     /// Every card that this code may mean; empty where the deck has none.
     #[must_use]
     pub fn parse(&self, code: &str) -> CardSet {
-        self.cards().filter(|&card| self.code(card) == code).collect()
+        // The last letters differ most: whole codes are hardly ever compared in vain.
+        let last = code.as_bytes().last();
+        let same = |other: &str| other.as_bytes().last() == last && other == code;
+        let first = self.codes.iter().position(|other| same(other));
+        let Some(first) = first else { return CardSet::EMPTY };
+        let copies = self.codes[first..].iter().take_while(|other| same(other)).count();
+        let id = |at: usize| u8::try_from(at).unwrap_or(u8::MAX);
+        CardSet::range(id(first), id(first + copies))
     }
 
     /// Whether both cards have the same code: copies that nobody can tell apart.

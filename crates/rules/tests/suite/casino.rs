@@ -366,8 +366,7 @@ fn in_electronic_who_called_first_checks_where_nothing_is_to_be_matched() {
 #[test]
 fn everybody_has_left_a_hand_of_any_length() {
     for variant in ["dice", "electronic"] {
-        let given =
-            Scene::new(variant, "shift=none,max_rounds=9007199254740991", &[100, 100]);
+        let given = Scene::new(variant, "shift=none,max_rounds=9007199254740991", &[100, 100]);
         let hand = check(
             &given,
             "d deal p1 S1 S2; d deal p2 F4 F5; p1 leave; p2 leave",
