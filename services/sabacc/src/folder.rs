@@ -42,11 +42,11 @@ pub(crate) struct Running {
 
 impl Folder {
     /// The folder, made if it is missing.
-    pub(crate) fn open(path: PathBuf) -> anyhow::Result<Folder> {
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Folder> {
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o755)
-            .create(&path)
+            .create(path)
             .with_context(|| format!("the data folder {} cannot be made", path.display()))?;
         let path = path.canonicalize().context("the data folder cannot be found")?;
         Ok(Folder { path })

@@ -43,7 +43,7 @@ impl Logs {
                 path.display()
             );
         }
-        let folder = Folder::open(path)?;
+        let folder = Folder::open(&path)?;
         if let Some(running) = folder.running()
             && let Ok(logs) = Logs::at(&folder, &running.database_url, None).await
         {
@@ -142,12 +142,7 @@ impl Logs {
         if !self.hands.contains_key(&table) {
             let mut hands: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
             for event in stream(&self.table, table.into()).await? {
-                let hand_no = match Recorded::try_from(&event)? {
-                    Recorded::HandCommitted(committed) => committed.hand_no,
-                    Recorded::HandStarted(started) => started.hand_no,
-                    Recorded::HandFinished(finished) => finished.hand_no,
-                    _ => continue,
-                };
+                let Some(hand_no) = hand_no(&Recorded::try_from(&event)?) else { continue };
                 hands.entry(hand_no).or_default().push(event);
             }
             self.hands.insert(table, hands);
@@ -164,6 +159,19 @@ impl Logs {
             }
         }
         Ok(hands)
+    }
+}
+
+/// The hand that an event of a table's stream is about, if it is about one.
+fn hand_no(event: &Recorded) -> Option<u64> {
+    if let Recorded::HandCommitted(committed) = event {
+        Some(committed.hand_no)
+    } else if let Recorded::HandStarted(started) = event {
+        Some(started.hand_no)
+    } else if let Recorded::HandFinished(finished) = event {
+        Some(finished.hand_no)
+    } else {
+        None
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) async fn run(
     let signals = Drain::new(Duration::from_secs(10));
     signals.on_signals().context("signals cannot be listened to")?;
     let environment = Environment::read();
-    let folder = Folder::open(data.unwrap_or_else(|| default_data_dir(&environment)))?;
+    let folder = Folder::open(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
     let mut postgres = postgres::Options::new(folder.path(), environment);
     postgres.fetch = options.fetch_postgres;
     postgres.interactive = std::io::IsTerminal::is_terminal(&std::io::stdin());

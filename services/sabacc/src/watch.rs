@@ -32,7 +32,7 @@ pub(crate) async fn run(
 ) -> anyhow::Result<bool> {
     let Options { table, server, token } = options;
     let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
-    let folder = || Folder::open(path.clone());
+    let folder = || Folder::open(&path);
     let server = match server {
         Some(server) => server,
         None => {
