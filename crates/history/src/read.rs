@@ -46,34 +46,43 @@ type Value<'i> = Spanned<DeValue<'i>>;
 pub fn read(bytes: &[u8]) -> Result<Vec<Result<HandHistory, Broken>>, NotShh> {
     let text =
         std::str::from_utf8(bytes).map_err(|error| NotShh::Utf8 { at: error.valid_up_to() })?;
+    match by_pieces(text) {
+        Some(hands) => Ok(hands),
+        None => whole(text),
+    }
+}
+
+fn whole(text: &str) -> Result<Vec<Result<HandHistory, Broken>>, NotShh> {
     let mut table = DeTable::parse(text).map_err(|error| not_toml(text, &error))?.into_inner();
     let file = File { text };
-    let version = table.remove("shh").ok_or(NotShh::Version)?;
-    let is_integer = matches!(version.get_ref(), DeValue::Integer(_));
-    if !is_integer || file.raw(version.span()) != "1" {
-        return Err(NotShh::Version);
-    }
+    file.version(&mut table)?;
     let Some(hands) = table.remove("hand") else {
         return Ok(vec![file.hand(1, table)?]);
     };
-    let foreign = table.keys().find(|key| !key.get_ref().starts_with('_'));
-    if let Some(key) = foreign {
-        let line = file.line(key.span());
-        return Err(NotShh::Beside { line, key: key.get_ref().to_string() });
+    file.nothing_but_hands(&table)?;
+    file.hands(1, hands)
+}
+
+/// The same as [`whole`], a piece for each hand: a large file is not all in memory as TOML at once. None
+/// where anything is wrong or unusual, such as a `[[hand]]` within a string: then its piece is no TOML.
+fn by_pieces(text: &str) -> Option<Vec<Result<HandHistory, Broken>>> {
+    const BREAK: &str = "\n[[hand]]";
+    let (head, _) = text.split_once(BREAK)?;
+    let mut table = DeTable::parse(head).ok()?.into_inner();
+    let file = File { text: head };
+    file.version(&mut table).ok()?;
+    file.nothing_but_hands(&table).ok()?;
+    let mut hands = Vec::new();
+    let mut rest = &text[head.len() + 1..];
+    while !rest.is_empty() {
+        let end = rest.find(BREAK).map_or(rest.len(), |end| end + 1);
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        let mut table = DeTable::parse(piece).ok()?.into_inner();
+        let hand = table.remove("hand").filter(|_| table.is_empty())?;
+        hands.extend(File { text: piece }.hands(hands.len() + 1, hand).ok()?);
     }
-    let hands = file.list("hand", hands, "tables, one for each hand")?;
-    if hands.is_empty() {
-        return Err(NotShh::NoHand);
-    }
-    let mut read = Vec::with_capacity(hands.len());
-    for (at, hand) in hands.into_iter().enumerate() {
-        let span = hand.span();
-        let DeValue::Table(table) = hand.into_inner() else {
-            return Err(file.wrong("hand", span, "tables, one for each hand"));
-        };
-        read.push(file.hand(at + 1, table)?);
-    }
-    Ok(read)
+    Some(hands)
 }
 
 fn not_toml(text: &str, error: &toml::de::Error) -> NotShh {
@@ -129,6 +138,45 @@ impl<'i> File<'i> {
 
     fn wrong(self, key: &str, span: Range<usize>, want: &'static str) -> NotShh {
         NotShh::Type { line: self.line(span), key: key.to_owned(), want }
+    }
+
+    /// Takes `shh = 1` out.
+    fn version(self, table: &mut DeTable<'i>) -> Result<(), NotShh> {
+        let version = table.remove("shh").ok_or(NotShh::Version)?;
+        let is_integer = matches!(version.get_ref(), DeValue::Integer(_));
+        if is_integer && self.raw(version.span()) == "1" { Ok(()) } else { Err(NotShh::Version) }
+    }
+
+    fn nothing_but_hands(self, table: &DeTable<'i>) -> Result<(), NotShh> {
+        match table.keys().find(|key| !key.get_ref().starts_with('_')) {
+            None => Ok(()),
+            Some(key) => {
+                let line = self.line(key.span());
+                Err(NotShh::Beside { line, key: key.get_ref().to_string() })
+            }
+        }
+    }
+
+    /// `[[hand]]` tables, of which the first has this number.
+    fn hands(
+        self,
+        first: usize,
+        hands: Value<'i>,
+    ) -> Result<Vec<Result<HandHistory, Broken>>, NotShh> {
+        let want = "tables, one for each hand";
+        let hands = self.list("hand", hands, want)?;
+        if hands.is_empty() {
+            return Err(NotShh::NoHand);
+        }
+        let mut read = Vec::with_capacity(hands.len());
+        for (at, hand) in hands.into_iter().enumerate() {
+            let span = hand.span();
+            let DeValue::Table(table) = hand.into_inner() else {
+                return Err(self.wrong("hand", span, want));
+            };
+            read.push(self.hand(first + at, table)?);
+        }
+        Ok(read)
     }
 
     fn hand(self, hand: usize, table: DeTable<'i>) -> Result<Result<HandHistory, Broken>, NotShh> {

@@ -61,8 +61,7 @@ pub fn replay(history: &HandHistory) -> Result<Replay, Broken> {
 
 /// Whether one of its words is hidden from the reader; a comment is no word.
 fn hides(line: &str) -> bool {
-    let spoken = line.split_once(" #").map_or(line, |(spoken, _)| spoken);
-    spoken.contains("??") && spoken.split(' ').any(|word| word == "??")
+    line.contains('?') && notation::spoken(line).0.split(' ').any(|word| word == "??")
 }
 
 fn compare(history: &HandHistory, end: &Settlement) -> Result<(), String> {
@@ -89,7 +88,7 @@ fn compare(history: &HandHistory, end: &Settlement) -> Result<(), String> {
 fn settlement(given: &[String], end: &Settlement) -> Result<(), String> {
     let mut replayed = end.lines.iter().map(ToString::to_string);
     for (at, line) in given.iter().enumerate() {
-        let spoken = line.split_once(" #").map_or(line.as_str(), |(spoken, _)| spoken);
+        let (spoken, _) = notation::spoken(line);
         let at = at + 1;
         match replayed.next() {
             Some(replayed) if replayed == spoken => {}
