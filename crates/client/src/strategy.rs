@@ -1,5 +1,6 @@
 //! How bots decide. A strategy sees what its player sees and answers with one of the legal moves.
 
+mod odds;
 mod pick;
 mod random;
 mod steady;
@@ -7,6 +8,7 @@ mod steady;
 use proto::common::v1::Move;
 use proto::table::v1::Turn;
 
+pub use odds::Odds;
 pub use pick::pick;
 pub use random::Random;
 pub use steady::Steady;
@@ -26,12 +28,13 @@ impl Strategy for Box<dyn Strategy> {
 }
 
 /// The names that [`by_name`] takes, sorted.
-pub const NAMES: &[&str] = &["random", "steady"];
+pub const NAMES: &[&str] = &["odds", "random", "steady"];
 
 /// A strategy by its name. The same seed decides the same in the same situations.
 #[must_use]
 pub fn by_name(name: &str, seed: u64) -> Option<Box<dyn Strategy>> {
     match name {
+        "odds" => Some(Box::new(Odds::new(seed))),
         "random" => Some(Box::new(Random::new(seed))),
         "steady" => Some(Box::new(Steady::new(seed))),
         _ => None,

@@ -1,6 +1,6 @@
 //! Strategies at whole hands of every game, straight on the rules.
 
-use client::strategy::{Random, Steady};
+use client::strategy::{Odds, Random, Steady};
 use client::{Seen, Strategy, TableState};
 use primitives::{Credits, SeatNo};
 use proto::table::v1 as pb;
@@ -162,5 +162,23 @@ fn steady_players_take_from_random_ones() {
         }
         // A stack is 200: far more a hand than luck gives.
         assert!(gained / 200 > 60, "{id}: {gained}");
+    }
+}
+
+#[test]
+fn players_who_weigh_their_odds_take_from_random_ones_in_every_game() {
+    const HANDS: u64 = 80;
+    for variant in rules::ALL {
+        let mut places =
+            [Place::of(Random::new(1)), Place::of(Odds::new(2)), Place::of(Random::new(3))];
+        let mut gained = 0;
+        for hand_no in 1..=HANDS {
+            let [first, odds, third] = play(variant, hand_no, &mut places);
+            gained += 2 * odds - first - third;
+        }
+        let due = i64::try_from(RuleSet::defaults(variant).due(Credits::ZERO).get()).unwrap();
+        // Ahead of each of the others, each hand, by a good part of what it costs to be dealt in.
+        let ahead = gained * 100 / (2 * due * i64::try_from(HANDS).unwrap());
+        assert!(ahead > 40, "{}: {ahead} % of that ahead", variant.id);
     }
 }

@@ -1,0 +1,95 @@
+//! Betting by what a hand wins on average.
+
+use proto::common::v1::{LegalMove, Move, MoveKind};
+
+use super::deal::ALL;
+use super::situation::Money;
+use super::{find, plain};
+
+/// What is known about the hand.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chances {
+    /// The share of the pot that it wins on average, in thousandths.
+    pub(super) equity: i64,
+    /// What the reveal costs on average besides, in thousandths of the pot.
+    pub(super) penalty: i64,
+    /// What folding costs.
+    pub(super) fold: u64,
+    /// How many others can win.
+    pub(super) others: usize,
+}
+
+/// The decision of a betting round; none where none is on.
+pub(super) fn bet(legal: &[LegalMove], money: Money, chances: Chances) -> Option<Move> {
+    let Chances { equity, penalty, fold, others } = chances;
+    let fair = ALL / i64::try_from(others + 1).unwrap_or(ALL);
+    let good = equity > (fair * 13 / 10).min(ALL * 3 / 4);
+    if let Some(call) = plain(legal, MoveKind::CallHand).filter(|_| good && equity > 450) {
+        return Some(call);
+    }
+    // In thousandths of a credit, so that nothing is rounded away.
+    let (pot, folding) = (i128::from(money.pot), -1000 * i128::from(fold));
+    if let Some(check) = plain(legal, MoveKind::Check) {
+        if let Some(bet) = find(legal, MoveKind::Bet).filter(|_| good) {
+            return Some(lift(bet, money.pot / 3, money.stack / 4));
+        }
+        let staying = i128::from(equity - penalty) * pot;
+        return if staying < folding { plain(legal, MoveKind::Fold) } else { Some(check) };
+    }
+    let price = find(legal, MoveKind::Match)?.min;
+    let raises = equity > (fair * 17 / 10).max(600) && money.in_round == 0;
+    if let Some(raise) = find(legal, MoveKind::Raise).filter(|_| raises)
+        && raise.min <= money.stack / 2
+    {
+        return Some(lift(raise, raise.min, money.stack / 2));
+    }
+    let price = i128::from(price);
+    // Who bets holds a little more than just any hand.
+    let staying = i128::from(equity - penalty) * (pot + price) - 1100 * price;
+    plain(legal, if staying >= folding { MoveKind::Match } else { MoveKind::Fold })
+}
+
+/// About `wanted`, and no more than `most` above the least that is legal.
+fn lift(legal: &LegalMove, wanted: u64, most: u64) -> Move {
+    let amount = wanted.min(most).clamp(legal.min, legal.max.max(legal.min));
+    Move { kind: legal.kind, amount, ..Move::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranged(kind: MoveKind, min: u64, max: u64) -> LegalMove {
+        LegalMove { kind: kind.into(), min, max, ..LegalMove::default() }
+    }
+
+    fn decide(equity: i64, penalty: i64, legal: &[LegalMove]) -> Move {
+        let money = Money { pot: 100, stack: 400, in_round: 0 };
+        bet(legal, money, Chances { equity, penalty, fold: 0, others: 2 }).unwrap()
+    }
+
+    #[test]
+    fn a_match_is_worth_its_price_or_not() {
+        let raise = ranged(MoveKind::Raise, 160, 400);
+        let legal = [ranged(MoveKind::Match, 80, 80), raise, ranged(MoveKind::Fold, 0, 0)];
+        assert_eq!(decide(300, 0, &legal).kind(), MoveKind::Fold);
+        assert_eq!(decide(550, 0, &legal).kind(), MoveKind::Match);
+        assert_eq!(decide(550, 300, &legal).kind(), MoveKind::Fold);
+        let raise = decide(800, 0, &legal);
+        assert_eq!((raise.kind(), raise.amount), (MoveKind::Raise, 160));
+    }
+
+    #[test]
+    fn good_hands_bet_and_call_and_a_certain_penalty_folds() {
+        let bet = ranged(MoveKind::Bet, 5, 400);
+        let legal = [ranged(MoveKind::Check, 0, 0), bet, ranged(MoveKind::Fold, 0, 0)];
+        assert_eq!(
+            (decide(500, 0, &legal).kind(), decide(500, 0, &legal).amount),
+            (MoveKind::Bet, 33)
+        );
+        assert_eq!(decide(200, 0, &legal).kind(), MoveKind::Check);
+        assert_eq!(decide(0, 1000, &legal).kind(), MoveKind::Fold);
+        let call = [ranged(MoveKind::Check, 0, 0), ranged(MoveKind::CallHand, 0, 0)];
+        assert_eq!(decide(600, 0, &call).kind(), MoveKind::CallHand);
+    }
+}

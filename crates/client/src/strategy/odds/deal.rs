@@ -1,0 +1,113 @@
+//! One imagined deal of what is not seen, and what came of many.
+
+use rand::RngExt;
+use rand::rngs::StdRng;
+use rules::{Card, Cards, Strength};
+
+use super::LOOKS;
+use super::situation::{Other, Situation};
+
+/// The packs of a situation while cards are dealt from them.
+pub(super) struct Packs {
+    packs: Vec<Vec<Card>>,
+    /// How many of each are dealt.
+    dealt: Vec<usize>,
+}
+
+impl Packs {
+    pub(super) fn new(situation: &Situation<'_>) -> Packs {
+        let packs = situation.unseen.clone();
+        Packs { dealt: vec![0; packs.len()], packs }
+    }
+
+    /// All cards are back. Their order does not matter: every card dealt is any of the rest.
+    pub(super) fn gather(&mut self) {
+        self.dealt.fill(0);
+    }
+
+    /// Any card of those left in a pack.
+    pub(super) fn deal(&mut self, pile: usize, generator: &mut StdRng) -> Option<Card> {
+        let (pack, dealt) = (self.packs.get_mut(pile)?, self.dealt.get_mut(pile)?);
+        if *dealt >= pack.len() {
+            return None;
+        }
+        let any = generator.random_range(*dealt..pack.len());
+        pack.swap(*dealt, any);
+        *dealt += 1;
+        pack.get(*dealt - 1).copied()
+    }
+
+    /// Somebody's hand, whatever it may be: where there are two piles, a card of each is held.
+    pub(super) fn hand(&mut self, other: &Other, generator: &mut StdRng) -> Cards {
+        let mut cards = other.open.clone();
+        for nth in 0..other.hidden {
+            let pile = if self.packs.len() > 1 { nth % self.packs.len() } else { 0 };
+            cards.extend(self.deal(pile, generator));
+        }
+        cards
+    }
+}
+
+/// The best of the others in one deal, and how many have it.
+pub(super) struct Rivals {
+    best: Option<Strength>,
+    count: i64,
+}
+
+impl Rivals {
+    pub(super) fn of(strengths: impl Iterator<Item = Option<Strength>>) -> Rivals {
+        let mut rivals = Rivals { best: None, count: 0 };
+        for strength in strengths.flatten() {
+            match rivals.best.cmp(&Some(strength)) {
+                std::cmp::Ordering::Less => rivals = Rivals { best: Some(strength), count: 1 },
+                std::cmp::Ordering::Equal => rivals.count += 1,
+                std::cmp::Ordering::Greater => {}
+            }
+        }
+        rivals
+    }
+
+    /// What a hand wins of the pot, in thousandths.
+    pub(super) fn share(&self, mine: Option<Strength>) -> i64 {
+        match (mine, self.best) {
+            (None, _) => 0,
+            (Some(mine), Some(best)) if mine == best => ALL / (self.count + 1),
+            (mine, best) if mine > best => ALL,
+            (_, _) => 0,
+        }
+    }
+}
+
+/// Everything, in thousandths.
+pub(super) const ALL: i64 = 1000;
+
+/// What came of a choice in many deals.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Tally {
+    deals: i64,
+    won: i64,
+    bombed: i64,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, share: i64, bombed: bool) {
+        self.deals += 1;
+        self.won += share;
+        self.bombed += i64::from(bombed);
+    }
+
+    /// The share of the pot that is won on average, in thousandths.
+    pub(super) fn equity(self) -> i64 {
+        self.won / self.deals.max(1)
+    }
+
+    /// How often the hand cannot win anything, in thousandths.
+    pub(super) fn bombs(self) -> i64 {
+        ALL * self.bombed / self.deals.max(1)
+    }
+}
+
+/// How many deals to imagine where each looks at so many hands.
+pub(super) fn deals(hands: usize) -> usize {
+    (LOOKS / hands.max(1)).clamp(20, 400)
+}

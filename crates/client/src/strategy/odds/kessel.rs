@@ -1,0 +1,207 @@
+//! Kessel: what is lost there is chips, so the best choice is the one that loses fewest on average.
+//! Tokens stay in the pocket.
+
+use proto::common::v1::{LegalMove, Move, MoveKind};
+use rand::RngExt;
+use rand::rngs::StdRng;
+use rules::{Card, Cards, RuleSet, Scale, Strength};
+
+use super::deal::{Packs, Rivals, deals};
+use super::situation::Situation;
+use super::{find, naming, plain};
+
+/// A choice: the hand it leaves, and what may still come to it.
+#[derive(Clone)]
+struct Plan {
+    hand: Cards,
+    draw: Draw,
+    /// What cards count then.
+    scale: Scale,
+}
+
+#[derive(Clone, Copy)]
+enum Draw {
+    Nothing,
+    /// From the draw pile of this family.
+    Unseen(usize),
+    /// From a discard pile.
+    Known(Card),
+}
+
+/// The two dice of an Impostor.
+type Dice = [u8; 2];
+
+pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
+    let legal = situation.legal;
+    let choices = if let Some(discard) = find(legal, MoveKind::Discard) {
+        discards(situation, discard)
+    } else if let Some(impostor) = find(legal, MoveKind::Impostor) {
+        values(situation, impostor)?
+    } else if let Some(prime) = find(legal, MoveKind::Prime) {
+        primes(situation, prime)
+    } else {
+        actions(situation)?
+    };
+    let plans: Vec<Plan> = choices.iter().map(|(plan, _)| plan.clone()).collect();
+    let losses = losses(situation, &plans, generator);
+    let best = (0..choices.len()).min_by_key(|&at| losses[at])?;
+    choices.into_iter().nth(best).map(|(_, decision)| decision)
+}
+
+type Choices = Vec<(Plan, Move)>;
+
+fn discards(situation: &Situation<'_>, discard: &LegalMove) -> Choices {
+    let choice = |code: &String| {
+        let card = situation.held(code)?;
+        let hand = situation.mine.iter().copied().filter(|&held| held != card).collect();
+        Some((plan(situation, hand, Draw::Nothing), naming(MoveKind::Discard, &[code])))
+    };
+    discard.cards.iter().filter_map(choice).collect()
+}
+
+fn values(situation: &Situation<'_>, impostor: &LegalMove) -> Option<Choices> {
+    let code = impostor.cards.first()?;
+    let card = situation.held(code)?;
+    let choice = |&value: &u32| {
+        let as_number = numbered(situation.rules, card, u8::try_from(value).ok()?)?;
+        let swap = |held: &Card| if *held == card { as_number } else { *held };
+        let hand = situation.mine.iter().map(swap).collect();
+        let decision = Move { value, ..naming(MoveKind::Impostor, &[code]) };
+        Some((plan(situation, hand, Draw::Nothing), decision))
+    };
+    Some(impostor.values.iter().filter_map(choice).collect())
+}
+
+fn primes(situation: &Situation<'_>, prime: &LegalMove) -> Choices {
+    let choice = |&value: &u32| {
+        let mut facts = situation.told.facts.clone();
+        facts.retain(|(name, _)| name != "prime");
+        facts.push(("prime".to_owned(), value.to_string()));
+        let scale = Scale::of(situation.rules, &facts)?;
+        let plan = Plan { scale, ..plan(situation, situation.mine.clone(), Draw::Nothing) };
+        Some((plan, Move { kind: prime.kind, value, ..Move::default() }))
+    };
+    prime.values.iter().filter_map(choice).collect()
+}
+
+/// To stand, or to draw from one of the piles.
+fn actions(situation: &Situation<'_>) -> Option<Choices> {
+    let stand = plain(situation.legal, MoveKind::Stand)?;
+    let mine = || situation.mine.clone();
+    let mut choices = vec![(plan(situation, mine(), Draw::Nothing), stand)];
+    let piles = situation.legal.iter().filter(|legal| legal.kind() == MoveKind::DrawFrom);
+    for name in piles.flat_map(|legal| &legal.names) {
+        let family = usize::from(name.starts_with('b'));
+        let draw = if name.ends_with("-discard") {
+            match top(situation, &name[..1]) {
+                Some(card) => Draw::Known(card),
+                None => continue,
+            }
+        } else {
+            Draw::Unseen(family)
+        };
+        let kind = MoveKind::DrawFrom.into();
+        let decision = Move { kind, names: vec![name.clone()], ..Move::default() };
+        choices.push((plan(situation, mine(), draw), decision));
+    }
+    Some(choices)
+}
+
+fn plan(situation: &Situation<'_>, hand: Cards, draw: Draw) -> Plan {
+    Plan { hand, draw, scale: situation.scale }
+}
+
+/// The card on a discard pile: any copy, since copies are alike.
+fn top(situation: &Situation<'_>, family: &str) -> Option<Card> {
+    situation.rules.variant().deck.parse(situation.told.top(family)?).nth(0)
+}
+
+/// Thousandths of chips that each plan loses on average.
+fn losses(situation: &Situation<'_>, plans: &[Plan], generator: &mut StdRng) -> Vec<i64> {
+    let rules = situation.rules;
+    let mut losses = vec![0; plans.len()];
+    let mut packs = Packs::new(situation);
+    // A hand with Impostors is looked at a few times.
+    let deals = deals(3 * (plans.len() + situation.others.len()));
+    for _ in 0..deals {
+        packs.gather();
+        let drawn = [packs.deal(0, generator), packs.deal(1, generator)];
+        let others: Vec<(Cards, [Dice; 2])> = situation
+            .others
+            .iter()
+            .map(|other| (packs.hand(other, generator), roll(generator)))
+            .collect();
+        let dice = roll(generator);
+        for (plan, loss) in plans.iter().zip(&mut losses) {
+            let scale = &plan.scale;
+            let rivals = others.iter().map(|(hand, dice)| best(rules, scale, hand, *dice));
+            let rivals = Rivals::of(rivals.map(|best| best.map(|(strength, _)| strength)));
+            let mine = outcome(rules, plan, drawn, dice);
+            if rivals.share(mine.map(|(strength, _)| strength)) == 0 {
+                let paid = i64::from(!matches!(plan.draw, Draw::Nothing));
+                let due = mine.map_or(6, |(_, due)| i64::from(due));
+                *loss += 1000 * (i64::from(situation.told.drawn) + paid + due);
+            }
+        }
+    }
+    let deals = i64::try_from(deals).unwrap_or(1);
+    losses.iter().map(|loss| loss / deals).collect()
+}
+
+fn roll(generator: &mut StdRng) -> [Dice; 2] {
+    [(); 2].map(|()| [(); 2].map(|()| generator.random_range(1..=6)))
+}
+
+/// The best that becomes of a plan: the drawn card may be kept or not.
+fn outcome(
+    rules: &RuleSet,
+    plan: &Plan,
+    drawn: [Option<Card>; 2],
+    dice: [Dice; 2],
+) -> Option<(Strength, u8)> {
+    let card = match plan.draw {
+        Draw::Nothing => None,
+        Draw::Unseen(family) => drawn.get(family).copied().flatten(),
+        Draw::Known(card) => Some(card),
+    };
+    let as_it_is = best(rules, &plan.scale, &plan.hand, dice);
+    let Some(card) = card else { return as_it_is };
+    let swap = |held: &Card| if family(rules, *held) == family(rules, card) { card } else { *held };
+    let with: Cards = plan.hand.iter().map(swap).collect();
+    as_it_is.max(best(rules, &plan.scale, &with, dice))
+}
+
+/// What a hand is worth, with the chips that losing with it costs; its Impostors get the better dice.
+fn best(rules: &RuleSet, scale: &Scale, hand: &[Card], dice: [Dice; 2]) -> Option<(Strength, u8)> {
+    if let Some(strength) = scale.strength(hand) {
+        return Some((strength, scale.due(hand)?));
+    }
+    let values = |card: Card| -> Cards {
+        if !is_impostor(rules, card) {
+            return Cards::from_slice(&[card]);
+        }
+        let dice = dice[family(rules, card)];
+        dice.into_iter().filter_map(|value| numbered(rules, card, value)).collect()
+    };
+    let &[first, second] = hand else { return None };
+    let pairs =
+        values(first).into_iter().flat_map(|a| values(second).into_iter().map(move |b| [a, b]));
+    pairs.filter_map(|hand| Some((scale.strength(&hand)?, scale.due(&hand)?))).max()
+}
+
+fn is_impostor(rules: &RuleSet, card: Card) -> bool {
+    rules.variant().deck.code(card).ends_with('I')
+}
+
+/// 0 for Sand, 1 for Blood.
+fn family(rules: &RuleSet, card: Card) -> usize {
+    let piles = rules.variant().piles;
+    piles.iter().position(|pile| (pile.first..pile.end).contains(&card.id())).unwrap_or(0)
+}
+
+/// A card of the same family with this number.
+fn numbered(rules: &RuleSet, card: Card, value: u8) -> Option<Card> {
+    let deck = rules.variant().deck;
+    let family = deck.code(card).get(..1)?;
+    deck.parse(&format!("{family}{value}")).nth(0)
+}

@@ -1,0 +1,196 @@
+//! What may be done about the cards in the games to 23, eleven and Spike, and what comes of it on average.
+
+use proto::common::v1::{Move, MoveKind};
+use rand::rngs::StdRng;
+use rules::{Card, Cards};
+
+use super::bets::{Chances, bet};
+use super::deal::{ALL, Packs, Rivals, Tally, deals};
+use super::situation::Situation;
+use super::{find, naming, plain};
+
+/// What a choice does to the hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Change {
+    drop: Option<Card>,
+    gain: Gain,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gain {
+    Nothing,
+    /// A card that nobody knows.
+    Unseen,
+    This(Card),
+}
+
+const KEEP: Change = Change { drop: None, gain: Gain::Nothing };
+
+/// A hand that wins so often, in thousandths, is kept safe from shifts.
+const SAFE: i64 = 550;
+/// A locked hand that wins so seldom is opened again.
+const HOPELESS: i64 = 150;
+
+/// None where there is nothing that odds could say.
+pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
+    let legal = situation.legal;
+    if find(legal, MoveKind::Align).is_some() {
+        return None;
+    }
+    let choices = choices(situation);
+    if choices.is_empty() {
+        return betting(situation, generator);
+    }
+    let changes: Vec<Change> = choices.iter().map(|(change, _)| *change).collect();
+    let tallies = weigh(situation, &changes, generator);
+    let penalty = penalty(situation);
+    let value = |tally: &Tally| tally.equity() - tally.bombs() * penalty / ALL;
+    let best = (0..choices.len()).max_by_key(|&at| value(&tallies[at]))?;
+    let (change, decision) = choices.get(best)?;
+    let equity = tallies[best].equity();
+    if *change == KEEP {
+        let good =
+            equity > (ALL * 3 / 2 / i64::try_from(situation.others.len() + 1).ok()?).min(700);
+        if let Some(call) = plain(legal, MoveKind::CallHand).filter(|_| good) {
+            return Some(call);
+        }
+        let lock = find(legal, MoveKind::Lock).filter(|_| equity >= SAFE);
+        let card = lock.and_then(|lock| lock.cards.first());
+        let lock = card.map(|card| naming(MoveKind::Lock, &[card]));
+        return Some(lock.unwrap_or_else(|| decision.clone()));
+    }
+    if equity <= HOPELESS
+        && let Some(card) = find(legal, MoveKind::Unlock).and_then(|unlock| unlock.cards.first())
+    {
+        return Some(naming(MoveKind::Unlock, &[card]));
+    }
+    Some(decision.clone())
+}
+
+/// What a bombed-out hand costs, in thousandths of the pot: less while it can still be mended.
+fn penalty(situation: &Situation<'_>) -> i64 {
+    if situation.says("bomb_out", "match_pot") || situation.says("bomb_out", "fixed") {
+        if situation.called { ALL } else { ALL / 2 }
+    } else {
+        0
+    }
+}
+
+/// Every choice about the cards, with the move that makes it.
+fn choices(situation: &Situation<'_>) -> Vec<(Change, Move)> {
+    let mut choices = Vec::new();
+    for legal in situation.legal {
+        let kind = legal.kind();
+        let (gain, naming_one) = match kind {
+            MoveKind::Stand | MoveKind::Keep => (Gain::Nothing, false),
+            MoveKind::Draw => (Gain::Unseen, false),
+            MoveKind::Trade => (Gain::Unseen, true),
+            MoveKind::Gain => (Gain::Unseen, !legal.cards.is_empty()),
+            MoveKind::Drop => (Gain::Nothing, true),
+            MoveKind::Swap => match top(situation) {
+                Some(card) => (Gain::This(card), true),
+                None => continue,
+            },
+            MoveKind::Unspecified
+            | MoveKind::Lock
+            | MoveKind::Unlock
+            | MoveKind::Check
+            | MoveKind::Bet
+            | MoveKind::Match
+            | MoveKind::Raise
+            | MoveKind::Fold
+            | MoveKind::CallHand
+            | MoveKind::Leave
+            | MoveKind::Align
+            | MoveKind::Choose
+            | MoveKind::Token
+            | MoveKind::Prime
+            | MoveKind::DrawFrom
+            | MoveKind::Discard
+            | MoveKind::Impostor
+            | MoveKind::Junk
+            | MoveKind::Select
+            | MoveKind::Add => continue,
+        };
+        if naming_one {
+            choices.extend(legal.cards.iter().filter_map(|code| {
+                let drop = Some(situation.held(code)?);
+                Some((Change { drop, gain }, naming(kind, &[code])))
+            }));
+        } else {
+            choices.push((Change { drop: None, gain }, naming(kind, &[])));
+        }
+    }
+    choices
+}
+
+/// The top discard: no card that is held or unseen.
+fn top(situation: &Situation<'_>) -> Option<Card> {
+    let meant = situation.rules.variant().deck.parse(situation.told.top("")?);
+    let unseen = situation.unseen.iter().flatten();
+    let elsewhere = unseen.chain(&situation.mine).copied().collect();
+    meant.minus(elsewhere).nth(0)
+}
+
+fn betting(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
+    find(situation.legal, MoveKind::Fold)?;
+    let changes = later(situation);
+    let tallies = weigh(situation, &changes, generator);
+    let costs = penalty(situation);
+    let best = tallies.iter().max_by_key(|tally| tally.equity() - tally.bombs() * costs / ALL)?;
+    let chances = Chances {
+        equity: best.equity(),
+        penalty: best.bombs() * costs / ALL,
+        fold: situation.number("fold_penalty"),
+        others: situation.others.len(),
+    };
+    bet(situation.legal, situation.money, chances)
+}
+
+/// What can still be done about the cards once the bets are made.
+fn later(situation: &Situation<'_>) -> Vec<Change> {
+    let draws = match situation.rules.variant().id {
+        "swg" => situation.is_on("draw_phase"),
+        "dice" | "electronic" | "force" => !situation.called,
+        "spike" => situation.round < 3,
+        _ => false,
+    };
+    let mut changes = vec![KEEP];
+    if draws {
+        changes.push(Change { drop: None, gain: Gain::Unseen });
+        let free = situation.mine.iter().filter(|card| !situation.locked.contains(card));
+        changes.extend(free.map(|&card| Change { drop: Some(card), gain: Gain::Unseen }));
+    }
+    changes
+}
+
+/// Plays every change in the same imagined deals.
+fn weigh(situation: &Situation<'_>, changes: &[Change], generator: &mut StdRng) -> Vec<Tally> {
+    let mut tallies = vec![Tally::default(); changes.len()];
+    let mut packs = Packs::new(situation);
+    for _ in 0..deals(changes.len() + situation.others.len()) {
+        packs.gather();
+        let drawn = packs.deal(0, generator);
+        let rivals = Rivals::of(
+            situation
+                .others
+                .iter()
+                .map(|other| situation.scale.strength(&packs.hand(other, generator))),
+        );
+        for (change, tally) in changes.iter().zip(&mut tallies) {
+            let strength = situation.scale.strength(&after(&situation.mine, *change, drawn));
+            tally.add(rivals.share(strength), strength.is_none());
+        }
+    }
+    tallies
+}
+
+fn after(mine: &[Card], change: Change, drawn: Option<Card>) -> Cards {
+    let kept = mine.iter().copied().filter(|card| Some(*card) != change.drop);
+    let gained = match change.gain {
+        Gain::Nothing => None,
+        Gain::Unseen => drawn,
+        Gain::This(card) => Some(card),
+    };
+    kept.chain(gained).collect()
+}

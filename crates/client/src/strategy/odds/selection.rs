@@ -1,0 +1,153 @@
+//! Coruscant Shift: which cards to play for the dice, seen together with what the redraw may bring.
+
+use proto::common::v1::{Move, MoveKind};
+use rand::RngExt;
+use rand::rngs::StdRng;
+use rules::{Card, Cards, Strength};
+
+use super::bets::{Chances, bet};
+use super::deal::{Packs, Rivals, Tally, deals};
+use super::situation::{Other, Situation};
+use super::{find, naming};
+
+/// Cards in a hand.
+const HAND: usize = 5;
+/// How many selections each of the others is thought to look at.
+const THOUGHTS: usize = 3;
+
+pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
+    let legal = situation.legal;
+    if let Some(select) = find(legal, MoveKind::Select) {
+        let cards = held(situation, &select.cards);
+        let plans: Vec<Plan> =
+            subsets(&cards).filter(|chosen| !chosen.is_empty()).map(Plan::with_redraw).collect();
+        return best(situation, &plans, generator)
+            .map(|plan| named(situation, MoveKind::Select, &plan.chosen));
+    }
+    if let Some(add) = find(legal, MoveKind::Add) {
+        let new = held(situation, &add.cards);
+        let selected: Cards =
+            situation.mine.iter().copied().filter(|card| !new.contains(card)).collect();
+        let plans: Vec<(Plan, Cards)> = subsets(&new)
+            .map(|added| (Plan::of(selected.iter().chain(&added).copied().collect()), added))
+            .collect();
+        let only: Vec<Plan> = plans.iter().map(|(plan, _)| plan.clone()).collect();
+        let best = best(situation, &only, generator)?;
+        let added = plans.iter().find(|(plan, _)| plan.chosen == best.chosen)?;
+        return Some(named(situation, MoveKind::Add, &added.1));
+    }
+    find(legal, MoveKind::Fold)?;
+    let selected = held(situation, &situation.told.selected);
+    let plan = if selected.is_empty() {
+        return None;
+    } else if situation.round < 2 {
+        Plan::with_redraw(selected)
+    } else {
+        // The redraw has happened: whatever is held beside the selection may be added.
+        let new = situation.mine.iter().copied().filter(|card| !selected.contains(card)).collect();
+        Plan { chosen: selected, new, redraw: 0 }
+    };
+    let tally = weigh(situation, &[plan], generator)[0];
+    let others = situation.others.len();
+    let chances = Chances { equity: tally.equity(), penalty: 0, fold: 0, others };
+    bet(legal, situation.money, chances)
+}
+
+/// What is played for sure, and what may be added to it.
+#[derive(Clone, PartialEq)]
+struct Plan {
+    chosen: Cards,
+    new: Cards,
+    /// How many more cards will come.
+    redraw: usize,
+}
+
+impl Plan {
+    fn of(chosen: Cards) -> Plan {
+        Plan { chosen, new: Cards::new(), redraw: 0 }
+    }
+
+    fn with_redraw(chosen: Cards) -> Plan {
+        let redraw = HAND.saturating_sub(chosen.len());
+        Plan { chosen, new: Cards::new(), redraw }
+    }
+
+    /// The best selection once `drawn` has come.
+    fn outcome(&self, situation: &Situation<'_>, drawn: &[Card]) -> Option<Strength> {
+        let drawn = drawn.iter().take(self.redraw);
+        let more: Cards = self.new.iter().chain(drawn).copied().collect();
+        let with = |added: Cards| -> Cards { self.chosen.iter().copied().chain(added).collect() };
+        subsets(&more).map(|added| situation.scale.strength(&with(added))).max().flatten()
+    }
+}
+
+/// The mine that a list of codes means, copies one after the other.
+fn held(situation: &Situation<'_>, codes: &[String]) -> Cards {
+    let mut cards = Cards::new();
+    for code in codes {
+        let meant = situation.rules.variant().deck.parse(code);
+        let free = |card: &&Card| meant.contains(**card) && !cards.contains(card);
+        let card = situation.mine.iter().find(free).copied();
+        cards.extend(card);
+    }
+    cards
+}
+
+fn named(situation: &Situation<'_>, kind: MoveKind, cards: &[Card]) -> Move {
+    naming(kind, &cards.iter().map(|&card| situation.code(card)).collect::<Vec<_>>())
+}
+
+/// Every choice among at most five cards, none at all included.
+fn subsets(cards: &[Card]) -> impl Iterator<Item = Cards> {
+    let cards = Cards::from_slice(&cards[..cards.len().min(HAND)]);
+    (0..1_u32 << cards.len()).map(move |mask| {
+        let chosen = cards.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1);
+        chosen.map(|(_, &card)| card).collect()
+    })
+}
+
+fn best<'a>(
+    situation: &Situation<'_>,
+    plans: &'a [Plan],
+    generator: &mut StdRng,
+) -> Option<&'a Plan> {
+    let tallies = weigh(situation, plans, generator);
+    let at = (0..plans.len()).max_by_key(|&at| tallies[at].equity())?;
+    plans.get(at)
+}
+
+fn weigh(situation: &Situation<'_>, plans: &[Plan], generator: &mut StdRng) -> Vec<Tally> {
+    let mut tallies = vec![Tally::default(); plans.len()];
+    let looks: usize = plans.iter().map(|plan| 1 << (plan.new.len() + plan.redraw).min(HAND)).sum();
+    let mut packs = Packs::new(situation);
+    for _ in 0..deals(looks + THOUGHTS * situation.others.len()) {
+        packs.gather();
+        let drawn: Cards = (0..HAND).filter_map(|_| packs.deal(0, generator)).collect();
+        let rivals: Vec<Option<Strength>> = situation
+            .others
+            .iter()
+            .map(|other| thought(situation, other, &mut packs, generator))
+            .collect();
+        let rivals = Rivals::of(rivals.into_iter());
+        for (plan, tally) in plans.iter().zip(&mut tallies) {
+            tally.add(rivals.share(plan.outcome(situation, &drawn)), false);
+        }
+    }
+    tallies
+}
+
+/// The best of a few selections that somebody else may make.
+fn thought(
+    situation: &Situation<'_>,
+    other: &Other,
+    packs: &mut Packs,
+    generator: &mut StdRng,
+) -> Option<Strength> {
+    let hand = packs.hand(other, generator);
+    let look = |_| {
+        let mask: u32 = generator.random_range(1..1 << hand.len().clamp(1, HAND));
+        let chosen = hand.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1);
+        situation.scale.strength(&chosen.map(|(_, &card)| card).collect::<Cards>())
+    };
+    (0..THOUGHTS).map(look).max().flatten()
+}

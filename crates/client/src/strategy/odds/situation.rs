@@ -1,0 +1,156 @@
+//! The situation as the viewer sees it, in cards instead of codes.
+
+use proto::common::v1::LegalMove;
+use proto::table::v1::{HandSeat, Turn};
+use rules::{Card, CardSet, Cards, FieldValue, RuleSet, Scale};
+
+use super::lines::Told;
+use crate::state::TableState;
+
+/// What there is to decide by.
+pub(super) struct Situation<'a> {
+    pub(super) rules: &'a RuleSet,
+    pub(super) scale: Scale,
+    pub(super) legal: &'a [LegalMove],
+    pub(super) told: Told,
+    /// The viewer's hand, newest last.
+    pub(super) mine: Cards,
+    /// Those of it that are locked.
+    pub(super) locked: Cards,
+    /// Who else can still win.
+    pub(super) others: Vec<Other>,
+    /// Every card that is not known to lie somewhere, by pile.
+    pub(super) unseen: Vec<Vec<Card>>,
+    pub(super) money: Money,
+    /// From 1.
+    pub(super) round: u32,
+    pub(super) called: bool,
+}
+
+/// Somebody else's hand.
+pub(super) struct Other {
+    pub(super) open: Cards,
+    pub(super) hidden: usize,
+}
+
+/// The viewer's stack and what he plays for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Money {
+    pub(super) pot: u64,
+    pub(super) stack: u64,
+    /// What he put in during this betting round.
+    pub(super) in_round: u64,
+}
+
+impl<'a> Situation<'a> {
+    /// None where there is no hand, or one that the rules do not compare by itself.
+    pub(super) fn read(state: &'a TableState, turn: &'a Turn) -> Option<Situation<'a>> {
+        let (hand, rules) = (state.hand()?, state.rules()?);
+        let deck = rules.variant().deck;
+        let me = hand.seats.iter().position(|place| Some(place) == state.my_place())?;
+        let mut told = Told::of(state.lines(), me + 1, deck);
+        for fact in &hand.facts {
+            if told.facts.iter().all(|(name, _)| *name != fact.name) {
+                told.facts.push((fact.name.clone(), fact.value.clone()));
+            }
+        }
+        let scale = Scale::of(rules, &told.facts)?;
+        let mut seen = Seen { rules, set: CardSet::EMPTY };
+        let mine = seen.cards(hand.seats.get(me)?);
+        let locked = seen.locked(hand.seats.get(me)?, &mine);
+        let out = |number: usize, place: &HandSeat| {
+            let standing = state.standing();
+            let standing = standing.and_then(|all| all.seats.iter().find(|s| s.seat == place.seat));
+            told.gone.contains(&number) || standing.is_some_and(|standing| standing.status == "out")
+        };
+        let mut others = Vec::new();
+        for (number, place) in (1..).zip(&hand.seats) {
+            let open = if number == me + 1 { continue } else { seen.cards(place) };
+            if !out(number, place) {
+                others.push(Other { hidden: place.cards.len().saturating_sub(open.len()), open });
+            }
+        }
+        // One card of each open pile is known to lie on top.
+        let families: &[&str] = if rules.variant().piles.len() > 1 { &["s", "b"] } else { &[""] };
+        for code in families.iter().filter_map(|family| told.top(family)) {
+            seen.card(code);
+        }
+        let unseen = rules.variant().piles.iter();
+        let unseen = unseen
+            .map(|pile| pile.cards().filter(|&card| !seen.set.contains(card)).collect())
+            .collect();
+        let standing = state.my_standing();
+        Some(Situation {
+            rules,
+            scale,
+            legal: &turn.legal,
+            told,
+            mine,
+            locked,
+            others,
+            unseen,
+            money: Money {
+                pot: state.standing().map_or(0, |standing| standing.hand_pot),
+                stack: standing.map_or(0, |standing| standing.stack),
+                in_round: standing.map_or(0, |standing| standing.in_round),
+            },
+            round: hand.round,
+            called: hand.called_by != 0,
+        })
+    }
+
+    /// The card of the viewer's that a code means.
+    pub(super) fn held(&self, code: &str) -> Option<Card> {
+        let meant = self.rules.variant().deck.parse(code);
+        self.mine.iter().copied().find(|&card| meant.contains(card))
+    }
+
+    pub(super) fn code(&self, card: Card) -> &'static str {
+        self.rules.variant().deck.code(card)
+    }
+
+    fn field(&self, name: &str) -> Option<FieldValue> {
+        self.rules.fields().find(|(field, _)| field.name() == name).map(|(_, value)| value)
+    }
+
+    pub(super) fn number(&self, name: &str) -> u64 {
+        match self.field(name) {
+            Some(FieldValue::Number(number)) => number,
+            Some(FieldValue::Text(_) | FieldValue::Flag(_) | FieldValue::List(_)) | None => 0,
+        }
+    }
+
+    pub(super) fn says(&self, name: &str, value: &str) -> bool {
+        self.field(name) == Some(FieldValue::Text(value.to_owned()))
+    }
+
+    pub(super) fn is_on(&self, name: &str) -> bool {
+        self.field(name) == Some(FieldValue::Flag(true))
+    }
+}
+
+/// Cards that have been seen. Copies that are alike are counted, not told apart.
+struct Seen<'a> {
+    rules: &'a RuleSet,
+    set: CardSet,
+}
+
+impl Seen<'_> {
+    fn card(&mut self, code: &str) -> Option<Card> {
+        let card = self.rules.variant().deck.parse(code).minus(self.set).nth(0)?;
+        self.set = self.set.with(card);
+        Some(card)
+    }
+
+    /// Those of a hand that are not hidden.
+    fn cards(&mut self, place: &HandSeat) -> Cards {
+        place.cards.iter().filter_map(|held| self.card(&held.code)).collect()
+    }
+
+    fn locked(&self, place: &HandSeat, cards: &[Card]) -> Cards {
+        let deck = self.rules.variant().deck;
+        let codes = place.cards.iter().filter(|held| held.locked);
+        let of = |code: &str| cards.iter().copied().find(|&card| deck.code(card) == code);
+        codes.filter_map(|held| of(&held.code)).collect()
+    }
+}
