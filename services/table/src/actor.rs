@@ -35,9 +35,19 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// What a table is asked.
 pub enum Command {
-    View { viewer: Option<PlayerId>, reply: oneshot::Sender<pb::TableView> },
-    Summary { reply: oneshot::Sender<pb::TableSummary> },
-    Watch { viewer: Option<PlayerId>, resume: Option<u64>, reply: oneshot::Sender<Watched> },
+    View {
+        viewer: Option<PlayerId>,
+        reply: oneshot::Sender<pb::TableView>,
+    },
+    /// Nothing comes back of a table that is closed.
+    Summary {
+        reply: oneshot::Sender<Option<pb::TableSummary>>,
+    },
+    Watch {
+        viewer: Option<PlayerId>,
+        resume: Option<u64>,
+        reply: oneshot::Sender<Watched>,
+    },
     Do(Box<Order>),
 }
 
@@ -190,7 +200,8 @@ impl Actor {
                 let _ = reply.send(self.state.view(viewer));
             }
             Command::Summary { reply } => {
-                let _ = reply.send(self.state.summary());
+                let open = !self.state.is_closed();
+                let _ = reply.send(open.then(|| self.state.summary()));
             }
             Command::Watch { viewer, resume, reply } => {
                 let _ = reply.send(self.watch(viewer, resume));

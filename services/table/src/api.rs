@@ -24,6 +24,8 @@ use crate::{publish, updates};
 
 /// A sign of life this often on a stream on which nothing happens.
 const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How long a list waits for one table.
+const SUMMARY: Duration = Duration::from_millis(500);
 /// Tables in a page unless asked otherwise, and the most.
 const PAGE: (usize, usize) = (100, 500);
 
@@ -111,6 +113,13 @@ fn send(table: &mpsc::Sender<Command>, command: Command) -> Result<(), Status> {
     }
 }
 
+/// A table in a list; nothing where it is closed or does not answer.
+async fn summary(table: &mpsc::Sender<Command>) -> Option<pb::TableSummary> {
+    let (reply, summary) = oneshot::channel();
+    send(table, Command::Summary { reply }).ok()?;
+    summary.await.ok().flatten()
+}
+
 #[tonic::async_trait]
 impl TableService for Api {
     async fn create_table(
@@ -149,9 +158,8 @@ impl TableService for Api {
         let full = found.len() == size;
         let mut tables = Vec::with_capacity(found.len());
         for (_, table) in found {
-            let (reply, summary) = oneshot::channel();
-            send(&table, Command::Summary { reply })?;
-            tables.push(summary.await.map_err(|_| gone())?);
+            // A table that does not answer must not hide the others.
+            tables.extend(tokio::time::timeout(SUMMARY, summary(&table)).await.ok().flatten());
         }
         let next_page_token = if full { (skip + size).to_string() } else { String::new() };
         Ok(Response::new(pb::ListTablesResponse { tables, next_page_token }))
