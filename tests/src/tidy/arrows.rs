@@ -56,6 +56,9 @@ pub const ROOMS: &[Room] = &[
     ("sabacc-gateway", &["primitives", "merkle", "audit",
                          "proto", "eventlog", "wire", "chassis", "client"],              Anything),
 
+    // A workspace of its own, beside the others.
+    ("sabacc-fuzz",    &["primitives", "rules", "history"],                              Anything),
+
     // The two that know everybody: the program that runs it all, and the tests of it all.
     ("sabacc",         EVERYBODY,                                                        Anything),
     ("sabacc-tests",   EVERYBODY,                                                        Anything),

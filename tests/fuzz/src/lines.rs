@@ -1,0 +1,118 @@
+//! Bytes as history lines.
+
+use primitives::{Credits, SeatNo};
+use rules::{ALL, Hand, RuleSet, Setup, evolve, notation, play};
+
+use crate::bytes::Bytes;
+
+const WORDS: &[&str] = &[
+    "d",
+    "p1",
+    "p2",
+    "p3",
+    "p9",
+    "",
+    "#",
+    "# clock",
+    "??",
+    "deal",
+    "flip",
+    "roll",
+    "pulse",
+    "announce",
+    "wild",
+    "clone",
+    "tokens",
+    "starter",
+    "draw",
+    "trade",
+    "stand",
+    "lock",
+    "unlock",
+    "check",
+    "bet",
+    "match",
+    "raise",
+    "fold",
+    "call-hand",
+    "leave",
+    "align",
+    "light",
+    "dark",
+    "keep",
+    "drop",
+    "choose",
+    "token",
+    "prime",
+    "sand",
+    "blood-discard",
+    "discard",
+    "impostor",
+    "gain",
+    "swap",
+    "junk",
+    "select",
+    "add",
+    "0",
+    "1",
+    "6",
+    "07",
+    "-1",
+    "9007199254740992",
+    "18446744073709551616",
+    "S15",
+    "IdiotA",
+    "s1",
+    "bI",
+    "sY",
+    "5S",
+    "c+10",
+    "Y",
+    "markdown",
+    "target-audit",
+    "+5",
+    "circle",
+    "\u{0}",
+    "é",
+];
+
+/// Reads one line after the other as the next one of a hand; those that are legal are played.
+///
+/// # Panics
+/// Where reading or playing does.
+pub fn lines(bytes: &[u8]) {
+    let mut bytes = Bytes::new(bytes);
+    let variant = bytes.one_of(ALL);
+    let rules = RuleSet::defaults(variant);
+    let setup = Setup {
+        rules,
+        seats: (1..=3).filter_map(|seat| SeatNo::try_new(seat).ok()).collect(),
+        stacks: vec![rules.due(Credits::ZERO).times(9).unwrap_or(Credits::MAX); 3],
+        sabacc_pot: Credits::ZERO,
+        carried_pot: Credits::ZERO,
+    };
+    let mut hand = Hand::try_new(&setup).expect("the stacks cover what is due");
+    while !bytes.is_empty() {
+        play::shuffle(&mut hand);
+        // Chance alone would seldom be guessed.
+        if bytes.below(3) == 0
+            && let Some(outcome) = play::outcome(&hand, &mut |n| bytes.below(n))
+        {
+            let event = rules::chance(&hand, outcome).expect("what may come out is taken");
+            evolve(&mut hand, &event);
+            continue;
+        }
+        let count = 1 + bytes.below(6);
+        let words: Vec<&str> = (0..count).map(|_| bytes.one_of(WORDS)).collect();
+        let actor = hand.to_act().map_or("d".to_owned(), |player| player.to_string());
+        let line = if bytes.below(2) == 0 {
+            words.join(" ")
+        } else {
+            format!("{actor} {}", words.join(" "))
+        };
+        match notation::read(&hand, &line) {
+            Ok(event) => evolve(&mut hand, &event),
+            Err(why) => assert!(!why.to_string().is_empty()),
+        }
+    }
+}
