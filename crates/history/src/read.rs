@@ -300,7 +300,8 @@ impl<'i> File<'i> {
             return Err(self.wrong(key, value.span(), want));
         }
         let raw = self.raw(value.span());
-        let number = raw.parse::<Credits>();
+        // TOML lets digits be parted by underscores: they are decimals all the same.
+        let number = raw.replace('_', "").parse::<Credits>();
         Ok(number.map_or_else(
             |_| {
                 broken.get_or_insert_with(|| {
