@@ -6,6 +6,8 @@ mod dice;
 mod electronic;
 pub(crate) mod eleven;
 pub(crate) mod force;
+#[cfg(test)]
+mod highest;
 pub(crate) mod kessel;
 mod settling;
 mod shifting;
@@ -21,6 +23,8 @@ pub static ALL: &[&Variant] = &[
     &electronic::VARIANT,
     &eleven::VARIANT,
     &force::VARIANT,
+    #[cfg(test)]
+    &highest::VARIANT,
     &kessel::VARIANT,
     &spike::VARIANT,
     &swg::VARIANT,

@@ -268,7 +268,8 @@ mod tests {
     #[test]
     fn every_variant_has_a_scale_once_its_facts_are_known() {
         let known = facts(&[("wild", "1S"), ("clone", "6S"), ("target", "0"), ("suit", "square")]);
-        for variant in ALL {
+        // The game that only tests play has none.
+        for variant in ALL.iter().filter(|variant| variant.id != "highest") {
             let rules = RuleSet::defaults(variant);
             assert!(Scale::of(&rules, &known).is_some(), "{variant:?}");
             let needs = ["eleven", "coruscant"].contains(&variant.id);

@@ -104,7 +104,8 @@ fn the_amounts_of_a_table_are_in_its_words() {
 
 #[test]
 fn every_kind_of_hand_has_an_example_that_is_one() {
-    for variant in ALL {
+    // The game that only tests play has no kinds of hand.
+    for variant in ALL.iter().filter(|variant| variant.id != "highest") {
         let told = explain(&RuleSet::defaults(variant), Clock::default());
         assert_eq!(told.sections.len(), 6, "{variant:?}");
         let ranking = told.sections.iter().find(|section| section.heading == "What beats what");
