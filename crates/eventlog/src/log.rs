@@ -10,6 +10,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, Span};
 
 use crate::error::{AppendError, OpenError, ReadError};
 use crate::event::{Entry, Event, Position, Recall, Receipt, TreeHead, Version};
@@ -141,7 +142,13 @@ impl Log {
 
     /// Appends an entry; answers once it is durable. An entry whose caller stops waiting is
     /// appended all the same.
-    pub async fn append(&self, mut entry: Entry) -> Result<Receipt, AppendError> {
+    pub async fn append(&self, entry: Entry) -> Result<Receipt, AppendError> {
+        let log = self.reader.name();
+        let span = tracing::info_span!("log.append", log, events = entry.events.len());
+        self.queued(entry).instrument(span).await
+    }
+
+    async fn queued(&self, mut entry: Entry) -> Result<Receipt, AppendError> {
         let (events, bytes) = (entry.events.len(), size_of_entry(&entry));
         if events == 0 {
             return Err(AppendError::Empty);
@@ -157,8 +164,9 @@ impl Log {
         let room =
             self.room.clone().try_acquire_many_owned(permits).map_err(|_| AppendError::Full)?;
         let (answer, answered) = oneshot::channel();
-        let waiting = Waiting { entry, bytes, since: Instant::now(), answer, _room: room };
-        self.queue.try_send(Command::Append(waiting)).map_err(|error| match error {
+        let span = Span::current();
+        let waiting = Waiting { entry, bytes, since: Instant::now(), span, answer, _room: room };
+        self.queue.try_send(Command::Append(Box::new(waiting))).map_err(|error| match error {
             TrySendError::Full(_) => AppendError::Full,
             TrySendError::Closed(_) => AppendError::Lost,
         })?;

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use primitives::RequestId;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
+use tracing::Span;
 
 use crate::error::AppendError;
 use crate::event::{Entry, Receipt};
 use crate::log::Limits;
 
 pub(crate) enum Command {
-    Append(Waiting),
+    Append(Box<Waiting>),
     /// Give the log up; everything that came before is written first.
     Close,
 }
@@ -21,6 +22,8 @@ pub(crate) struct Waiting {
     pub(crate) entry: Entry,
     pub(crate) bytes: usize,
     pub(crate) since: Instant,
+    /// The caller's.
+    pub(crate) span: Span,
     pub(crate) answer: oneshot::Sender<Result<Receipt, AppendError>>,
     /// Its share of the queue's bytes.
     pub(crate) _room: OwnedSemaphorePermit,

@@ -21,6 +21,12 @@ impl Reader {
         Reader { store, log: log.into() }
     }
 
+    /// The log's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.log
+    }
+
     /// The number of events.
     pub async fn size(&self) -> Result<u64, ReadError> {
         Ok(self.store.fence(&self.log).await?.map_or(0, |fence| fence.size))

@@ -23,6 +23,7 @@ use merkle::Tree;
 use primitives::{RequestId, StreamId, UnixMicros};
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
+use tracing::{Instrument as _, Span};
 
 use crate::batch::{Stamped, Start, stamp};
 use crate::error::{AppendError, Source};
@@ -72,7 +73,10 @@ impl Writer {
     pub(crate) async fn run(mut self) {
         while let Some(task) = self.next_task().await {
             let outcome = match task {
-                Task::Commit(batch) => self.commit(batch).await,
+                Task::Commit(batch) => {
+                    let span = commit_span(&self.options.name, &batch);
+                    self.commit(batch).instrument(span).await
+                }
                 Task::Renew => self.renew().await,
             };
             if outcome.is_err() {
@@ -105,7 +109,7 @@ impl Writer {
                 biased;
                 () = sleep_until(self.renew_at) => return Some(Task::Renew),
                 command = self.queue.recv() => match command {
-                    Some(Command::Append(waiting)) => waiting,
+                    Some(Command::Append(waiting)) => *waiting,
                     Some(Command::Close) | None => {
                         self.closing = true;
                         return None;
@@ -117,7 +121,7 @@ impl Writer {
         while !self.closing {
             match self.queue.try_recv() {
                 Ok(Command::Append(waiting)) => {
-                    if let Some(over) = batch.add(waiting, &self.options.limits) {
+                    if let Some(over) = batch.add(*waiting, &self.options.limits) {
                         self.carried = Some(over);
                         break;
                     }
@@ -345,6 +349,18 @@ impl Writer {
             waiting.tell(Ok(receipt));
         }
     }
+}
+
+/// One commit, within the trace of the first who waits for it and linked to all others.
+fn commit_span(log: &str, batch: &[Waiting]) -> Span {
+    let first = batch.first().and_then(|first| first.span.id());
+    let events: usize = batch.iter().map(|waiting| waiting.entry.events.len()).sum();
+    let entries = batch.len();
+    let span = tracing::info_span!(parent: first, "log.commit", log, entries, events);
+    for other in batch.iter().skip(1) {
+        span.follows_from(&other.span);
+    }
+    span
 }
 
 /// Repeats a question to a store that is not there.
