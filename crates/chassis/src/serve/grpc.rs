@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use http::{Request, Response};
+use tonic::Code;
 use tonic::body::Body;
 use tonic::server::NamedService;
 use tonic::service::{Routes, RoutesBuilder};
@@ -13,6 +14,7 @@ use super::deadline::{Deadline, DeadlineLayer};
 use super::health::Health;
 use crate::auth::{Access, Guard, Guarded, Verifier};
 use crate::limits::Limits;
+use crate::refusal::refusal;
 
 /// Services behind their guard, ready for a [`Server`](super::Server).
 pub type GrpcApp = Guarded<Deadline<Routes>>;
@@ -61,6 +63,15 @@ impl Grpc {
     #[must_use]
     pub fn guarded(self, verifier: Verifier, access: Arc<Access>, limits: &Limits) -> GrpcApp {
         let deadline = DeadlineLayer::new(limits.unary_deadline, Arc::clone(&access));
-        Guard::new(verifier, access).layer(deadline.layer(self.routes.routes().prepare()))
+        let mut routes = self.routes.routes();
+        let router = std::mem::take(routes.axum_router_mut());
+        *routes.axum_router_mut() = router.fallback(|| std::future::ready(nobody_serves()));
+        Guard::new(verifier, access).layer(deadline.layer(routes.prepare()))
     }
+}
+
+/// For a method that is described and allowed, and of a service that is not here.
+fn nobody_serves() -> Response<Body> {
+    refusal(Code::Unimplemented, "NO_SUCH_METHOD", "this server does not have this method")
+        .into_http()
 }
