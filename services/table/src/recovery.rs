@@ -11,15 +11,17 @@ use eventlog::{Log, Position, ReadError, StreamId};
 use fairness::Handle;
 use primitives::{TableId, UnixMicros};
 use proto::dealer::v1 as dealer;
+use proto::table::v1::table_update::What;
 use wire::Recorded;
 use wire::places::handle_from_pb;
 
 use crate::debt;
 use crate::pay::Broken;
 use crate::peers::{Faces, Failure, Job, Peers, Reply};
-use crate::publish::Past;
-use crate::state::State;
+use crate::publish::{Past, PastKind};
+use crate::state::{self, State};
 use crate::table::Table;
+use crate::updates;
 
 /// Events read at a time.
 const PAGE: usize = 1000;
@@ -31,11 +33,17 @@ pub struct Found {
     misses: Vec<u32>,
 }
 
-/// An event of a hand in play.
+/// An event of a hand in play, or one of the table's own that was published meanwhile.
 struct Kept {
-    event: Recorded,
+    what: KeptWhat,
     at: UnixMicros,
     sequence: u64,
+}
+
+enum KeptWhat {
+    OfHand(Recorded),
+    /// As it was told to everybody.
+    OfTable(Box<What>),
 }
 
 /// The log could not be folded.
@@ -86,6 +94,7 @@ impl Folding {
         }
         let number = *self.streams.get(&event.stream).ok_or("a stream of no table")?;
         let found = self.tables.get_mut(&number).ok_or("a stream of no table")?;
+        let vacated = state::vacated_by(&found.table, &recorded);
         found.table.evolve(&recorded, at).map_err(|bad| bad.to_string())?;
         if let Recorded::HandStarted(_) = &recorded
             && let Some(hand) = found.table.hand
@@ -99,9 +108,14 @@ impl Folding {
         if let Recorded::HandRevealed(_) = &recorded {
             found.hand.clear();
             self.streams.remove(&event.stream);
-        } else if found.table.hand.is_some_and(|hand| StreamId::from(hand) == event.stream) {
-            let sequence = found.table.sequence;
-            found.hand.push(Kept { event: recorded, at, sequence });
+            return Ok(());
+        }
+        let sequence = found.table.sequence;
+        if found.table.hand.is_some_and(|hand| StreamId::from(hand) == event.stream) {
+            found.hand.push(Kept { what: KeptWhat::OfHand(recorded), at, sequence });
+        } else if !found.hand.is_empty() && updates::is_published(&recorded) {
+            let what = state::plain(&found.table, &recorded, vacated);
+            found.hand.push(Kept { what: KeptWhat::OfTable(Box::new(what)), at, sequence });
         }
         Ok(())
     }
@@ -118,7 +132,14 @@ impl Found {
         let Found { table, hand, misses } = self;
         let mut state = State::new(table);
         let mut past = Vec::new();
-        for Kept { event, at, sequence } in hand {
+        for Kept { what, at, sequence } in hand {
+            let event = match what {
+                KeptWhat::OfHand(event) => event,
+                KeptWhat::OfTable(what) => {
+                    past.push(Past { sequence, at, kind: PastKind::Plain(what) });
+                    continue;
+                }
+            };
             if let Recorded::HandOpened(opened) = &event {
                 state.open_hand(opened, misses.clone(), at)?;
             } else if let Some(kind) = state.apply_to_hand(&event, (&faces, None), at)? {
@@ -132,7 +153,8 @@ impl Found {
     fn hidden(&self) -> Result<Option<dealer::PerformRequest>, Broken> {
         let mut openings: BTreeMap<u32, Vec<dealer::Handle>> = BTreeMap::new();
         let mut version = 0_u64;
-        for Kept { event, .. } in &self.hand {
+        for kept in &self.hand {
+            let KeptWhat::OfHand(event) = &kept.what else { continue };
             version += 1;
             if let Recorded::CardsMoved(moved) = event {
                 let cards = openings.entry(moved.seat).or_default();

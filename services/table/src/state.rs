@@ -36,7 +36,7 @@ impl State {
         faces: &Faces,
         at: UnixMicros,
     ) -> Result<Option<PastKind>, Broken> {
-        let seat = self.seat_before(recorded);
+        let seat = vacated_by(&self.table, recorded);
         self.table.evolve(recorded, at)?;
         if let Recorded::HandOpened(opened) = recorded {
             self.open_hand(opened, self.table.misses(opened), at)?;
@@ -89,19 +89,6 @@ impl State {
         Ok(())
     }
 
-    /// A seat as it was, where the event frees it.
-    fn seat_before(&self, recorded: &Recorded) -> Option<pb::SeatView> {
-        let number = if let Recorded::SeatVacated(event::SeatVacated { seat }) = recorded {
-            *seat
-        } else if let Recorded::SeatRefused(event::SeatRefused { seat, reason: _ }) = recorded {
-            *seat
-        } else {
-            return None;
-        };
-        let number = primitives::SeatNo::try_from(number).ok()?;
-        self.table.seats.get(&number).map(|seat| updates::seat_view(number, seat))
-    }
-
     fn told(
         &self,
         recorded: &Recorded,
@@ -114,30 +101,13 @@ impl State {
         if let Some(event) = step {
             return Some(PastKind::Step { event, clock: self.clock() });
         }
-        if let Some(seat) = vacated {
-            let changed = pb::SeatChanged { seat: Some(seat), vacated: true };
-            return Some(PastKind::Plain(Box::new(What::Seat(changed))));
-        }
         if let Recorded::HandSealed(_) = recorded {
             return self.play.clone().map(|play| PastKind::Started(Box::new(play)));
         }
         if let Recorded::HandSettled(settled) = recorded {
             return Some(PastKind::Ended(Box::new(settled.clone())));
         }
-        if let Recorded::TableClosed(_) = recorded {
-            return Some(PastKind::Plain(Box::new(What::Closed(pb::TableClosed {}))));
-        }
-        let number = seat_of(recorded).and_then(|seat| primitives::SeatNo::try_from(seat).ok());
-        let seat = number.and_then(|number| {
-            self.table.seats.get(&number).map(|seat| updates::seat_view(number, seat))
-        });
-        // A restocking shuffle is an update of its own, in which nothing is seen.
-        let nothing_seen = pb::HandAction { hand_no: self.table.hand_no, ..Default::default() };
-        let what = match seat {
-            Some(seat) => What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false }),
-            None => What::Action(nothing_seen),
-        };
-        Some(PastKind::Plain(Box::new(what)))
+        Some(PastKind::Plain(Box::new(plain(&self.table, recorded, vacated))))
     }
 
     /// The clock of the decision that is due.
@@ -219,6 +189,40 @@ impl State {
             seated: u32::try_from(table.seats.len()).unwrap_or(u32::MAX),
             hand_no: table.hand_no,
         }
+    }
+}
+
+/// A seat as it is, where the event frees it.
+#[must_use]
+pub fn vacated_by(table: &Table, recorded: &Recorded) -> Option<pb::SeatView> {
+    let number = if let Recorded::SeatVacated(event::SeatVacated { seat }) = recorded {
+        *seat
+    } else if let Recorded::SeatRefused(event::SeatRefused { seat, reason: _ }) = recorded {
+        *seat
+    } else {
+        return None;
+    };
+    let number = primitives::SeatNo::try_from(number).ok()?;
+    table.seats.get(&number).map(|seat| updates::seat_view(number, seat))
+}
+
+/// What everybody is told alike of a published event, at the table as it is after it.
+#[must_use]
+pub fn plain(table: &Table, recorded: &Recorded, vacated: Option<pb::SeatView>) -> What {
+    if let Some(seat) = vacated {
+        return What::Seat(pb::SeatChanged { seat: Some(seat), vacated: true });
+    }
+    if let Recorded::TableClosed(_) = recorded {
+        return What::Closed(pb::TableClosed {});
+    }
+    let number = seat_of(recorded).and_then(|seat| primitives::SeatNo::try_from(seat).ok());
+    let seat = number
+        .and_then(|number| table.seats.get(&number).map(|seat| updates::seat_view(number, seat)));
+    // A restocking shuffle is an update of its own, in which nothing is seen.
+    let nothing_seen = pb::HandAction { hand_no: table.hand_no, ..Default::default() };
+    match seat {
+        Some(seat) => What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false }),
+        None => What::Action(nothing_seen),
     }
 }
 
