@@ -1,41 +1,46 @@
-//! The program as an operator meets it: what it says of itself, and of a configuration it cannot use.
+//! The program's face: what it says of itself, and of settings that are missing or wrong.
 
 use std::process::{Command, Output};
 
-fn program(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sabacc-table"))
-        .args(arguments)
-        .env_clear()
-        .envs(variables.iter().copied())
-        .output()
-        .expect("the program starts")
+fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sabacc-table"));
+    command.args(arguments).env_clear().env("SABACC_LISTEN", "127.0.0.1:0");
+    command.envs(variables.iter().copied()).output().expect("the program is built")
 }
 
-/// Fails, and says each of these.
-fn refuses(arguments: &[&str], variables: &[(&str, &str)], says: &[&str]) {
-    let output = program(arguments, variables);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "{said}");
-    for words in says {
-        assert!(said.contains(words), "{words:?} is not in: {said}");
+fn refused(arguments: &[&str], variables: &[(&str, &str)], words: &[&str]) {
+    let Output { status, stdout: _, stderr } = run(arguments, variables);
+    let said = String::from_utf8_lossy(&stderr);
+    assert_eq!(status.code(), Some(1), "{said}");
+    for word in words {
+        assert!(said.contains(word), "{word} is missing in: {said}");
     }
+    assert!(!said.contains("hunter2"), "{said}");
 }
 
 #[test]
-fn help_says_what_it_is() {
-    let output = program(&["--help"], &[]);
-    assert!(output.status.success());
-    assert!(String::from_utf8_lossy(&output.stdout).contains("card room"));
+fn it_says_what_it_is() {
+    let Output { status, stdout, stderr: _ } = run(&["--help"], &[]);
+    let said = String::from_utf8_lossy(&stdout);
+    assert!(status.success() && said.contains("tables of a card room"), "{said}");
+    assert!(said.contains("--config") && said.contains("SABACC_"), "{said}");
 }
 
 #[test]
-fn wrong_settings_are_named_with_what_is_allowed() {
-    refuses(&[], &[("SABACC_LISTEN", "nowhere")], &["SABACC_LISTEN", "ADDRESS:PORT"]);
-    refuses(&[], &[("SABACC_LISTENN", "127.0.0.1:0")], &["SABACC_LISTENN", "no such setting"]);
-    refuses(&["--config", "missing.toml"], &[], &["missing.toml"]);
+fn what_is_missing_is_named() {
+    refused(&[], &[], &["database", "SABACC_DATABASE_URL"]);
 }
 
 #[test]
-fn what_it_cannot_do_without_is_named() {
-    refuses(&[], &[("SABACC_LISTEN", "127.0.0.1:0")], &["SABACC_DATABASE_URL"]);
+fn a_database_that_does_not_answer_is_told_without_its_password() {
+    let database = ("SABACC_DATABASE_URL", "postgres://somebody:hunter2@127.0.0.1:1/room");
+    refused(&[], &[database], &["the database cannot be reached", "refused"]);
+}
+
+#[test]
+fn all_settings_that_are_wrong_are_named_at_once() {
+    let variables = [("SABACC_LISTEN", "here"), ("SABACC_DEALER_URL", "dealer:7402")];
+    refused(&[], &variables, &["SABACC_LISTEN", "SABACC_DEALER_URL", "http://HOST:PORT"]);
+    refused(&[], &[("SABACC_WALET_URL", "http://w:1")], &["did you mean SABACC_WALLET_URL?"]);
+    refused(&["--config", "/nowhere/table.toml"], &[], &["/nowhere/table.toml", "cannot be read"]);
 }
