@@ -11,7 +11,7 @@ use primitives::{PlayerId, TableId};
 use proto::table::v1::TableView;
 use rustix::process::Signal;
 
-use crate::people::{Guest, Party, cards, operator};
+use crate::people::{Guest, Party, cards, demo, operator};
 use crate::place::{Place, Room, until};
 use crate::records;
 
@@ -26,7 +26,8 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
     let address = format!("127.0.0.1:{}", testkit::free_port().unwrap());
     let arguments = ["--listen", &address, "--thinking", "12"];
     let mut room = place.up(&arguments).await;
-    let (table, player) = somebody(&place, &room).await;
+    let table = demo(&place, &room.url, 1).await;
+    let player = somebody(&place, &room, table).await;
     let story = Story::default();
     let guest = Guest::of(&place, &room.url, player);
     let following = tokio::spawn(follow(guest.client.clone(), (table, player), Arc::clone(&story)));
@@ -49,11 +50,10 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
     assert!(!following.is_finished(), "{:?}", following.await);
     following.abort();
 
-    // Nobody plays any more, and what was begun ends.
+    // What was begun ends, everybody is paid out, and the room has nothing left to show.
     operator(&place, &room.url).close_table(table).await.unwrap();
-    let over = closed(&room, &place, table);
-    tokio::time::timeout(crate::place::LONG, over).await.expect("the table closes");
-    room.running.stop(Signal::INT).await;
+    let status = room.running.ended().await;
+    assert!(status.success(), "{status}:\n{}", room.running.said());
     let mut quiet = place.up(&["--no-bots"]).await;
     let hands = records::finished(&quiet.database).await;
     assert!(hands.len() > 5, "{} hands", hands.len());
@@ -61,18 +61,14 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
     quiet.running.stop(Signal::INT).await;
 }
 
-/// The demo table, and one of its bots.
-async fn somebody(place: &Place, room: &Room) -> (TableId, PlayerId) {
+/// One of those who play at a table.
+async fn somebody(place: &Place, room: &Room, table: TableId) -> PlayerId {
     let operator = operator(place, &room.url);
     loop {
-        for table in operator.list_tables().await.unwrap() {
-            let id = TableId::try_from(&*table.table_id).unwrap();
-            let view = operator.get_table(id).await.unwrap();
-            if let Some(seat) = view.seats.first().filter(|_| view.hand_no > 0) {
-                return (id, PlayerId::try_from(&*seat.player_id).unwrap());
-            }
+        let view = operator.get_table(table).await.unwrap();
+        if let Some(seat) = view.seats.first() {
+            return PlayerId::try_from(&*seat.player_id).unwrap();
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
@@ -114,11 +110,6 @@ async fn following_agrees(story: &Story, told: &[TableView]) {
         }
     }
     assert!(compared >= KILLS / 2, "only {compared} of {} views were compared", told.len());
-}
-
-async fn closed(room: &Room, place: &Place, table: TableId) {
-    let mut watch = operator(place, &room.url).watch(table);
-    while watch.next().await.unwrap().is_some() {}
 }
 
 #[tokio::test(flavor = "multi_thread")]

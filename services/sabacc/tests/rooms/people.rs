@@ -1,6 +1,7 @@
 //! People at a room's public port: an operator, and players who decide one after the other.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use chassis::auth::Role;
 use chassis::ids::IdMaker;
@@ -14,6 +15,8 @@ use tonic::{Request, Response, Status};
 
 use crate::place::{LONG, Place};
 
+/// Between two looks at a table.
+const PAUSE: Duration = Duration::from_millis(20);
 /// Credits of each guest.
 pub(crate) const PURSE: u64 = 100_000;
 
@@ -118,7 +121,7 @@ impl Party {
                         return (guest, view);
                     }
                 }
-                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
         tokio::time::timeout(LONG, due).await.expect("somebody has to decide")
@@ -214,4 +217,40 @@ pub(crate) fn bearing<T>(token: &str, message: T) -> Request<T> {
     let mut request = Request::new(message);
     chassis::channel::bear(&mut request, token);
     request
+}
+
+/// The demo table, once so many hands were begun at it.
+pub(crate) async fn demo(place: &Place, url: &str, hands: u64) -> TableId {
+    let operator = operator(place, url);
+    let found = async {
+        loop {
+            let tables = operator.list_tables().await.unwrap();
+            let demo = tables.iter().find(|it| it.name == "Demo" && it.hand_no >= hands);
+            if let Some(demo) = demo {
+                return TableId::try_from(&*demo.table_id).unwrap();
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    tokio::time::timeout(LONG, found).await.expect("hands are played at the demo table")
+}
+
+/// Waits until this hand of a table has begun.
+pub(crate) async fn reach(place: &Place, url: &str, table: TableId, hand: u64) {
+    let operator = operator(place, url);
+    let reached = async {
+        while operator.get_table(table).await.unwrap().hand_no < hand {
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    tokio::time::timeout(LONG, reached).await.expect("play goes on");
+}
+
+/// Closes a table, and waits until everybody is paid out.
+pub(crate) async fn close(place: &Place, url: &str, table: TableId) {
+    let operator = operator(place, url);
+    operator.close_table(table).await.unwrap();
+    let mut watch = operator.watch(table);
+    let closed = async { while watch.next().await.unwrap().is_some() {} };
+    tokio::time::timeout(LONG, closed).await.expect("the table closes");
 }

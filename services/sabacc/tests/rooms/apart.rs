@@ -1,0 +1,161 @@
+//! The four services as programs of their own: they find each other by address, play the same hands,
+//! outlive each other's deaths, and stop when they are told.
+
+use std::process::Command;
+use std::time::Duration;
+
+use chassis::auth::TokenIssuer;
+use chassis::entropy::SystemEntropy;
+use chassis::postgres::{self, Environment, Postgres};
+use client::{Bot, BotEnd, strategy};
+use primitives::Credits;
+use proto::table::v1::TableConfig;
+use rustix::process::Signal;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::people::{Guest, close, operator, reach};
+use crate::place::{Place, Running, program};
+
+/// Services with a database, and what their roles log in with.
+const OWNERS: [&str; 3] = ["dealer", "wallet", "table"];
+const PASSWORD: &str = "of-this-test";
+
+/// A card room in pieces.
+struct Apart {
+    place: Place,
+    postgres: Postgres,
+    /// Of dealer, wallet, table and gateway.
+    ports: [u16; 4],
+}
+
+impl Apart {
+    /// Keys, a database with its schemas, and roles that may log in.
+    async fn new() -> Apart {
+        let place = Place::new();
+        let keys = place.data().join("keys");
+        std::fs::create_dir_all(&keys).unwrap();
+        // Those who let people in, those who speak as services, and the dealer's word: three keys.
+        for name in ["issuer", "services", "commitment"] {
+            let key = TokenIssuer::generate(name, &SystemEntropy);
+            std::fs::write(keys.join(format!("{name}.pem")), key.private_pem().expose()).unwrap();
+            std::fs::write(keys.join(format!("{name}.pub.pem")), key.public_pem()).unwrap();
+        }
+        std::fs::write(keys.join("seed.key"), "5a".repeat(32)).unwrap();
+        let options = postgres::Options {
+            database_url: None,
+            fsync: false,
+            ..postgres::Options::new(place.data(), Environment::read())
+        };
+        let postgres = postgres::obtain(&options).await.unwrap();
+        let ports = std::array::from_fn(|_| testkit::free_port().unwrap());
+        let apart = Apart { place, postgres, ports };
+        apart.migrate().await;
+        apart
+    }
+
+    async fn migrate(&self) {
+        let admin = self.postgres.admin_url();
+        let mut command = self.place.sabacc(&["migrate"]);
+        command.env("SABACC_DATABASE_URL", &admin);
+        let (status, said) = self.place.run(command).await;
+        assert!(status.success() && said.contains("up to date"), "{status}:\n{said}");
+        let mut connection = PgConnection::connect(&admin).await.unwrap();
+        for owner in OWNERS {
+            let alter = format!("ALTER ROLE sabacc_{owner} LOGIN PASSWORD '{PASSWORD}'");
+            sqlx::query(AssertSqlSafe(alter)).execute(&mut connection).await.unwrap();
+        }
+    }
+
+    fn url(&self, service: usize) -> String {
+        format!("http://127.0.0.1:{}", self.ports[service])
+    }
+
+    /// The services with a database are told by a file, the gateway by its environment.
+    fn start(&self, service: usize) -> Running {
+        let keys = self.place.data().join("keys");
+        let key = |name: &str| keys.join(name).display().to_string();
+        let door = format!("player+operator+auditor={}", key("issuer.pub.pem"));
+        let inside = format!("service={}", key("services.pub.pem"));
+        let listen = format!("127.0.0.1:{}", self.ports[service]);
+        let Some(name) = OWNERS.get(service) else {
+            let mut command = program("sabacc-gateway");
+            command.env("SABACC_LISTEN", listen).env("SABACC_ISSUER_KEYS", door);
+            command.env("SABACC_WALLET_URL", self.url(1)).env("SABACC_TABLE_URL", self.url(2));
+            return self.place.spawn(command);
+        };
+        let database = self.postgres.url_for(&format!("sabacc_{name}"), PASSWORD);
+        let mut file = format!("listen = {listen:?}\ndatabase_url = {database:?}\n");
+        file += &match *name {
+            "dealer" => format!(
+                "issuer_keys = [{inside:?}]\norigin = \"test/dealer\"\ncommitment_key = {:?}\n\
+                 seed_key = {:?}\n",
+                key("commitment.pem"),
+                key("seed.key")
+            ),
+            "wallet" => format!("issuer_keys = [{door:?}, {inside:?}]\n"),
+            _ => format!(
+                "issuer_keys = [{door:?}]\nsigning_key = {:?}\ndealer_url = {:?}\nwallet_url = {:?}\n",
+                key("services.pem"),
+                self.url(0),
+                self.url(1)
+            ),
+        };
+        let path = self.place.path().join(format!("{name}.toml"));
+        std::fs::write(&path, file).unwrap();
+        let mut command: Command = program(&format!("sabacc-{name}"));
+        command.arg("--config").arg(path);
+        self.place.spawn(command)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn four_programs_play_and_outlive_each_other() {
+    let apart = Apart::new().await;
+    // The edge first: whoever is early waits for whoever is late.
+    let mut running: Vec<Running> = [3, 2, 1, 0].map(|service| apart.start(service)).into();
+    running.reverse();
+    let operator = operator(&apart.place, &apart.url(3));
+    let config = TableConfig {
+        name: "apart".to_owned(),
+        variant: "dice".to_owned(),
+        ..TableConfig::default()
+    };
+    let table = operator.create_table(config).await.unwrap();
+    let stop = CancellationToken::new();
+    let mut bots = JoinSet::new();
+    for seed in 0..3 {
+        let guest = Guest::new(&apart.place, &apart.url(3)).await;
+        let steady = strategy::by_name("steady", seed).unwrap();
+        let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: Duration::from_millis(5) };
+        let stop = stop.clone();
+        bots.spawn(async move { client::run_bot(&guest.client, table, bot, steady, stop).await });
+    }
+    reach(&apart.place, &apart.url(3), table, 3).await;
+    for (service, program) in running.iter_mut().enumerate().take(OWNERS.len()) {
+        program.kill();
+        // Long enough for the others to notice.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        *program = apart.start(service);
+        let now = operator.get_table(table).await.unwrap().hand_no;
+        reach(&apart.place, &apart.url(3), table, now + 2).await;
+    }
+    stop.cancel();
+    while let Some(bot) = bots.join_next().await {
+        let report = bot.unwrap().unwrap();
+        assert_eq!((report.end, report.mistakes), (BotEnd::Stopped, 0), "{report:?}");
+        assert!(report.hands >= 3, "{report:?}");
+    }
+    close(&apart.place, &apart.url(3), table).await;
+    for mut service in running.into_iter().rev() {
+        service.stop(Signal::TERM).await;
+    }
+    // The folder is laid out as a room's, so that its records can be checked as a room's.
+    let Apart { place, postgres, ports: _ } = apart;
+    postgres.stop().await.unwrap();
+    for audit in [&["audit", "ledger"][..], &["audit", "hand", "latest"]] {
+        let (status, said) = place.run(place.sabacc(audit)).await;
+        assert!(status.success(), "{audit:?}:\n{said}");
+    }
+}

@@ -1,0 +1,205 @@
+//! A stream taken up again from any of its tokens tells the same as one that was never broken, to
+//! each viewer his own, also after the room has died and come back.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use chassis::auth::Role;
+use proto::table::v1 as pb;
+use proto::table::v1::table_update::What;
+use proto::table::v1::watch_table_response::Message;
+use rustix::process::Signal;
+use tokio::task::JoinHandle;
+
+use crate::people::{Party, bearing, tables};
+use crate::place::{LONG, Place, until};
+
+/// What a viewer has been told, message by message.
+type Told = Arc<Mutex<Vec<pb::WatchTableResponse>>>;
+
+/// A stream that is read as it comes.
+struct Unbroken {
+    token: String,
+    told: Told,
+    reading: JoinHandle<()>,
+}
+
+impl Unbroken {
+    /// From a token on, or from the start.
+    async fn new(url: &str, table: &[u8], token: &str, resume: &[u8]) -> Unbroken {
+        let mut stream = watch(url, table, token, resume).await;
+        let told = Told::default();
+        let into = Arc::clone(&told);
+        let reading = tokio::spawn(async move {
+            while let Ok(Some(message)) = stream.message().await {
+                into.lock().unwrap().push(message);
+            }
+        });
+        Unbroken { token: token.to_owned(), told, reading }
+    }
+
+    /// Every update with its token, once that of `last` is there.
+    async fn updates(&self, last: u64) -> Vec<(pb::TableUpdate, Vec<u8>)> {
+        let there = until(|| {
+            let told = self.told.lock().unwrap();
+            let updates: Vec<_> = told.iter().filter_map(update).collect();
+            (last == 0 || updates.last().is_some_and(|(it, _)| it.sequence >= last))
+                .then_some(updates)
+        });
+        there.await.expect("the stream goes on")
+    }
+}
+
+/// Opens a stream, as soon as the tables are there.
+async fn watch(
+    url: &str,
+    table: &[u8],
+    token: &str,
+    resume: &[u8],
+) -> tonic::Streaming<pb::WatchTableResponse> {
+    let mut tables = tables(url);
+    let opened = async {
+        loop {
+            let (table_id, resume_token) = (table.to_vec(), resume.to_vec());
+            let request = pb::WatchTableRequest { table_id, resume_token };
+            match tables.watch_table(bearing(token, request)).await {
+                Ok(stream) => return stream.into_inner(),
+                Err(status) if status.code() == tonic::Code::Unavailable => {
+                    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                }
+                Err(status) => panic!("{status:?}"),
+            }
+        }
+    };
+    tokio::time::timeout(LONG, opened).await.expect("the tables are taken up")
+}
+
+fn update(message: &pb::WatchTableResponse) -> Option<(pb::TableUpdate, Vec<u8>)> {
+    let Some(Message::Update(update)) = &message.message else { return None };
+    Some((update.clone(), message.resume_token.clone()))
+}
+
+/// What a stream from a token on tells of the past: everything before it is live.
+async fn past(url: &str, table: &[u8], token: &str, resume: &[u8]) -> Vec<Message> {
+    let mut stream = watch(url, table, token, resume).await;
+    let mut past = Vec::new();
+    let reading = async {
+        loop {
+            match stream.message().await.unwrap().and_then(|message| message.message) {
+                Some(Message::CaughtUp(_)) => break,
+                Some(message) => past.push(message),
+                None => panic!("the stream ended before it was live"),
+            }
+        }
+    };
+    tokio::time::timeout(LONG, reading).await.expect("it becomes live");
+    past
+}
+
+/// Takes the stream up from every token; how many went on without a snapshot.
+async fn taken_up(url: &str, table: &[u8], told: &Unbroken, last: u64) -> usize {
+    let updates = told.updates(last).await;
+    assert!(updates.windows(2).all(|two| two[1].0.sequence == two[0].0.sequence + 1), "dense");
+    let mut whole = 0;
+    for (at, (seen, token)) in updates.iter().enumerate() {
+        let past = past(url, table, &told.token, token).await;
+        let rest: Vec<&pb::TableUpdate> = updates[at + 1..].iter().map(|(it, _)| it).collect();
+        if let [Message::Snapshot(view)] = &past[..] {
+            assert_eq!(view.sequence, last, "a snapshot is of now");
+            // Long ago only: the hand in play is never so long ago.
+            let hand = |it: &&&pb::TableUpdate| matches!(it.what, Some(What::HandStarted(_)));
+            assert!(rest.iter().any(|it| hand(&it)), "update {} is of this hand", seen.sequence);
+            continue;
+        }
+        let again: Vec<&pb::TableUpdate> = past
+            .iter()
+            .map(|message| match message {
+                Message::Update(update) => update,
+                other => panic!("between updates: {other:?}"),
+            })
+            .collect();
+        for (again, first) in again.iter().zip(&rest) {
+            assert_eq!(again, first, "after update {}", seen.sequence);
+        }
+        assert_eq!(again.len(), rest.len(), "after update {}", seen.sequence);
+        whole += 1;
+    }
+    whole
+}
+
+/// Of the cards dealt to each seat before the reveal, where a tie may be broken by a card face up:
+/// how many a viewer was shown, and how many he was not.
+fn shown(updates: &[(pb::TableUpdate, Vec<u8>)]) -> BTreeMap<u32, (usize, usize)> {
+    let mut shown: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    for (update, _) in updates {
+        let Some(What::Action(action)) = &update.what else { continue };
+        let before = matches!(action.phase.as_str(), "deal" | "play" | "betting");
+        if before && action.r#move.is_none() && action.seat > 0 {
+            let hidden = action.cards.iter().filter(|code| *code == "??").count();
+            let count = shown.entry(action.seat).or_default();
+            count.0 += action.cards.len() - hidden;
+            count.1 += hidden;
+        }
+    }
+    shown
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_goes_on_from_any_token_for_each_viewer() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let mut party = Party::new(&place, &room.url, 3).await;
+    let table = party.table.bytes().to_vec();
+    let spectator = place.token(Role::Auditor, "test");
+    let tokens: Vec<String> =
+        party.guests.iter().map(|guest| guest.token.clone()).chain([spectator]).collect();
+    let mut viewers = Vec::new();
+    for token in &tokens {
+        viewers.push(Unbroken::new(&room.url, &table, token, &[]).await);
+    }
+    let first = party.seen_by(0).await.hand_no;
+    party.play_until(|view| view.hand_no > first + 1).await;
+    // In the middle of a hand a seat changes, which is told between the hand's own updates.
+    for out in [true, false] {
+        party.guests[0].client.sit_out(party.table, out).await.unwrap();
+    }
+    let round = |view: &pb::TableView| view.hand.as_ref().unwrap().round > 1;
+    let (_, view) = party.play_until(round).await;
+    let last = view.sequence;
+
+    for (viewer, told) in viewers.iter().enumerate() {
+        let whole = taken_up(&room.url, &table, told, last).await;
+        assert!(whole > 20, "only {whole} tokens went on without a snapshot");
+        for (seat, (open, hidden)) in shown(&told.updates(last).await) {
+            let own = usize::try_from(seat).unwrap() == viewer + 1;
+            assert_eq!((open > 0, hidden > 0), (own, !own), "viewer {viewer}, seat {seat}");
+        }
+    }
+    // What two viewers are told differs in faces only, never in number.
+    let mut counts = Vec::new();
+    for told in &viewers {
+        let sequences: Vec<u64> =
+            told.updates(last).await.iter().map(|(it, _)| it.sequence).collect();
+        counts.push((sequences.first().copied(), sequences.len()));
+    }
+    assert!(counts.windows(2).all(|two| two[0] == two[1]), "{counts:?}");
+
+    room.running.kill();
+    room = place.up(&["--no-bots"]).await;
+    party.moved(&room.url);
+    let mut resumed = Vec::new();
+    for told in &viewers {
+        assert!(taken_up(&room.url, &table, told, last).await > 5, "the hand in play is known");
+        let (_, token) = told.updates(last).await.pop().unwrap();
+        resumed.push(Unbroken::new(&room.url, &table, &told.token, &token).await);
+        told.reading.abort();
+    }
+    let hand = view.hand_no;
+    let (_, view) = party.play_until(|view| view.hand_no > hand).await;
+    for told in &resumed {
+        let updates = told.updates(view.sequence).await;
+        assert_eq!(updates[0].0.sequence, last + 1, "it goes on where it was");
+        assert!(taken_up(&room.url, &table, told, view.sequence).await > 5);
+    }
+    room.running.stop(Signal::INT).await;
+}

@@ -1,0 +1,100 @@
+//! What a dealer knew of his hands, from his log once they are over: seeds, and how each shuffle
+//! left the cards.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use eventlog::Event;
+use fairness::{Ask, Handle, Keys, Seed, Shoe, ShuffleInput, Transcript};
+use primitives::StreamId;
+use proto::dealer::v1::OpeningReason;
+use proto::dealer::v1::operation::Kind;
+use wire::Recorded;
+use wire::places::handle_from_pb;
+use zeroize::Zeroizing;
+
+/// A hand that is over.
+pub(crate) struct Dealt {
+    pub(crate) seed: [u8; 64],
+    /// The order of each shuffle, by card id, from the top.
+    pub(crate) shuffles: Vec<Vec<u8>>,
+}
+
+/// Cards by their hand and place.
+pub(crate) type Open = BTreeSet<(StreamId, u32, u32)>;
+
+/// The cards that the dealer has opened to everybody while the hand went on.
+pub(crate) fn opened_to_all(dealer: &[Event]) -> Open {
+    let mut open = Open::new();
+    for event in dealer {
+        if let Recorded::CardsOpened(opened) = Recorded::try_from(event).unwrap()
+            && let Some(opening) = opened.opening
+            && opening.audience_seat == 0
+            && opening.reason() == OpeningReason::Rule
+        {
+            open.extend(opening.cards.iter().map(|card| (event.stream, card.op, card.position)));
+        }
+    }
+    open
+}
+
+/// All hands of a dealer's log that are over.
+pub(crate) fn dealt(dealer: &[Event]) -> BTreeMap<StreamId, Dealt> {
+    let mut hands: BTreeMap<StreamId, Vec<Recorded>> = BTreeMap::new();
+    for event in dealer {
+        let recorded = Recorded::try_from(event).unwrap();
+        hands.entry(event.stream).or_default().push(recorded);
+    }
+    hands.into_iter().filter_map(|(hand, events)| Some((hand, replay(&events)?))).collect()
+}
+
+fn replay(events: &[Recorded]) -> Option<Dealt> {
+    let opened = events.iter().find_map(|event| match event {
+        Recorded::SeedOpened(opened) => Some(<[u8; 64]>::try_from(&*opened.seed).unwrap()),
+        _ => None,
+    });
+    let seed = opened?;
+    let mut shoe: Option<Shoe> = None;
+    let mut shuffles = Vec::new();
+    for event in events {
+        match event {
+            Recorded::SeedSealed(sealed) => {
+                let transcript = Transcript(<[u8; 32]>::try_from(&*sealed.transcript).unwrap());
+                let secret = Seed::new(Zeroizing::new(seed));
+                shoe = Some(Shoe::new(Keys::derive(&transcript, &secret)));
+            }
+            Recorded::OperationPerformed(done) => {
+                let shoe = shoe.as_mut().expect("sealed before it is used");
+                let operation = done.operation.as_ref().unwrap();
+                shoe.perform(operation.index, &ask(operation)).unwrap();
+                let Some(Kind::Shuffle(_)) = operation.kind else { continue };
+                let count = done.result.as_ref().unwrap().values[0];
+                let at = |position: u32| Handle {
+                    op: operation.index,
+                    position: position.try_into().unwrap(),
+                };
+                shuffles.push((0..count).map(|it| shoe.reopen(at(it)).unwrap()).collect());
+            }
+            _ => {}
+        }
+    }
+    Some(Dealt { seed, shuffles })
+}
+
+fn ask(operation: &proto::dealer::v1::Operation) -> Ask {
+    let small = |number: &u32| u8::try_from(*number).unwrap();
+    match operation.kind.as_ref().unwrap() {
+        Kind::Shuffle(shuffle) => {
+            let fresh = || ShuffleInput::Fresh {
+                first: small(&shuffle.first_fresh),
+                count: shuffle.fresh.try_into().unwrap(),
+            };
+            let cards = shuffle.cards.iter().map(|card| handle_from_pb(card).unwrap()).collect();
+            let input = if shuffle.cards.is_empty() { fresh() } else { ShuffleInput::Cards(cards) };
+            Ask::Shuffle { pile: small(&shuffle.pile), input }
+        }
+        Kind::Roll(roll) => Ask::Roll { sides: roll.sides.iter().map(small).collect() },
+        Kind::Pulse(pulse) => Ask::Pulse { ppm: pulse.ppm },
+        Kind::Pick(pick) => Ask::Pick { n: pick.n },
+        Kind::Sample(sample) => Ask::Sample { n: sample.n, k: sample.k },
+    }
+}

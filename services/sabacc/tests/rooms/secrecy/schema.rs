@@ -1,0 +1,93 @@
+//! Every column of every table of a schema, and every text of an event.
+
+use eventlog::Event;
+use prost_reflect::{DescriptorPool, DynamicMessage, Value};
+use proto::event::v1::EventType;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
+
+/// A value of a row.
+pub(crate) struct Cell {
+    /// Table and column.
+    pub(crate) place: String,
+    pub(crate) value: Vec<u8>,
+    /// It is text, or some number written as text.
+    pub(crate) is_text: bool,
+}
+
+/// Every value in a schema; of the events without those of these kinds.
+pub(crate) async fn cells(database: &str, schema: &str, without: &[i32]) -> Vec<Cell> {
+    let mut connection = PgConnection::connect(database).await.unwrap();
+    let columns = sqlx::query(
+        "SELECT table_name::text, column_name::text, data_type::text \
+         FROM information_schema.columns WHERE table_schema = $1",
+    )
+    .bind(schema)
+    .fetch_all(&mut connection)
+    .await
+    .unwrap();
+    let mut cells = Vec::new();
+    for column in columns {
+        let [table, name, kind]: [String; 3] = std::array::from_fn(|at| column.get(at));
+        let is_text = kind != "bytea";
+        let value = if is_text {
+            format!("convert_to({name:?}::text, 'UTF8')")
+        } else {
+            format!("{name:?}")
+        };
+        let kinds = if table == "events" { "NOT kind = ANY($1)" } else { "$1::int[] IS NOT NULL" };
+        let select = format!(
+            "SELECT {value} FROM {schema:?}.{table:?} WHERE {kinds} AND {name:?} IS NOT NULL"
+        );
+        let query = sqlx::query_scalar::<_, Vec<u8>>(AssertSqlSafe(select)).bind(without);
+        let values = query.fetch_all(&mut connection).await.unwrap();
+        let place = format!("{schema}.{table}.{name}");
+        let cell = |value| Cell { place: place.clone(), value, is_text };
+        cells.extend(values.into_iter().map(cell));
+    }
+    cells
+}
+
+/// The schemas of events.
+pub(crate) struct Payloads {
+    pool: DescriptorPool,
+}
+
+impl Payloads {
+    pub(crate) fn new() -> Payloads {
+        Payloads { pool: DescriptorPool::decode(proto::DESCRIPTORS).unwrap() }
+    }
+
+    /// Every text in an event: where it stands, such as `CardsMoved.cards.card`, and what it says.
+    pub(crate) fn texts(&self, event: &Event) -> Vec<(String, String)> {
+        let name = name(event.kind);
+        let full = format!("sabacc.event.v1.{name}");
+        let schema = self.pool.get_message_by_name(&full).unwrap();
+        let message = DynamicMessage::decode(schema, &event.payload[..]).unwrap();
+        let unknown = message.unknown_fields().count();
+        assert_eq!(unknown, 0, "{name} has fields that nobody knows");
+        let mut texts = Vec::new();
+        walk(&name, &Value::Message(message), &mut texts);
+        texts
+    }
+}
+
+/// `CardsMoved` of 13.
+pub(crate) fn name(kind: u16) -> String {
+    let kind = EventType::try_from(i32::from(kind)).unwrap();
+    let words = kind.as_str_name().strip_prefix("EVENT_TYPE_").unwrap().split('_');
+    words.map(|word| format!("{}{}", &word[..1], word[1..].to_lowercase())).collect()
+}
+
+fn walk(place: &str, value: &Value, texts: &mut Vec<(String, String)>) {
+    match value {
+        Value::String(text) => texts.push((place.to_owned(), text.clone())),
+        Value::Message(message) => {
+            for (field, value) in message.fields() {
+                walk(&format!("{place}.{}", field.name()), value, texts);
+            }
+        }
+        Value::List(values) => values.iter().for_each(|value| walk(place, value, texts)),
+        Value::Map(values) => values.values().for_each(|value| walk(place, value, texts)),
+        _ => {}
+    }
+}
