@@ -80,7 +80,7 @@ fn every_one_tells_its_end_and_the_replay_agrees() -> Result<()> {
     for variant in rules::ALL {
         each(variant, |text, hand| {
             ensure!(text.starts_with("# "), "the first line says what is shown");
-            ensure!(text.lines().all(|line| line.len() <= 120), "a line is too long");
+            ensure!(text.lines().all(|line| line.len() <= 140), "a line is too long");
             ensure!(hand.settlement.is_some() && hand.finishing_stacks.is_some(), "no end");
             ensure!(hand.finishing_sabacc_pot.is_some() == variant.has_sabacc_pot, "sabacc pot");
             ensure!(hand.finishing_carried_pot.is_some() == variant.has_carried_pot, "carried");
