@@ -5,7 +5,7 @@
 
 use primitives::Credits;
 use rules::FieldValue;
-use serde::de::Error as _;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::model::HandHistory;
@@ -31,7 +31,7 @@ pub fn write(history: &HandHistory) -> String {
 /// # Errors
 /// Where it is not one, or a number is none of ours.
 pub fn read(text: &str) -> Result<HandHistory, JsonError> {
-    let message: Message = serde_json::from_str(text)?;
+    let Object(message): Object<Message> = serde_json::from_str(text)?;
     message.try_into()
 }
 
@@ -73,6 +73,23 @@ impl From<Number> for Credits {
     }
 }
 
+/// A message must be a JSON object; on its own a struct would be read from a list too.
+#[derive(PartialEq)]
+struct Object<T>(T);
+
+impl<T: Serialize> Serialize for Object<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(to)
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Object<T>, D::Error> {
+        let object = serde_json::Map::deserialize(from)?;
+        serde_json::from_value(object.into()).map(Object).map_err(D::Error::custom)
+    }
+}
+
 /// A field that may be null where it is absent.
 fn or_absent<'de, T, D>(from: D) -> Result<T, D::Error>
 where
@@ -102,7 +119,7 @@ macro_rules! message {
 
 message!(Message {
     variant: String,
-    ruleset: Vec<Field>,
+    ruleset: Vec<Object<Field>>,
     id: Option<String>,
     table: Option<String>,
     #[serde(alias = "started_at")]
@@ -119,9 +136,9 @@ message!(Message {
     #[serde(alias = "carried_pot")]
     carried_pot: Number,
     actions: Vec<String>,
-    settlement: Option<Lines>,
+    settlement: Option<Object<Lines>>,
     #[serde(alias = "finishing_stacks")]
-    finishing_stacks: Option<Amounts>,
+    finishing_stacks: Option<Object<Amounts>>,
     #[serde(alias = "finishing_sabacc_pot")]
     finishing_sabacc_pot: Option<Number>,
     #[serde(alias = "finishing_carried_pot")]
@@ -133,7 +150,7 @@ message!(Field {
     number: Option<Number>,
     text: Option<String>,
     flag: Option<bool>,
-    list: Option<Words>,
+    list: Option<Object<Words>>,
 });
 
 message!(Lines { lines: Vec<String>, });
@@ -172,7 +189,7 @@ impl From<&HandHistory> for Message {
         } = history;
         Message {
             variant: variant.clone(),
-            ruleset: ruleset.iter().map(Field::from).collect(),
+            ruleset: ruleset.iter().map(Field::from).map(Object).collect(),
             id: id.clone(),
             table: table.clone(),
             started_at: started_at.clone(),
@@ -185,10 +202,10 @@ impl From<&HandHistory> for Message {
             sabacc_pot: (*sabacc_pot).into(),
             carried_pot: (*carried_pot).into(),
             actions: actions.clone(),
-            settlement: settlement.clone().map(|lines| Lines { lines }),
+            settlement: settlement.clone().map(|lines| Object(Lines { lines })),
             finishing_stacks: finishing_stacks
                 .as_deref()
-                .map(|stacks| Amounts { amounts: numbers(stacks) }),
+                .map(|stacks| Object(Amounts { amounts: numbers(stacks) })),
             finishing_sabacc_pot: finishing_sabacc_pot.map(Number::from),
             finishing_carried_pot: finishing_carried_pot.map(Number::from),
         }
@@ -202,7 +219,7 @@ impl From<&(String, FieldValue)> for Field {
             FieldValue::Number(number) => field.number = Some(Number(*number)),
             FieldValue::Text(text) => field.text = Some(text.clone()),
             FieldValue::Flag(flag) => field.flag = Some(*flag),
-            FieldValue::List(words) => field.list = Some(Words { words: words.clone() }),
+            FieldValue::List(words) => field.list = Some(Object(Words { words: words.clone() })),
         }
         field
     }
@@ -223,7 +240,7 @@ impl TryFrom<Field> for (String, FieldValue) {
                 FieldValue::Flag(flag)
             }
             Field { number: None, text: None, flag: None, list: Some(list), .. } => {
-                FieldValue::List(list.words)
+                FieldValue::List(list.0.words)
             }
             Field { name, .. } => return Err(JsonError::Field { name }),
         };
@@ -257,7 +274,10 @@ impl TryFrom<Message> for HandHistory {
         } = message;
         Ok(HandHistory {
             variant,
-            ruleset: ruleset.into_iter().map(TryInto::try_into).collect::<Result<_, _>>()?,
+            ruleset: ruleset
+                .into_iter()
+                .map(|Object(field)| field.try_into())
+                .collect::<Result<_, _>>()?,
             id,
             table,
             started_at,
@@ -270,8 +290,8 @@ impl TryFrom<Message> for HandHistory {
             sabacc_pot: sabacc_pot.into(),
             carried_pot: carried_pot.into(),
             actions,
-            settlement: settlement.map(|settlement| settlement.lines),
-            finishing_stacks: finishing_stacks.map(|stacks| credits(stacks.amounts)),
+            settlement: settlement.map(|Object(settlement)| settlement.lines),
+            finishing_stacks: finishing_stacks.map(|Object(stacks)| credits(stacks.amounts)),
             finishing_sabacc_pot: finishing_sabacc_pot.map(Credits::from),
             finishing_carried_pot: finishing_carried_pot.map(Credits::from),
         })

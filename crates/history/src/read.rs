@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::model::HandHistory;
-use crate::replay::Broken;
+use crate::replay::{Broken, one_line};
 
 /// Why a file is no hand history.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -87,7 +87,7 @@ fn by_pieces(text: &str) -> Option<Vec<Result<HandHistory, Broken>>> {
 
 fn not_toml(text: &str, error: &toml::de::Error) -> NotShh {
     let at = error.span().map_or(0, |span| span.start);
-    let problem = error.message().lines().collect::<Vec<_>>().join("; ");
+    let problem = one_line(&error.message().lines().collect::<Vec<_>>().join("; "));
     NotShh::Toml { line: line_at(text, at), problem }
 }
 
@@ -137,7 +137,7 @@ impl<'i> File<'i> {
     }
 
     fn wrong(self, key: &str, span: Range<usize>, want: &'static str) -> NotShh {
-        NotShh::Type { line: self.line(span), key: key.to_owned(), want }
+        NotShh::Type { line: self.line(span), key: one_line(key), want }
     }
 
     /// Takes `shh = 1` out.
@@ -152,7 +152,7 @@ impl<'i> File<'i> {
             None => Ok(()),
             Some(key) => {
                 let line = self.line(key.span());
-                Err(NotShh::Beside { line, key: key.get_ref().to_string() })
+                Err(NotShh::Beside { line, key: one_line(key.get_ref()) })
             }
         }
     }
@@ -185,7 +185,7 @@ impl<'i> File<'i> {
             let span = key.span();
             let key = key.into_inner();
             if !key.starts_with('_') && !self.entry(&mut draft, &key, value)? {
-                return Err(NotShh::Unknown { line: self.line(span), key: key.into_owned() });
+                return Err(NotShh::Unknown { line: self.line(span), key: one_line(&key) });
             }
         }
         self.kinds(&draft)?;
@@ -399,6 +399,6 @@ impl Draft {
             finishing_sabacc_pot: self.finishing_sabacc_pot.map(credits),
             finishing_carried_pot: self.finishing_carried_pot.map(credits),
         };
-        Ok(self.broken.map_or(Ok(history), |why| Err(Broken { action: 0, why })))
+        Ok(self.broken.map_or(Ok(history), |why| Err(Broken::new(0, &why))))
     }
 }

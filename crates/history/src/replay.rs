@@ -12,7 +12,27 @@ use crate::model::HandHistory;
 pub struct Broken {
     /// The line among the actions, from 1; 0 for what is wrong outside of them.
     pub action: usize,
+    /// One line.
     pub why: String,
+}
+
+impl Broken {
+    pub(crate) fn new(action: usize, why: &str) -> Broken {
+        Broken { action, why: one_line(why) }
+    }
+}
+
+/// Whatever a file has in its strings, what is said about it stays on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
 }
 
 /// A hand after its last line, or before the first one that hides something.
@@ -28,7 +48,7 @@ pub struct Replay {
 /// # Errors
 /// The first line that breaks a rule, and why.
 pub fn replay(history: &HandHistory) -> Result<Replay, Broken> {
-    let outside = |why| Broken { action: 0, why };
+    let outside = |why: String| Broken::new(0, &why);
     let setup = history.setup().map_err(outside)?;
     let mut hand = Hand::try_new(&setup).map_err(|error| outside(error.to_string()))?;
     play::shuffle(&mut hand);
@@ -38,10 +58,8 @@ pub fn replay(history: &HandHistory) -> Result<Replay, Broken> {
             hidden = true;
             break;
         }
-        let event = notation::read(&hand, line).map_err(|error| Broken {
-            action: at + 1,
-            why: format!("`{}`: {error}", line.escape_debug()),
-        })?;
+        let event = notation::read(&hand, line)
+            .map_err(|error| Broken::new(at + 1, &format!("`{line}`: {error}")))?;
         evolve(&mut hand, &event);
         play::shuffle(&mut hand);
     }
@@ -93,13 +111,11 @@ fn settlement(given: &[String], end: &Settlement) -> Result<(), String> {
         match replayed.next() {
             Some(replayed) if replayed == spoken => {}
             Some(replayed) => {
-                let line = line.escape_debug();
                 return Err(format!(
                     "settlement line {at} is `{line}`; the replay gives `{replayed}`"
                 ));
             }
             None => {
-                let line = line.escape_debug();
                 return Err(format!("settlement line {at} is `{line}`; the replay gives no more"));
             }
         }
