@@ -2,7 +2,7 @@
 //! Does not know: files, protobuf, tables in play, who asks.
 //!
 //! A [`HandHistory`] holds what is not determined by the rules and what went before: chance and
-//! decisions. [`read`] and [`write`] are its text form (`.shh`, TOML), [`json`] its JSON form. [`replay`]
+//! decisions. [`read`] and [`write()`] are its text form (`.shh`, TOML), [`json`] its JSON form. [`replay`]
 //! plays it on the rules, line by line, and compares what it says about the end; [`report()`] tells what
 //! came of it. [`simulate`] makes hands that others can check their own programs against.
 
