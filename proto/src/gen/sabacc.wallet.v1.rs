@@ -217,7 +217,7 @@ pub struct SettleRequest {
 /// One leg of a transfer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Leg {
-    /// The account's name: "seat/<table>/<player>", "pot/<table>/sabacc", "pot/<table>/carried", "house/rake" ...
+    /// The account's name: "seat/TABLE/PLAYER", "pot/TABLE/sabacc", "pot/TABLE/carried", "house/rake" ... with ids for the words in capitals.
     #[prost(string, tag = "1")]
     pub account: ::prost::alloc::string::String,
     /// Credits: negative leaves the account.
