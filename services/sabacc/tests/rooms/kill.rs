@@ -11,7 +11,7 @@ use primitives::{PlayerId, TableId};
 use proto::table::v1::TableView;
 use rustix::process::Signal;
 
-use crate::people::{Guest, Party, cards, demo, operator};
+use crate::people::{Guest, Party, cards, demo, operator, reach};
 use crate::place::{Place, Room, until};
 use crate::records;
 
@@ -50,6 +50,7 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
     assert!(!following.is_finished(), "{:?}", following.await);
     following.abort();
 
+    reach(&place, &room.url, table, 8).await;
     // What was begun ends, everybody is paid out, and the room has nothing left to show.
     operator(&place, &room.url).close_table(table).await.unwrap();
     let status = room.running.ended().await;
