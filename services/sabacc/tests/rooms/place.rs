@@ -10,6 +10,7 @@ use std::time::Duration;
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
 use chassis::clock::SystemClock;
 use chassis::entropy::SystemEntropy;
+use client::Client;
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 
@@ -102,7 +103,14 @@ impl Place {
         });
         let Some(room) = found.await else { panic!("no room yet:\n{}", running.said()) };
         let text = |name: &str| room[name].as_str().unwrap().to_owned();
-        Room { running, url: text("address"), database: text("database_url") }
+        let room = Room { running, url: text("address"), database: text("database_url") };
+        // The tables are taken up a moment after the port is open; a client waits for them.
+        let client = Client::connect(&room.url, self.token(Role::Auditor, "test")).unwrap();
+        client
+            .list_tables()
+            .await
+            .unwrap_or_else(|error| panic!("{error}\n{}", room.running.said()));
+        room
     }
 
     /// A token of the rooms here, for a day.
