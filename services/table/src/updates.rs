@@ -89,19 +89,15 @@ impl Step<'_> {
             phase: view.phase.to_owned(),
             ..pb::HandAction::default()
         };
-        let mut cards_changed = false;
         match self.event {
             Event::Decided { player, mv, by } => {
                 action.seat = moves::seat_of(*player, self.seats);
                 action.by_clock = *by == rules::By::Clock;
                 action.r#move = seen.map(|seen| moves::censored(mv, &seen, deck, self.seats));
-                cards_changed = !moves::cards_of(mv).is_empty()
-                    || view.players[player.index()].status == Status::Out;
             }
             Event::Chance(outcome) => match outcome {
-                Outcome::Shuffled => cards_changed = true,
+                Outcome::Shuffled | Outcome::Sampled(_) => {}
                 Outcome::Cards(_) => {
-                    cards_changed = true;
                     action.seat = self.before.due().map_or(0, |due| recipient(due, self.seats));
                     action.cards = seen.map_or_else(Vec::new, |seen| codes(&seen, deck));
                 }
@@ -110,10 +106,12 @@ impl Step<'_> {
                 }
                 Outcome::Pulse(shift) => action.values = vec![u32::from(*shift)],
                 Outcome::Picked(picked) => action.values = vec![*picked],
-                Outcome::Sampled(_) => {}
             },
         }
-        if cards_changed {
+        // A roll may take cards as well: what counts is what this viewer sees of them.
+        let seen_before = rules::view(self.before, viewer);
+        let mut both = seen_before.players.iter().zip(&view.players);
+        if both.any(|(before, after)| before.cards != after.cards || before.extra != after.extra) {
             action.hands = hands(&view, self.after, &[]);
         }
         action
