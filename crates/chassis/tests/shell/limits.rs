@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chassis::auth::Role;
+use chassis::channel::{self, Pool};
 use chassis::limits::Limits;
 use chassis::serve;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -186,4 +187,22 @@ async fn a_connection_on_which_nothing_is_asked_is_closed() {
     closed.await.expect("it is closed").unwrap();
     let open = tokio::time::timeout(Duration::from_millis(300), stream.message()).await;
     assert!(open.is_err(), "the one in use stays: {open:?}");
+}
+
+#[tokio::test]
+async fn a_pool_opens_connections_as_streams_need_them() {
+    let room = Room::open(Setting::default()).await;
+    let (uri, carry) = (room.uri(), room.carry());
+    let pool = Pool::new(move || channel::to(&uri, None, carry.clone())).unwrap();
+    let mut open = Vec::new();
+    for _ in 0..450 {
+        // Each is heard before the next is opened: none waits behind another.
+        let mut stream = ticks(&pool).await.unwrap();
+        assert!(stream.message().await.unwrap().is_some());
+        open.push(stream);
+    }
+    assert_eq!(pool.connections(), 3, "200 on each");
+    open.clear();
+    call(&pool, "Operate", text("hello")).await.unwrap();
+    assert_eq!(pool.connections(), 3, "what there is is used");
 }
