@@ -14,6 +14,7 @@ mod claims;
 mod guard;
 mod issuer;
 mod jws;
+mod pace;
 mod verifier;
 
 use primitives::PlayerId;
