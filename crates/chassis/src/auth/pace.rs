@@ -14,9 +14,9 @@ use primitives::UnixMicros;
 /// Players remembered before those who have been quiet for a second are forgotten.
 const REMEMBERED: usize = 10_000;
 
-/// The paces of all players of one server.
+/// The paces of all players, by whatever name they are known here.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub struct Pace {
     /// Between two calls of a player who calls all the time.
     gap: Duration,
     /// Player → when he would be owed nothing any more.
@@ -24,12 +24,16 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub(super) fn new(per_second: NonZeroU32) -> Pace {
+    #[must_use]
+    pub fn new(per_second: NonZeroU32) -> Pace {
         Pace { gap: Duration::from_secs(1) / per_second.get(), even_at: Mutex::default() }
     }
 
     /// Counts a call, or says how long the player has to wait for the next.
-    pub(super) fn step(&self, player: &str, now: UnixMicros) -> Result<(), Duration> {
+    ///
+    /// # Errors
+    /// The time to wait; the call is not counted.
+    pub fn step(&self, player: &str, now: UnixMicros) -> Result<(), Duration> {
         let mut even_at = self.even_at.lock().unwrap_or_else(PoisonError::into_inner);
         let even = even_at.get(player).copied().unwrap_or(now).max(now);
         let next = even.plus(self.gap);
