@@ -28,7 +28,7 @@
 mod bot;
 mod crowd;
 mod figures;
-mod place;
+pub(crate) mod place;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,7 +38,7 @@ use clap::Args;
 
 use crate::say;
 use crowd::Crowd;
-use figures::Figures;
+pub(crate) use figures::Figures;
 use place::Place;
 
 #[derive(Args, Clone)]

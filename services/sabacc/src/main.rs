@@ -41,6 +41,9 @@ enum Command {
     Up(up::Options),
     /// Have many bots play at many tables at once, and measure and audit it.
     Load(load::Options),
+    /// Measure the pieces, each beside what it stands on.
+    #[command(subcommand)]
+    Bench(bench::What),
     /// Follow a table in the terminal.
     Watch(watch::Options),
     /// Check what is on record.
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         match command {
             Command::Up(options) => Box::pin(up::run(data, json, options)).await,
             Command::Load(options) => Box::pin(load::run(data, json, options)).await,
+            Command::Bench(what) => Box::pin(bench::run(json, what)).await,
             Command::Watch(options) => watch::run(data, json, options).await,
             Command::Audit(what) => audits::run(data, json, what).await,
             Command::Hand(what) => hand::run(data, json, what).await,

@@ -11,8 +11,8 @@ use crate::repo::{Database, Written};
 /// What is known of the server that is measured.
 #[derive(Default)]
 pub(crate) struct Server {
-    /// The process of the services, where it is not this one.
-    pub(crate) room: Option<u32>,
+    /// The process of a service or of all, where it is not this one.
+    pub(crate) service: Option<(&'static str, u32)>,
     /// The database, as its owner. Holds a password: not for logs.
     pub(crate) postgres: Option<String>,
     /// The data folder with the private PostgreSQL.
@@ -22,7 +22,7 @@ pub(crate) struct Server {
 /// Reads what was used so far.
 pub(crate) struct Gauge {
     database: Option<Database>,
-    room: Option<u32>,
+    service: Option<(&'static str, u32)>,
     postmaster: Option<u32>,
 }
 
@@ -42,7 +42,7 @@ impl Gauge {
             None => None,
         };
         let postmaster = server.data.as_deref().and_then(process::postmaster);
-        Ok(Gauge { database, room: server.room, postmaster })
+        Ok(Gauge { database, service: server.service, postmaster })
     }
 
     pub(crate) async fn read(&mut self) -> anyhow::Result<Reading> {
@@ -55,8 +55,8 @@ impl Gauge {
         if self.database.is_some() {
             cpu.insert("postgresql", self.postmaster.and_then(process::postgres_cpu_seconds));
         }
-        if let Some(room) = self.room {
-            cpu.insert("room", process::cpu_seconds(room));
+        if let Some((service, pid)) = self.service {
+            cpu.insert(service, process::cpu_seconds(pid));
         }
         Ok(Reading { cpu, written })
     }

@@ -1,14 +1,12 @@
 //! Where the load goes: a room of one's own, the room of a data folder, or a room elsewhere.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use audit::Verdict;
 use audit::hand;
 use chassis::auth::{Role, TokenIssuer};
-use chassis::postgres::{self, Environment};
 use client::Client;
 use primitives::TableId;
 use serde::Serialize;
@@ -17,6 +15,7 @@ use tempfile::TempDir;
 use super::Options;
 use crate::bench::bar::Bar;
 use crate::bench::gauge::{Gauge, Server};
+use crate::bench::rig;
 use crate::folder::Folder;
 use crate::logs::Logs;
 use crate::room::{self, Plan, Room};
@@ -80,7 +79,7 @@ impl Place {
             );
         };
         let server = Server {
-            room: Some(running.pid),
+            service: Some(("room", running.pid)),
             postgres: Some(running.database_url),
             data: Some(folder.path().to_owned()),
         };
@@ -91,24 +90,23 @@ impl Place {
     /// A room with a PostgreSQL of its own that waits for the disk, in a folder that goes away with
     /// it, taking `streams` streams and calls on each connection.
     pub(crate) async fn own(streams: u32) -> anyhow::Result<Place> {
-        let made = tempfile::Builder::new().prefix("sabacc-load-").tempdir();
-        let dir = made.context("no temporary folder can be made: set TMPDIR to one that can")?;
-        // Started by root, the database's server runs as somebody else, who has to pass.
-        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755))?;
-        let folder = Folder::open(dir.path())?;
-        let mut postgres = postgres::Options::new(folder.path(), Environment::read());
-        postgres.database_url = None;
-        postgres.ephemeral = true;
+        let (dir, folder) = rig::temporary()?;
+        let postgres = rig::options(&folder);
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let plan = Plan { folder: folder.clone(), listen, postgres, streams: Some(streams) };
         let room = Room::start(plan, &Progress::quiet()).await?;
         let server = Server {
-            room: None,
+            service: None,
             postgres: Some(room.postgres.admin_url()),
             data: Some(folder.path().to_owned()),
         };
         let (url, issuer) = (room.url(), room.issuer.clone());
         Ok(Place { url, issuer, folder: Some(folder), server, own: Some((room, dir)) })
+    }
+
+    /// The room of one's own, where it is.
+    pub(crate) fn room(&self) -> Option<&Room> {
+        self.own.as_ref().map(|(room, _)| room)
     }
 
     pub(crate) fn url(&self) -> &str {
