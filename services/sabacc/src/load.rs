@@ -34,9 +34,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::bail;
+use chassis::telemetry;
 use clap::Args;
 
+use crate::bench::unless_stopped;
 use crate::say;
+use crate::up::telemetry_config;
 use crowd::Crowd;
 pub(crate) use figures::Figures;
 use place::Place;
@@ -87,9 +90,11 @@ pub(crate) async fn run(
     if options.server.is_some() && data.is_some() {
         bail!("--data and --server name two rooms: leave one of them away");
     }
+    let telemetry = telemetry::start("sabacc", &telemetry_config()?)?;
     let place = Place::open(data, &options).await?;
-    let outcome = measure(&place, &options).await;
+    let outcome = unless_stopped(measure(&place, &options)).await;
     place.close().await?;
+    telemetry.flush().await;
     let figures = outcome?;
     if !json {
         say::line(&figures.to_string());

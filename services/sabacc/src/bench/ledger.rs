@@ -22,7 +22,7 @@ use super::child::Wallet;
 use super::drive::{Done, Driven, Worker, drive};
 use super::figures::{Figure, Goal, Report, ratio};
 use super::rig::Rig;
-use super::{Common, Yardsticks};
+use super::{Common, Yardsticks, unless_stopped};
 
 /// Connections that callers share, as a few table services would.
 const CONNECTIONS: u32 = 4;
@@ -52,7 +52,7 @@ async fn prepare(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     let password = rig.folder.password("wallet.password")?;
     sabacc_wallet::shell::migrate(&rig.postgres.admin_url(), Some(&password)).await?;
     let wallet = Wallet::start(rig, &password).await?;
-    let report = measure(rig, &wallet, arguments).await;
+    let report = unless_stopped(measure(rig, &wallet, arguments)).await;
     wallet.stop().await?;
     report
 }

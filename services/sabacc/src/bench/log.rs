@@ -15,7 +15,7 @@ use eventlog::{Entry, Limits, Log, NewEvent, Options, PgStore, Pools, Request, S
 use super::drive::{Done, Worker, drive};
 use super::figures::{Figure, Report};
 use super::rig::{Rig, noise};
-use super::{Common, Yardsticks};
+use super::{Common, Yardsticks, unless_stopped};
 
 /// The schema, which is a service's name to the log.
 const SCHEMA: &str = "bench";
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     let mut rig = Rig::start(arguments.common.pgbench).await?;
-    let report = measure(&mut rig, arguments).await;
+    let report = unless_stopped(measure(&mut rig, arguments)).await;
     rig.stop().await?;
     report
 }

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use super::figures::{Figure, Goal, Report, ratio};
 use super::rig::Beside;
-use super::{Yardsticks, process, rounded};
+use super::{Yardsticks, process, rounded, unless_stopped};
 use crate::load::{self, place::Place};
 use crate::repo::Database;
 
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     let bots = arguments.tables.saturating_mul(arguments.players);
     let place = Place::own(bots.saturating_add(arguments.tables)).await?;
-    let report = measure(&place, arguments).await;
+    let report = unless_stopped(measure(&place, arguments)).await;
     place.close().await?;
     report
 }
