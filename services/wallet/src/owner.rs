@@ -218,7 +218,12 @@ impl Owner {
             },
             Err(AppendError::Full) => Err(Problem::Overloaded),
             Err(AppendError::Unavailable { source: _ }) => Err(Problem::Unavailable),
-            Err(error @ (AppendError::TooLarge { .. } | AppendError::Empty)) => {
+            Err(
+                error @ (AppendError::TooLarge { .. }
+                | AppendError::Empty
+                | AppendError::Misplaced { .. }
+                | AppendError::Twice { .. }),
+            ) => {
                 tracing::error!(%id, %error, "a lawful command does not fit the log");
                 Err(Problem::Unwritable)
             }
