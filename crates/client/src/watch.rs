@@ -84,11 +84,7 @@ impl Watch {
                 self.open().await?;
                 continue;
             };
-            let message = tokio::select! {
-                biased;
-                message = stream.message() => message,
-                () = self.client.clock().sleep(SILENCE) => Ok(None),
-            };
+            let message = tokio::time::timeout(SILENCE, stream.message()).await.unwrap_or(Ok(None));
             match message {
                 Ok(Some(message)) => {
                     if let Some(seen) = self.take(message)? {

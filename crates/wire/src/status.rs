@@ -54,6 +54,18 @@ impl Refused {
     pub fn reason(&self) -> ErrorReason {
         self.reason
     }
+
+    /// What to do, for people.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Facts for programs; the field that is to blame is `field`.
+    pub fn metadata(&self) -> impl Iterator<Item = (&str, &str)> {
+        let field = self.field.as_ref().map(|bad| ("field", bad.field.as_str()));
+        self.metadata.iter().map(|(key, value)| (*key, value.as_str())).chain(field)
+    }
 }
 
 impl From<BadField> for Refused {

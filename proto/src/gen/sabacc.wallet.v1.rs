@@ -263,6 +263,10 @@ pub enum TransferKind {
     Settlement = 5,
     /// A table's pots paid back to its seats as it closes.
     PotRefund = 6,
+    /// Something set right by two operators.
+    Adjustment = 7,
+    /// What was held, paid.
+    Capture = 8,
 }
 impl TransferKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -278,6 +282,8 @@ impl TransferKind {
             Self::CashOut => "TRANSFER_KIND_CASH_OUT",
             Self::Settlement => "TRANSFER_KIND_SETTLEMENT",
             Self::PotRefund => "TRANSFER_KIND_POT_REFUND",
+            Self::Adjustment => "TRANSFER_KIND_ADJUSTMENT",
+            Self::Capture => "TRANSFER_KIND_CAPTURE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -290,6 +296,8 @@ impl TransferKind {
             "TRANSFER_KIND_CASH_OUT" => Some(Self::CashOut),
             "TRANSFER_KIND_SETTLEMENT" => Some(Self::Settlement),
             "TRANSFER_KIND_POT_REFUND" => Some(Self::PotRefund),
+            "TRANSFER_KIND_ADJUSTMENT" => Some(Self::Adjustment),
+            "TRANSFER_KIND_CAPTURE" => Some(Self::Capture),
             _ => None,
         }
     }

@@ -58,13 +58,18 @@ async fn hand(logs: &mut Logs, id: &str, json: bool) -> anyhow::Result<bool> {
     Ok(report.passed())
 }
 
-async fn ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
+/// Compares all stacks, pots and accounts over the logs.
+pub(crate) async fn books(logs: &Logs) -> anyhow::Result<audit::ledger::Report> {
     let mut books = LedgerAudit::new();
     logs::each(&logs.wallet, |event| books.wallet(event)).await?;
     // The wallet first: what a table wrote after this moment may not be in what was read.
     let read_at = SystemClock::new().now();
     logs::each(&logs.table, |event| books.table(event)).await?;
-    let report = books.finish(read_at);
+    Ok(books.finish(read_at))
+}
+
+async fn ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
+    let report = books(logs).await?;
     if json {
         say::line(&serde_json::to_string(&report)?);
         return Ok(report.passed());

@@ -2,12 +2,15 @@
 //! Does not know: how any of it works inside.
 
 mod audits;
+mod bench;
 mod demo;
 mod explain;
 mod folder;
 mod hand;
+mod load;
 mod logs;
 mod migrate;
+mod repo;
 mod room;
 mod say;
 mod up;
@@ -36,6 +39,11 @@ struct Arguments {
 enum Command {
     /// Run a whole card room on this machine, with a demo table.
     Up(up::Options),
+    /// Have many bots play at many tables at once, and measure and audit it.
+    Load(load::Options),
+    /// Measure the pieces, each beside what it stands on.
+    #[command(subcommand)]
+    Bench(bench::What),
     /// Follow a table in the terminal.
     Watch(watch::Options),
     /// Check what is on record.
@@ -61,6 +69,8 @@ fn main() -> ExitCode {
     let done = runtime.block_on(async move {
         match command {
             Command::Up(options) => Box::pin(up::run(data, json, options)).await,
+            Command::Load(options) => Box::pin(load::run(data, json, options)).await,
+            Command::Bench(what) => Box::pin(bench::run(json, what)).await,
             Command::Watch(options) => watch::run(data, json, options).await,
             Command::Audit(what) => audits::run(data, json, what).await,
             Command::Hand(what) => hand::run(data, json, what).await,

@@ -28,6 +28,8 @@ pub(crate) struct Plan {
     pub(crate) folder: Folder,
     pub(crate) listen: SocketAddr,
     pub(crate) postgres: postgres::Options,
+    /// At least so many streams and calls on each connection, for a crowd on one machine.
+    pub(crate) streams: Option<u32>,
 }
 
 /// A room that runs.
@@ -36,6 +38,7 @@ pub(crate) struct Room {
     pub(crate) issuer: TokenIssuer,
     pub(crate) folder: Folder,
     pub(crate) postgres: Postgres,
+    streams: Option<u32>,
     services: Vec<Started>,
     _lock: Lock,
 }
@@ -50,7 +53,7 @@ struct Started {
 impl Room {
     /// Starts everything, and says what it does.
     pub(crate) async fn start(plan: Plan, progress: &Progress) -> anyhow::Result<Room> {
-        let Plan { folder, listen, postgres } = plan;
+        let Plan { folder, listen, postgres, streams } = plan;
         let lock = folder.lock()?;
         progress.say(&format!("data folder {}", folder.path().display()));
         // The port first: whoever has it taken hears so before a database is started.
@@ -65,6 +68,7 @@ impl Room {
             issuer,
             folder,
             postgres,
+            streams,
             services: Vec::new(),
             _lock: lock,
         };
@@ -138,6 +142,11 @@ impl Room {
         config.auth.issuers = vec![IssuerKey::trusted(self.issuer.public_key())];
         config.drain_grace = GRACE;
         config.tls = None;
+        if let Some(streams) = self.streams {
+            config.limits.streams = config.limits.streams.max(streams);
+            let calls = usize::try_from(streams).unwrap_or(usize::MAX);
+            config.limits.connection_calls = config.limits.connection_calls.max(calls);
+        }
         Ok(config)
     }
 

@@ -24,6 +24,7 @@ pub(crate) fn text(text: &str) -> std::io::Result<()> {
 pub(crate) struct Progress {
     clock: SystemClock,
     start: UnixMicros,
+    quiet: bool,
 }
 
 impl Progress {
@@ -31,7 +32,13 @@ impl Progress {
     pub(crate) fn start() -> Progress {
         let clock = SystemClock::new();
         let start = clock.now();
-        Progress { clock, start }
+        Progress { clock, start, quiet: false }
+    }
+
+    /// Keeps the time and says nothing: for commands whose output is their figures.
+    #[must_use]
+    pub(crate) fn quiet() -> Progress {
+        Progress { quiet: true, ..Progress::start() }
     }
 
     #[must_use]
@@ -40,7 +47,9 @@ impl Progress {
     }
 
     pub(crate) fn say(&self, text: &str) {
-        line(&format!("{:>7.2} s  {text}", self.elapsed().as_secs_f64()));
+        if !self.quiet {
+            line(&format!("{:>7.2} s  {text}", self.elapsed().as_secs_f64()));
+        }
     }
 }
 

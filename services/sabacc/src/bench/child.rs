@@ -1,0 +1,134 @@
+//! A wallet as a process of its own, as it is deployed: so that its memory and its processor time are
+//! its own.
+//!
+//! It is this very program under a command that nobody sees. Its settings come in its environment,
+//! its address goes out on standard output, and it stops when standard input ends, which it does when
+//! we do.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use chassis::auth::{Role, ServiceToken, TokenIssuer};
+use chassis::channel::{self, Carry, PeerChannel};
+use chassis::clock::SystemClock;
+use chassis::config::{Service, ServiceConfig, Source};
+use chassis::drain::Drain;
+use chassis::entropy::SystemEntropy;
+use chassis::{serve, telemetry};
+use client::Client;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
+
+use super::rig::Rig;
+use crate::say::Progress;
+use crate::{room, say};
+
+/// How long it may take to start, however much it has to read.
+const START: Duration = Duration::from_secs(600);
+/// How long it may take to stop.
+const STOP: Duration = Duration::from_secs(30);
+
+/// Serves a wallet until standard input ends.
+pub(crate) async fn serve() -> anyhow::Result<bool> {
+    let config = ServiceConfig::parse(Service::Wallet, Source::from_process(None)?)?;
+    let telemetry = telemetry::start("wallet", &config.telemetry)?;
+    let drain = Drain::new(config.drain_grace);
+    let ended = drain.clone();
+    std::thread::spawn(move || {
+        // Whatever comes, the end of it ends us.
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        ended.begin();
+    });
+    let bound = serve::bind(config.listen).await?;
+    say::line(&bound.address().to_string());
+    let finished = sabacc_wallet::shell::run(config, (bound, drain), true).await?;
+    telemetry.flush().await;
+    Ok(finished)
+}
+
+/// A wallet that runs.
+pub(crate) struct Wallet {
+    child: Child,
+    url: String,
+    issuer: TokenIssuer,
+    /// From its start to its first answer.
+    pub(crate) ready: Duration,
+}
+
+impl Wallet {
+    /// Starts it on a database that was prepared for it, and waits until it answers.
+    pub(crate) async fn start(rig: &Rig, password: &str) -> anyhow::Result<Wallet> {
+        let clock = Progress::quiet();
+        let issuer = rig.folder.issuer()?;
+        let key = rig.folder.path().join("issuer.public.pem");
+        std::fs::write(&key, issuer.public_pem()).context("the issuer's key cannot be written")?;
+        let database = rig.postgres.url_for("sabacc_wallet", password);
+        let mut child = command(&key, &database)?.spawn().context("the wallet cannot be run")?;
+        let said = child.stdout.take().context("the wallet says nothing")?;
+        let mut address = String::new();
+        let mut said = BufReader::new(said);
+        let read = tokio::time::timeout(START, said.read_line(&mut address));
+        read.await.context("the wallet does not start")??;
+        if address.is_empty() {
+            bail!("the wallet ended at once; it says above why");
+        }
+        let url = format!("http://{}", address.trim());
+        let mut wallet = Wallet { child, url, issuer, ready: Duration::ZERO };
+        tokio::time::timeout(START, wallet.answered()).await.context("the wallet is not ready")?;
+        wallet.ready = clock.elapsed();
+        Ok(wallet)
+    }
+
+    async fn answered(&self) {
+        let Ok(channel) = self.channel() else { return };
+        let mut health = HealthClient::new(channel);
+        while health.check(HealthCheckRequest::default()).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    /// A connection of its own, with a service's token.
+    pub(crate) fn channel(&self) -> anyhow::Result<PeerChannel> {
+        let clock = std::sync::Arc::new(SystemClock::new());
+        let entropy = std::sync::Arc::new(SystemEntropy);
+        let token = ServiceToken::new(self.issuer.clone(), "bench", clock, entropy);
+        Ok(channel::to(&self.url.parse()?, None, Carry::Own(token))?)
+    }
+
+    /// An operator's way in.
+    pub(crate) fn operator(&self) -> anyhow::Result<Client> {
+        let token = room::token(&self.issuer, Role::Operator, "bench");
+        Ok(Client::connect(&self.url, token)?)
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Stops it in order.
+    pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
+        drop(self.child.stdin.take());
+        let status = tokio::time::timeout(STOP, self.child.wait()).await;
+        let status = status.context("the wallet does not stop")??;
+        if !status.success() {
+            bail!("the wallet ended with {status}");
+        }
+        Ok(())
+    }
+}
+
+fn command(key: &Path, database: &str) -> anyhow::Result<Command> {
+    let program = std::env::current_exe().context("this program cannot be found")?;
+    let mut command = Command::new(program);
+    command.args(["bench", "wallet"]).env_clear();
+    command.env("SABACC_LISTEN", "127.0.0.1:0").env("SABACC_DATABASE_URL", database);
+    command.env("SABACC_ISSUER_KEYS", key).env("RUST_LOG", "warn");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    Ok(command)
+}

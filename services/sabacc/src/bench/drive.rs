@@ -1,0 +1,148 @@
+//! Workers that do the same again and again at once, and what that comes to.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tokio::task::JoinSet;
+
+use super::bar::Bar;
+use super::gauge::Gauge;
+use super::latency::{Latencies, Spread};
+use super::rounded;
+use crate::say::Progress;
+
+/// Between two looks at what was done.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// What workers are to do at the moment.
+const WARM_UP: u8 = 0;
+const MEASURED: u8 = 1;
+const OVER: u8 = 2;
+
+/// Does one thing again and again.
+pub(crate) trait Worker: Send + 'static {
+    /// Does it once.
+    fn step(&mut self) -> impl Future<Output = anyhow::Result<Done>> + Send;
+}
+
+/// A step that was done.
+pub(crate) struct Done {
+    /// How many operations it was.
+    pub(crate) operations: u64,
+    /// How long whoever asked for it waited.
+    pub(crate) took: Duration,
+}
+
+/// How long, and what is shown meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stint {
+    pub(crate) what: &'static str,
+    pub(crate) warm_up: Duration,
+    pub(crate) measured: Duration,
+}
+
+/// What workers did while it counted.
+pub(crate) struct Driven {
+    pub(crate) operations: u64,
+    /// Operations a second.
+    pub(crate) rate: f64,
+    pub(crate) latency: Option<Spread>,
+    pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
+    pub(crate) wal_bytes: Option<f64>,
+    pub(crate) disk_bytes: Option<f64>,
+}
+
+/// Has the workers work. The first error of one of them ends it.
+pub(crate) async fn drive<W: Worker>(
+    stint: Stint,
+    workers: Vec<W>,
+    gauge: &mut Gauge,
+) -> anyhow::Result<Driven> {
+    let phase = Arc::new(AtomicU8::new(WARM_UP));
+    let total = Arc::new(AtomicU64::new(0));
+    let mut working = JoinSet::new();
+    for worker in workers {
+        working.spawn(work(worker, Arc::clone(&phase), Arc::clone(&total)));
+    }
+    let bar = Bar::new();
+    pass(&mut working, ("warm-up", stint.warm_up), (&bar, &total)).await?;
+    let before = gauge.read().await?;
+    let clock = Progress::quiet();
+    phase.store(MEASURED, Ordering::Relaxed);
+    pass(&mut working, (stint.what, stint.measured), (&bar, &total)).await?;
+    phase.store(OVER, Ordering::Relaxed);
+    let seconds = clock.elapsed().as_secs_f64();
+    let after = gauge.read().await?;
+    let (mut operations, mut latencies) = (0, Latencies::default());
+    while let Some(done) = working.join_next().await {
+        let (count, took) = done.context("a worker crashed")??;
+        operations += count;
+        latencies.absorb(took);
+    }
+    let (wal_bytes, disk_bytes) = after.written_since(&before, operations);
+    Ok(Driven {
+        operations,
+        rate: per_second(operations, seconds),
+        latency: latencies.spread(),
+        cpu_seconds: after.cpu_since(&before),
+        wal_bytes,
+        disk_bytes,
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of one run stay far below 2^52")]
+pub(crate) fn per_second(operations: u64, seconds: f64) -> f64 {
+    rounded(operations as f64 / seconds)
+}
+
+async fn work<W: Worker>(
+    mut worker: W,
+    phase: Arc<AtomicU8>,
+    total: Arc<AtomicU64>,
+) -> anyhow::Result<(u64, Latencies)> {
+    let (mut operations, mut latencies) = (0, Latencies::default());
+    loop {
+        let Done { operations: done, took } = worker.step().await?;
+        total.fetch_add(done, Ordering::Relaxed);
+        match phase.load(Ordering::Relaxed) {
+            WARM_UP => {}
+            MEASURED => {
+                operations += done;
+                latencies.add(took);
+            }
+            _ => return Ok((operations, latencies)),
+        }
+    }
+}
+
+/// Lets time pass, showing how much, unless a worker ends.
+async fn pass(
+    working: &mut JoinSet<anyhow::Result<(u64, Latencies)>>,
+    (what, time): (&str, Duration),
+    (bar, total): (&Bar, &AtomicU64),
+) -> anyhow::Result<()> {
+    let end = tokio::time::sleep(time);
+    tokio::pin!(end);
+    let mut ticks = tokio::time::interval(LOOK);
+    let mut looks: u32 = 0;
+    let first = total.load(Ordering::Relaxed);
+    loop {
+        tokio::select! {
+            () = &mut end => return Ok(()),
+            _ = ticks.tick() => {
+                let passed = LOOK * looks;
+                looks += 1;
+                let done = total.load(Ordering::Relaxed) - first;
+                let rate = u128::from(done) * 1000 / passed.as_millis().max(1);
+                let cells = (passed.as_secs(), time.as_secs());
+                bar.show(what, cells, &format!("s, {rate} a second"));
+            }
+            Some(ended) = working.join_next() => {
+                ended.context("a worker crashed")??;
+            }
+        }
+    }
+}

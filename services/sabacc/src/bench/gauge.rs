@@ -1,0 +1,90 @@
+//! What a measurement cost: processor time by process, bytes written.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
+use super::process;
+use crate::repo::{Database, Written};
+
+/// What is known of the server that is measured.
+#[derive(Default)]
+pub(crate) struct Server {
+    /// The process of a service or of all, where it is not this one.
+    pub(crate) service: Option<(&'static str, u32)>,
+    /// The database, as its owner. Holds a password: not for logs.
+    pub(crate) postgres: Option<String>,
+    /// The data folder with the private PostgreSQL.
+    pub(crate) data: Option<PathBuf>,
+}
+
+/// Reads what was used so far.
+pub(crate) struct Gauge {
+    database: Option<Database>,
+    service: Option<(&'static str, u32)>,
+    postmaster: Option<u32>,
+}
+
+/// What was used up to a moment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reading {
+    /// Processor seconds by process; none where it cannot be told.
+    pub(crate) cpu: BTreeMap<&'static str, Option<f64>>,
+    pub(crate) written: Option<Written>,
+}
+
+impl Gauge {
+    /// Connects to what can be read of a server.
+    pub(crate) async fn open(server: &Server) -> anyhow::Result<Gauge> {
+        let database = match &server.postgres {
+            Some(url) => Some(Database::connect(url).await.context("the database is away")?),
+            None => None,
+        };
+        let postmaster = server.data.as_deref().and_then(process::postmaster);
+        Ok(Gauge { database, service: server.service, postmaster })
+    }
+
+    pub(crate) async fn read(&mut self) -> anyhow::Result<Reading> {
+        let written = match &mut self.database {
+            Some(database) => Some(database.written().await.context("PostgreSQL does not say")?),
+            None => None,
+        };
+        let own = process::cpu_seconds(std::process::id());
+        let mut cpu = BTreeMap::from([("sabacc", own)]);
+        if self.database.is_some() {
+            cpu.insert("postgresql", self.postmaster.and_then(process::postgres_cpu_seconds));
+        }
+        if let Some((service, pid)) = self.service {
+            cpu.insert(service, process::cpu_seconds(pid));
+        }
+        Ok(Reading { cpu, written })
+    }
+}
+
+impl Reading {
+    /// Processor seconds from an earlier reading to this one, by process.
+    pub(crate) fn cpu_since(&self, before: &Reading) -> BTreeMap<&'static str, Option<f64>> {
+        let spent = self.cpu.iter().map(|(process, now)| {
+            let was = before.cpu.get(process).copied().flatten();
+            let spent = now.zip(was).map(|(now, was)| super::rounded(now - was));
+            (*process, spent)
+        });
+        spent.collect()
+    }
+
+    /// Bytes of write-ahead log and of disk for each of `operations` since an earlier reading.
+    #[expect(clippy::cast_precision_loss, reason = "bytes of one run stay far below 2^52")]
+    pub(crate) fn written_since(
+        &self,
+        before: &Reading,
+        operations: u64,
+    ) -> (Option<f64>, Option<f64>) {
+        let Some((now, was)) = self.written.zip(before.written) else { return (None, None) };
+        let each = |now: u64, was: u64| {
+            (operations > 0)
+                .then(|| super::rounded(now.saturating_sub(was) as f64 / operations as f64))
+        };
+        (each(now.wal, was.wal), each(now.disk, was.disk))
+    }
+}

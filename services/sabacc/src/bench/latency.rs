@@ -1,0 +1,87 @@
+//! How long answers took. Every one is kept: a percentile is one of them, not an estimate.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// Microseconds, one an answer, in no order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Latencies {
+    micros: Vec<u32>,
+}
+
+/// What people ask of latencies, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Spread {
+    pub(crate) p50: f64,
+    pub(crate) p95: f64,
+    pub(crate) p99: f64,
+    pub(crate) max: f64,
+}
+
+impl Latencies {
+    /// One answer more. Anything over an hour counts as an hour.
+    pub(crate) fn add(&mut self, took: Duration) {
+        self.micros.push(u32::try_from(took.as_micros()).unwrap_or(u32::MAX));
+    }
+
+    /// Those of somebody else too.
+    pub(crate) fn absorb(&mut self, mut other: Latencies) {
+        self.micros.append(&mut other.micros);
+    }
+
+    #[must_use]
+    pub(crate) fn count(&self) -> u64 {
+        self.micros.len() as u64
+    }
+
+    /// The spread; none where there was no answer. A percentile is the least answer time that so
+    /// many of a hundred answers did not exceed.
+    #[must_use]
+    pub(crate) fn spread(mut self) -> Option<Spread> {
+        self.micros.sort_unstable();
+        let max = *self.micros.last()?;
+        let at = |percent: usize| {
+            let rank = (self.micros.len() * percent).div_ceil(100).max(1);
+            self.micros.get(rank - 1).copied().unwrap_or(max)
+        };
+        let millis = |micros: u32| f64::from(micros) / 1000.0;
+        let (p50, p95, p99) = (at(50), at(95), at(99));
+        Some(Spread { p50: millis(p50), p95: millis(p95), p99: millis(p99), max: millis(max) })
+    }
+}
+
+impl std::fmt::Display for Spread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Spread { p50, p95, p99, max } = self;
+        write!(f, "p50 {p50:.2} ms, p95 {p95:.2} ms, p99 {p99:.2} ms, max {max:.2} ms")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_an_answer_that_so_many_did_not_exceed() {
+        let mut latencies = Latencies::default();
+        for millis in (1..=100).rev() {
+            latencies.add(Duration::from_millis(millis));
+        }
+        let mut late = Latencies::default();
+        late.add(Duration::from_secs(5));
+        latencies.absorb(late);
+        assert_eq!(latencies.count(), 101);
+        let Spread { p50, p95, p99, max } = latencies.spread().unwrap();
+        assert_eq!((p50, p95, p99, max), (51.0, 96.0, 100.0, 5000.0));
+    }
+
+    #[test]
+    fn one_answer_is_every_percentile_and_none_is_none() {
+        assert_eq!(Latencies::default().spread(), None);
+        let mut one = Latencies::default();
+        one.add(Duration::from_secs(10_000));
+        let spread = one.spread().unwrap();
+        assert_eq!((spread.p50, spread.max), (f64::from(u32::MAX) / 1000.0, spread.p50));
+    }
+}

@@ -1,0 +1,126 @@
+//! `sabacc bench log`: the log alone, in this process, without a network between.
+//!
+//! Each of the callers appends an event of so many bytes with a request of its own, as every command
+//! of a service does, waits until it is durable, and appends the next. The floor is PostgreSQL
+//! writing the same rows from one connection in batches as large as the log's were on average.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chassis::clock::{Clock as _, SystemClock};
+use chassis::entropy::{self, SystemEntropy};
+use chassis::ids::IdMaker;
+use eventlog::{Entry, Limits, Log, NewEvent, Options, PgStore, Pools, Request, StreamId};
+
+use super::drive::{Done, Worker, drive};
+use super::figures::{Figure, Report};
+use super::rig::{Rig, noise};
+use super::{Common, Yardsticks};
+
+/// The schema, which is a service's name to the log.
+const SCHEMA: &str = "bench";
+/// What the log should come to of what PostgreSQL writes alone.
+const OF_FLOOR: f64 = 0.7;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Bytes of each event.
+    #[arg(long, value_name = "E", default_value = "300", value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    pub(crate) event_bytes: u32,
+}
+
+pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
+    let mut rig = Rig::start(arguments.common.pgbench).await?;
+    let report = measure(&mut rig, arguments).await;
+    rig.stop().await?;
+    report
+}
+
+async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report> {
+    let Arguments { common, event_bytes } = arguments;
+    let url = rig.postgres.admin_url();
+    eventlog::migrate(&url, SCHEMA, None).await?;
+    let store = PgStore::connect(&url, SCHEMA, Pools::default()).await?;
+    let log = Log::open(store, options()).await?;
+    rig.beside.run().await?;
+    let content = noise(usize::try_from(*event_bytes)?);
+    let appenders = (0..common.clients).map(|_| Appender::new(&log, &content)).collect();
+    let mut gauge = rig.gauge(None).await?;
+    let driven = drive(common.stint("appending"), appenders, &mut gauge).await?;
+    rig.beside.run().await?;
+    let shape = rig.admin.shape(SCHEMA, 0).await?;
+    log.close().await;
+    let floor = rig.floor(SCHEMA, (shape, common.stint("the floor"))).await?;
+    let pgbench = rig.beside.mean();
+    let figure = Figure::new("append", common.clients, driven)
+        .beside("pgbench", pgbench, None)
+        .beside("UNNEST", Some(floor), Some(OF_FLOOR));
+    let yardsticks =
+        Yardsticks { pgbench, floor: Some(floor), shape: Some(shape), ..Yardsticks::default() };
+    Ok(yardsticks.report("log", common.seconds, vec![figure]))
+}
+
+fn options() -> Options {
+    let clock = SystemClock::new();
+    Options {
+        name: "bench/0".into(),
+        owner: format!("bench {}", std::process::id()).into(),
+        address: "nowhere".into(),
+        lease: Duration::from_secs(5),
+        take_over: true,
+        clock: Arc::new(move || clock.now()),
+        limits: Limits::default(),
+    }
+}
+
+struct Appender {
+    log: Log,
+    stream: StreamId,
+    ids: IdMaker,
+    actor: Arc<str>,
+    content: Vec<u8>,
+    digest: [u8; 32],
+    clock: SystemClock,
+}
+
+impl Appender {
+    fn new(log: &Log, content: &[u8]) -> Appender {
+        let ids = IdMaker::system();
+        Appender {
+            log: log.clone(),
+            stream: StreamId(ids.uuid_v7()),
+            ids,
+            actor: "service:bench".into(),
+            content: content.to_vec(),
+            digest: entropy::bytes(&SystemEntropy),
+            clock: SystemClock::new(),
+        }
+    }
+}
+
+impl Worker for Appender {
+    async fn step(&mut self) -> anyhow::Result<Done> {
+        let event = NewEvent {
+            stream: self.stream,
+            kind: 1,
+            schema: 1,
+            sealed: false,
+            payload: self.content.clone().into(),
+        };
+        let entry = Entry {
+            events: vec![event],
+            request: Some(Request {
+                id: self.ids.request_id(),
+                digest: self.digest,
+                answer: vec![0].into(),
+            }),
+            actor: Arc::clone(&self.actor),
+            trace: [0; 16],
+        };
+        let began = self.clock.now();
+        self.log.append(entry).await?;
+        Ok(Done { operations: 1, took: self.clock.now().since(began) })
+    }
+}

@@ -1,0 +1,140 @@
+//! `sabacc bench table`: what [`load`](crate::load) measures, beside `pgbench`, and what a table costs
+//! that does nothing.
+//!
+//! The idle tables are opened in the room before anybody plays, with nobody at them; what the memory
+//! of the process grows by is theirs. A few are opened before, so that what is made once is not counted.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use chassis::auth::Role;
+use client::Client;
+use proto::table::v1::TableConfig;
+use tokio::task::JoinSet;
+
+use super::figures::{Figure, Goal, Report, ratio};
+use super::rig::Beside;
+use super::{Yardsticks, process, rounded};
+use crate::load::{self, place::Place};
+use crate::repo::Database;
+
+/// What the goals are.
+const ACTIONS: f64 = 1.0;
+const P99_MS: f64 = 50.0;
+const IDLE_BYTES: f64 = 50.0 * 1024.0;
+/// Idle tables that are opened before their memory is counted.
+const FIRST: u32 = 100;
+/// And how long after the last the memory is read.
+const SETTLED: Duration = Duration::from_millis(500);
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// How many tables.
+    #[arg(long, value_name = "N", default_value = "200", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    tables: u32,
+    /// How many bots at each.
+    #[arg(long, value_name = "P", default_value = "4", value_parser = clap::value_parser!(u32).range(2..=10))]
+    players: u32,
+    /// How many seconds are measured.
+    #[arg(long, value_name = "S", default_value = "20", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    seconds: u64,
+    /// The game.
+    #[arg(long, value_name = "VARIANT", default_value = "dice")]
+    game: String,
+    /// Connections that the bots share.
+    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    connections: Option<u32>,
+    /// Hands that are audited at the end.
+    #[arg(long, value_name = "K", default_value = "500")]
+    audit: u64,
+    /// Tables at which nobody sits, opened to see what memory they take; 0: none.
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    idle: u32,
+    /// Seconds of each run of pgbench, one before and one after; 0: none.
+    #[arg(long, value_name = "S", default_value = "5", value_parser = clap::value_parser!(u64).range(..=3600))]
+    pgbench: u64,
+}
+
+pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
+    let bots = arguments.tables.saturating_mul(arguments.players);
+    let place = Place::own(bots.saturating_add(arguments.tables)).await?;
+    let report = measure(&place, arguments).await;
+    place.close().await?;
+    report
+}
+
+async fn measure(place: &Place, arguments: &Arguments) -> anyhow::Result<Report> {
+    let room = place.room().context("the room is our own")?;
+    let mut admin = Database::connect(&room.postgres.admin_url()).await?;
+    let with = (&mut admin, arguments.pgbench);
+    let mut beside = Beside::prepare(&room.postgres, &room.folder, with).await?;
+    let idle = idle_bytes(place, arguments).await?;
+    beside.run().await?;
+    let options = load::Options {
+        tables: arguments.tables,
+        players: arguments.players,
+        seconds: arguments.seconds,
+        warm_up: (arguments.seconds / 5).min(3),
+        game: arguments.game.clone(),
+        server: None,
+        key: None,
+        connections: arguments.connections,
+        audit: arguments.audit,
+    };
+    let load = load::measure(place, &options).await?;
+    beside.run().await?;
+    let (pgbench, passed) = (beside.mean(), load.passed);
+    let p99 = load.latency_ms.map(|latency| latency.p99);
+    let hands_per_second = load.hands_per_second;
+    let mut figure =
+        Figure::of_load(load, arguments.tables).beside("pgbench", pgbench, Some(ACTIONS));
+    figure.goals.push(Goal::at_most(&format!("{P99_MS} ms for 99 of 100 actions"), p99, P99_MS));
+    let yardsticks = Yardsticks { pgbench, ..Yardsticks::default() };
+    let mut report = yardsticks.report("table", arguments.seconds, vec![figure]);
+    report.sizes = BTreeMap::from([
+        ("bytes_per_idle_table", idle),
+        ("hands_per_second", Some(hands_per_second)),
+        ("hands_per_second_of_pgbench", ratio(Some(hands_per_second), pgbench)),
+    ]);
+    let goal = format!("{IDLE_BYTES} bytes of memory for an idle table");
+    report.goals.push(Goal::at_most(&goal, idle, IDLE_BYTES));
+    report.passed = passed;
+    Ok(report)
+}
+
+/// Bytes of memory for each table at which nobody sits.
+#[expect(clippy::cast_precision_loss, reason = "bytes of one process stay far below 2^52")]
+async fn idle_bytes(place: &Place, arguments: &Arguments) -> anyhow::Result<Option<f64>> {
+    if arguments.idle == 0 {
+        return Ok(None);
+    }
+    let connection = Client::connect(place.url(), String::new())?;
+    let operator = place.client(&connection, Role::Operator, "bench");
+    open(&operator, &arguments.game, FIRST).await?;
+    let before = process::resident_bytes(std::process::id());
+    open(&operator, &arguments.game, arguments.idle).await?;
+    let after = process::resident_bytes(std::process::id());
+    let grown = after.zip(before).map(|(after, before)| after.saturating_sub(before));
+    Ok(grown.map(|grown| rounded(grown as f64 / f64::from(arguments.idle))))
+}
+
+async fn open(operator: &Client, game: &str, count: u32) -> anyhow::Result<()> {
+    let mut opening = JoinSet::new();
+    for number in 0..count {
+        let (operator, game) = (operator.clone(), game.to_owned());
+        if opening.len() >= 16
+            && let Some(opened) = opening.join_next().await
+        {
+            let _: primitives::TableId = opened.context("opening a table crashed")??;
+        }
+        let config =
+            TableConfig { name: format!("idle {number}"), variant: game, ..TableConfig::default() };
+        opening.spawn(async move { operator.create_table(config).await });
+    }
+    while let Some(opened) = opening.join_next().await {
+        opened.context("opening a table crashed")??;
+    }
+    tokio::time::sleep(SETTLED).await;
+    Ok(())
+}

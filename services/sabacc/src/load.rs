@@ -1,0 +1,114 @@
+//! `sabacc load`: many tables with bots at once, over the public port, measured and then audited.
+//!
+//! **What plays.** N tables of P bots. Each bot follows its table on a stream of its own and decides
+//! the moment it is due, at random among what is legal with the smallest amounts; nobody thinks,
+//! and the tables pause between hands for nothing. There is never more than one decision due at a
+//! table, so N calls are under way at the most.
+//!
+//! **What is measured.** After a warm-up, for so many seconds: acknowledged decisions a second; from
+//! the sending of an `Act` to its answer, in percentiles over all of them; hands a second; what was
+//! refused and why; processor seconds of each process, the bots' own among those of this one; bytes
+//! of write-ahead log and of the database's files for each decision. Then the tables are closed, the
+//! hands in play end, everybody is paid out, and the hands (all, or as many as `--audit` says, evenly
+//! spread) and the whole ledger are audited. A check that fails fails the command.
+//!
+//! **Where.** By default a room of its own in a temporary folder, with a PostgreSQL of its own that
+//! waits for the disk. With `--data` the room that runs in that folder; with `--server` and `--key` a
+//! room anywhere: `--key` is the private key of an issuer whose tokens that room believes, for the
+//! bots need tokens of a player each. There the logs cannot be read, and so nothing is audited.
+//!
+//! **Limits.** The public port takes 32 streams on a connection and 16 connections of an address
+//! (loopback excepted), and services among themselves 256 streams on a connection: the gateway
+//! follows all its viewers' tables over one. A room of its own is started with more. An operator who
+//! wants to load his from one address sets, at the gateway, `limits.streams` to the bots divided by
+//! the connections, plus the tables divided by the connections, and `limits.address_connections` to
+//! the connections; and at the table service `limits.streams` and `limits.connection_calls` to the
+//! bots plus the tables.
+
+mod bot;
+mod crowd;
+mod figures;
+pub(crate) mod place;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::Args;
+
+use crate::say;
+use crowd::Crowd;
+pub(crate) use figures::Figures;
+use place::Place;
+
+#[derive(Args, Clone)]
+pub(crate) struct Options {
+    /// How many tables.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) tables: u32,
+    /// How many bots at each.
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(2..=10))]
+    pub(crate) players: u32,
+    /// How many seconds are measured.
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) seconds: u64,
+    /// How many seconds are played before, and not counted.
+    #[arg(long, value_name = "S", default_value = "3", value_parser = clap::value_parser!(u64).range(..=3600))]
+    pub(crate) warm_up: u64,
+    /// The game.
+    #[arg(long, value_name = "VARIANT", default_value = "dice")]
+    pub(crate) game: String,
+    /// The public port of a room that runs elsewhere; needs --key.
+    #[arg(long, value_name = "URL", requires = "key")]
+    pub(crate) server: Option<String>,
+    /// The private key (PEM) of an issuer that the room at --server believes.
+    #[arg(long, value_name = "FILE", requires = "server")]
+    pub(crate) key: Option<PathBuf>,
+    /// Connections that the bots share [default: 8; with --server one for 24 bots].
+    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) connections: Option<u32>,
+    /// Hands that are audited at the end, evenly spread where more were played.
+    #[arg(long, value_name = "K", default_value = "500")]
+    pub(crate) audit: u64,
+}
+
+impl Options {
+    fn bots(&self) -> u32 {
+        self.tables.saturating_mul(self.players)
+    }
+}
+
+/// False where an audit fails.
+pub(crate) async fn run(
+    data: Option<PathBuf>,
+    json: bool,
+    options: Options,
+) -> anyhow::Result<bool> {
+    if options.server.is_some() && data.is_some() {
+        bail!("--data and --server name two rooms: leave one of them away");
+    }
+    let place = Place::open(data, &options).await?;
+    let outcome = measure(&place, &options).await;
+    place.close().await?;
+    let figures = outcome?;
+    if !json {
+        say::line(&figures.to_string());
+    }
+    say::line(&serde_json::to_string(&figures)?);
+    Ok(figures.passed)
+}
+
+/// Plays, measures, and audits, where there is something to audit.
+pub(crate) async fn measure(place: &Place, options: &Options) -> anyhow::Result<Figures> {
+    let mut crowd = Crowd::seat(place, options).await?;
+    crowd.play_for(("warm-up", options.warm_up), false).await?;
+    let mut gauge = place.gauge().await?;
+    let before = gauge.read().await?;
+    let clock = say::Progress::quiet();
+    crowd.play_for(("measuring", options.seconds), true).await?;
+    let took = clock.elapsed();
+    let after = gauge.read().await?;
+    let played = crowd.finish(Duration::from_secs(60)).await?;
+    let audited = place.audit(&played.tables, options.audit).await?;
+    Ok(Figures::new(options, took, (&before, &after), (played, audited)))
+}

@@ -1,0 +1,296 @@
+//! One bot: its stream, its seat, its decisions.
+//!
+//! It keeps no picture of the table, only whether a decision of its own is due and whether its stack
+//! lasts for another hand: what an update costs here is taken from the services on the same machine.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chassis::clock::{Clock as _, SystemClock};
+use client::strategy::pick;
+use client::{Client, Error, Patience, Seen, Watch};
+use primitives::{Credits, PlayerId, TableId};
+use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
+use proto::table::v1::table_update::What;
+use proto::table::v1::{SeatChanged, SeatState, TableUpdate, TableView, Turn};
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use rules::RuleSet;
+
+use crate::bench::latency::Latencies;
+
+/// Before a call that nobody took is made again.
+const AGAIN: Duration = Duration::from_millis(50);
+/// Of so many decisions one may be drastic.
+const DRASTIC: usize = 8;
+
+/// What all bots add up.
+#[derive(Default)]
+pub(crate) struct Tally {
+    /// What happens now counts.
+    measuring: AtomicBool,
+    /// Acknowledged decisions since the start, for those who watch.
+    acted: AtomicU64,
+    /// Hands that ended while it counted.
+    hands: AtomicU64,
+    errors: Mutex<BTreeMap<String, u64>>,
+}
+
+impl Tally {
+    pub(crate) fn measure(&self, measuring: bool) {
+        self.measuring.store(measuring, Ordering::Relaxed);
+    }
+
+    pub(crate) fn acted(&self) -> u64 {
+        self.acted.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn hands(&self) -> u64 {
+        self.hands.load(Ordering::Relaxed)
+    }
+
+    /// What was refused or not answered since the start, by reason.
+    pub(crate) fn errors(&self) -> BTreeMap<String, u64> {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn counts(&self) -> bool {
+        self.measuring.load(Ordering::Relaxed)
+    }
+
+    fn refused(&self, error: &Error) {
+        let reason = error.reason().map(|reason| wire::status::name(reason).to_owned());
+        let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        *errors.entry(reason.unwrap_or_else(|| "NO_ANSWER".to_owned())).or_default() += 1;
+    }
+}
+
+/// What a bot is made of.
+pub(crate) struct Place {
+    /// Its connection and token.
+    pub(crate) client: Client,
+    pub(crate) table: TableId,
+    pub(crate) me: PlayerId,
+    pub(crate) buy_in: Credits,
+    pub(crate) seed: u64,
+    /// It counts the table's hands.
+    pub(crate) first: bool,
+}
+
+pub(crate) struct Bot {
+    place: Place,
+    /// Makes one attempt a call, so that every refusal is seen.
+    hasty: Client,
+    watch: Watch,
+    clock: SystemClock,
+    generator: StdRng,
+    tally: Arc<Tally>,
+    latencies: Latencies,
+    rules: Option<RuleSet>,
+    seat: u32,
+    stack: u64,
+    /// The hand, and the decision of it that is due of this bot.
+    due: Option<(u64, Turn)>,
+}
+
+impl Bot {
+    pub(crate) fn new(place: Place, tally: Arc<Tally>) -> Bot {
+        Bot {
+            hasty: place.client.with_patience(Patience::of(Duration::ZERO)),
+            watch: place.client.watch(place.table),
+            clock: SystemClock::new(),
+            generator: StdRng::seed_from_u64(place.seed),
+            tally,
+            latencies: Latencies::default(),
+            rules: None,
+            seat: 0,
+            stack: 0,
+            due: None,
+            place,
+        }
+    }
+
+    /// Sits down and plays until the table is closed; how long each decision that counted took.
+    pub(crate) async fn play(mut self) -> Result<Latencies, Error> {
+        self.sit_down().await?;
+        loop {
+            match self.watch.next().await {
+                Ok(Some(Seen::Snapshot(view))) => self.see_table(*view).await?,
+                Ok(Some(Seen::Update(update))) => self.see(*update).await?,
+                Ok(Some(Seen::CaughtUp)) => {}
+                Ok(None) => return Ok(self.latencies),
+                Err(error @ Error::Gap { .. }) => self.tally.refused(&error),
+                Err(error) => return Err(error),
+            }
+            while self.watch.is_live()
+                && let Some((hand_no, turn)) = self.due.take()
+            {
+                self.decide(hand_no, turn).await?;
+            }
+        }
+    }
+
+    async fn see_table(&mut self, view: TableView) -> Result<(), Error> {
+        self.rules = RuleSet::from_canonical(&view.rule_set).ok();
+        let mine = view.seats.iter().find(|seat| seat.player_id == self.place.me.bytes());
+        let Some(mine) = mine else { return self.sit_down().await };
+        (self.seat, self.stack) = (mine.seat, mine.stack);
+        let turn = view.hand.and_then(|hand| hand.turn);
+        self.due = turn.filter(|turn| turn.seat == self.seat).map(|turn| (view.hand_no, turn));
+        Ok(())
+    }
+
+    async fn see(&mut self, update: TableUpdate) -> Result<(), Error> {
+        match update.what {
+            Some(What::Action(action)) => {
+                let mine = action.turn.filter(|turn| turn.seat == self.seat);
+                self.due = mine.map(|turn| (action.hand_no, turn));
+            }
+            Some(What::HandEnded(ended)) => {
+                self.due = None;
+                if self.place.first && self.tally.counts() {
+                    self.tally.hands.fetch_add(1, Ordering::Relaxed);
+                }
+                let Some(standing) = ended.standing else { return Ok(()) };
+                if let Some(mine) = standing.seats.iter().find(|seat| seat.seat == self.seat) {
+                    self.stack = mine.stack;
+                }
+                let pot = Credits::try_new(standing.sabacc_pot).unwrap_or(Credits::MAX);
+                let least = self.rules.as_ref().map_or(1, |rules| rules.due(pot).get());
+                if self.seat != 0 && self.stack < least {
+                    let left = self.place.client.stand_up(self.place.table).await;
+                    self.asked(left)?;
+                }
+            }
+            Some(What::Seat(changed)) => return self.see_seat(changed).await,
+            Some(What::HandStarted(_) | What::Closed(_)) | None => {}
+        }
+        Ok(())
+    }
+
+    async fn see_seat(&mut self, changed: SeatChanged) -> Result<(), Error> {
+        let mine = changed.seat.filter(|seat| seat.player_id == self.place.me.bytes());
+        let Some(seat) = mine else { return Ok(()) };
+        if changed.vacated {
+            self.seat = 0;
+            return self.sit_down().await;
+        }
+        (self.seat, self.stack) = (seat.seat, seat.stack);
+        if seat.state() == SeatState::SittingOut {
+            let back = self.place.client.sit_out(self.place.table, false).await;
+            return self.asked(back);
+        }
+        Ok(())
+    }
+
+    /// Takes any seat. Where there is none, or nothing to buy it with, the bot looks on.
+    async fn sit_down(&mut self) -> Result<(), Error> {
+        let seat = self.place.client.sit_down(self.place.table, 0, self.place.buy_in).await;
+        if let Ok(seat) = seat {
+            self.seat = seat;
+        }
+        self.asked(seat)
+    }
+
+    /// A refusal is counted, and nothing more; no answer at all ends the bot.
+    fn asked<A>(&self, answer: Result<A, Error>) -> Result<(), Error> {
+        match answer {
+            Ok(_) => Ok(()),
+            Err(error) if error.reason() == Some(ErrorReason::TableClosed) => Ok(()),
+            Err(error @ Error::Refused(_)) => {
+                self.tally.refused(&error);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn decide(&mut self, hand_no: u64, turn: Turn) -> Result<(), Error> {
+        let decision = choose(&turn.legal, turn.default_move.as_ref(), &mut self.generator);
+        let sent = self.clock.now();
+        let answer = self.hasty.act(self.place.table, hand_no, turn.turn, decision).await;
+        let took = self.clock.now().since(sent);
+        let Err(error) = answer else {
+            self.tally.acted.fetch_add(1, Ordering::Relaxed);
+            if self.tally.counts() {
+                self.latencies.add(took);
+            }
+            return Ok(());
+        };
+        self.tally.refused(&error);
+        match error {
+            // Perhaps taken, perhaps not: asked again, a decision that was taken is refused as over.
+            Error::Unanswered(_) => {
+                tokio::time::sleep(AGAIN).await;
+                self.due = Some((hand_no, turn));
+            }
+            Error::Refused(_) if error.reason() == Some(ErrorReason::NotYourTurn) => {}
+            // Nothing to choose from leaves the default.
+            Error::Refused(_) if !turn.legal.is_empty() => {
+                self.due = Some((hand_no, Turn { legal: Vec::new(), ..turn }));
+            }
+            Error::Refused(_)
+            | Error::Address(_)
+            | Error::Channel(_)
+            | Error::Malformed(_)
+            | Error::Gap { .. } => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+/// Any legal move with the smallest amounts, and seldom one that ends the hand for the player or for
+/// all, so that hands are as long as among people.
+fn choose(legal: &[LegalMove], default: Option<&Move>, generator: &mut StdRng) -> Move {
+    let mut below = |n: usize| generator.random_range(0..n);
+    let drastic = |legal: &&LegalMove| {
+        matches!(
+            legal.kind(),
+            MoveKind::Fold | MoveKind::Junk | MoveKind::Leave | MoveKind::CallHand
+        )
+    };
+    let calm: Vec<&LegalMove> = legal.iter().filter(|legal| !drastic(legal)).collect();
+    let from = if calm.is_empty() || below(DRASTIC) == 0 { legal.iter().collect() } else { calm };
+    let picked = if from.is_empty() { None } else { Some(from[below(from.len())]) };
+    let chosen = picked.and_then(|legal| {
+        let mut chosen = pick(legal, &mut below)?;
+        if matches!(legal.kind(), MoveKind::Bet | MoveKind::Raise) {
+            chosen.amount = legal.min;
+        }
+        Some(chosen)
+    });
+    chosen.or_else(|| default.cloned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn legal(kind: MoveKind) -> LegalMove {
+        LegalMove { kind: kind.into(), min: 5, max: 500, ..LegalMove::default() }
+    }
+
+    #[test]
+    fn bets_are_small_and_folds_are_few() {
+        let options = [legal(MoveKind::Fold), legal(MoveKind::Match), legal(MoveKind::Raise)];
+        let mut generator = StdRng::seed_from_u64(1);
+        let mut folds = 0;
+        for _ in 0..2400 {
+            let chosen = choose(&options, None, &mut generator);
+            folds += u32::from(chosen.kind() == MoveKind::Fold);
+            assert!(chosen.kind() != MoveKind::Raise || chosen.amount == 5);
+        }
+        assert!((50..200).contains(&folds), "a third of an eighth: {folds}");
+    }
+
+    #[test]
+    fn where_only_drastic_moves_are_legal_one_is_made_and_where_none_is_the_default() {
+        let mut generator = StdRng::seed_from_u64(2);
+        let chosen = choose(&[legal(MoveKind::Fold)], None, &mut generator);
+        assert_eq!(chosen.kind(), MoveKind::Fold);
+        let default = Move { kind: MoveKind::Stand.into(), ..Move::default() };
+        assert_eq!(choose(&[], Some(&default), &mut generator), default);
+    }
+}

@@ -1,0 +1,177 @@
+//! Where the load goes: a room of one's own, the room of a data folder, or a room elsewhere.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use audit::Verdict;
+use audit::hand;
+use chassis::auth::{Role, TokenIssuer};
+use client::Client;
+use primitives::TableId;
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::Options;
+use crate::bench::bar::Bar;
+use crate::bench::gauge::{Gauge, Server};
+use crate::bench::rig;
+use crate::folder::Folder;
+use crate::logs::Logs;
+use crate::room::{self, Plan, Room};
+use crate::say::Progress;
+use crate::{audits, say};
+
+/// Connections of the bots of a room of one's own.
+const CONNECTIONS: u32 = 8;
+/// Bots that share a connection to a room with the usual limits: each has a stream open all the time
+/// and a call now and then, and 32 are allowed.
+const BOTS_ON_ONE: u32 = 24;
+
+/// A room to load.
+pub(crate) struct Place {
+    url: String,
+    issuer: TokenIssuer,
+    folder: Option<Folder>,
+    server: Server,
+    own: Option<(Room, TempDir)>,
+}
+
+/// What was audited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Audited {
+    /// Hands that ended.
+    pub(crate) ended: u64,
+    /// Hands that were audited.
+    pub(crate) hands: u64,
+    /// Hands that passed every check.
+    pub(crate) passed: u64,
+    /// Whether every credit is where it must be.
+    pub(crate) ledger: bool,
+}
+
+impl Place {
+    /// Finds the room, or starts one.
+    pub(crate) async fn open(data: Option<PathBuf>, options: &Options) -> anyhow::Result<Place> {
+        match (&options.server, &options.key, data) {
+            (Some(server), Some(key), _) => Place::elsewhere(server, key),
+            (_, _, Some(data)) => Place::of(&data),
+            (_, _, None) => Place::own(options.bots() + options.tables + 64).await,
+        }
+    }
+
+    fn elsewhere(url: &str, key: &Path) -> anyhow::Result<Place> {
+        let pem = std::fs::read_to_string(key)
+            .with_context(|| format!("the key {} cannot be read", key.display()))?;
+        let issuer = TokenIssuer::from_pem("load", &pem)
+            .with_context(|| format!("the key {} cannot be used", key.display()))?;
+        let server = Server::default();
+        Ok(Place { url: url.to_owned(), issuer, folder: None, server, own: None })
+    }
+
+    fn of(data: &Path) -> anyhow::Result<Place> {
+        let folder = Folder::open(data)?;
+        let Some(running) = folder.running() else {
+            bail!(
+                "no room runs in {}: start one with `sabacc up`, or leave --data away and load \
+                 starts a room of its own",
+                data.display()
+            );
+        };
+        let server = Server {
+            service: Some(("room", running.pid)),
+            postgres: Some(running.database_url),
+            data: Some(folder.path().to_owned()),
+        };
+        let issuer = folder.issuer()?;
+        Ok(Place { url: running.address, issuer, folder: Some(folder), server, own: None })
+    }
+
+    /// A room with a PostgreSQL of its own that waits for the disk, in a folder that goes away with
+    /// it, taking `streams` streams and calls on each connection.
+    pub(crate) async fn own(streams: u32) -> anyhow::Result<Place> {
+        let (dir, folder) = rig::temporary()?;
+        let postgres = rig::options(&folder);
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let plan = Plan { folder: folder.clone(), listen, postgres, streams: Some(streams) };
+        let room = Room::start(plan, &Progress::quiet()).await?;
+        let server = Server {
+            service: None,
+            postgres: Some(room.postgres.admin_url()),
+            data: Some(folder.path().to_owned()),
+        };
+        let (url, issuer) = (room.url(), room.issuer.clone());
+        Ok(Place { url, issuer, folder: Some(folder), server, own: Some((room, dir)) })
+    }
+
+    /// The room of one's own, where it is.
+    pub(crate) fn room(&self) -> Option<&Room> {
+        self.own.as_ref().map(|(room, _)| room)
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// How many connections so many bots share unless told otherwise.
+    pub(crate) fn connections(&self, bots: u32) -> u32 {
+        if self.own.is_some() { CONNECTIONS } else { bots.div_ceil(BOTS_ON_ONE) }
+    }
+
+    /// The same connection for somebody.
+    pub(crate) fn client(&self, connection: &Client, role: Role, subject: &str) -> Client {
+        connection.bearing(room::token(&self.issuer, role, subject))
+    }
+
+    /// What tells how much the room uses.
+    pub(crate) async fn gauge(&self) -> anyhow::Result<Gauge> {
+        Gauge::open(&self.server).await
+    }
+
+    /// Audits up to `most` hands of these tables and the whole ledger; nothing where the logs are
+    /// out of reach.
+    pub(crate) async fn audit(
+        &self,
+        tables: &[TableId],
+        most: u64,
+    ) -> anyhow::Result<Option<Audited>> {
+        let (Some(folder), Some(url)) = (&self.folder, &self.server.postgres) else {
+            return Ok(None);
+        };
+        let mut logs = Logs::at(folder, url, None).await?;
+        let mut ended = Vec::new();
+        for table in tables {
+            ended.extend(logs.ended(*table).await?);
+        }
+        let bar = Bar::new();
+        let step = (ended.len() as u64).div_ceil(most.max(1)).max(1);
+        let chosen: Vec<_> = ended.iter().step_by(usize::try_from(step)?).collect();
+        let mut passed = 0;
+        for (done, id) in chosen.iter().enumerate() {
+            bar.show("auditing", (done as u64, chosen.len() as u64), "hands");
+            let report = hand::audit(&logs.hand(**id).await?);
+            passed += u64::from(report.passed());
+            for checked in &report.checks.0 {
+                if checked.verdict != Verdict::Passed {
+                    say::error(&format!("hand {id}: {} {}", checked.check, checked.verdict));
+                }
+            }
+        }
+        let books = audits::books(&logs).await?;
+        for checked in &books.checks.0 {
+            if checked.verdict != Verdict::Passed {
+                say::error(&format!("ledger: {} {}", checked.check, checked.verdict));
+            }
+        }
+        let (ended, hands) = (ended.len() as u64, chosen.len() as u64);
+        Ok(Some(Audited { ended, hands, passed, ledger: books.passed() }))
+    }
+
+    /// Stops a room of one's own.
+    pub(crate) async fn close(self) -> anyhow::Result<()> {
+        match self.own {
+            Some((room, _dir)) => room.stop().await,
+            None => Ok(()),
+        }
+    }
+}

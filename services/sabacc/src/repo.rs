@@ -1,0 +1,198 @@
+//! What PostgreSQL says of what was written, and the same rows written by nobody but PostgreSQL:
+//! measured beside the card room, never by it.
+
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::types::Oid;
+use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo};
+use sqlx::{AssertSqlSafe, Connection as _, Encode, PgConnection, Postgres, Type};
+
+/// A connection of one's own to measure with.
+pub(crate) struct Database {
+    link: PgConnection,
+}
+
+/// How much was written so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// Bytes of write-ahead log since the cluster was made.
+    pub(crate) wal: u64,
+    /// Bytes of the database's files: tables and their indexes.
+    pub(crate) disk: u64,
+}
+
+/// What the rows of a log look like on average.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) events: u64,
+    /// Events that one commit wrote.
+    pub(crate) batch: f64,
+    /// Requests for each event.
+    pub(crate) requests: f64,
+    /// Bytes of an event's payload.
+    pub(crate) payload: usize,
+    /// Bytes of a request's answer.
+    pub(crate) answer: usize,
+}
+
+impl Database {
+    /// Connects as whoever `url` names.
+    pub(crate) async fn connect(url: &str) -> Result<Database, sqlx::Error> {
+        Ok(Database { link: PgConnection::connect(url).await? })
+    }
+
+    /// What was written by everybody.
+    pub(crate) async fn written(&mut self) -> Result<Written, sqlx::Error> {
+        let (wal, disk): (i64, i64) = sqlx::query_as(
+            "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint, \
+             pg_database_size(current_database())",
+        )
+        .fetch_one(&mut self.link)
+        .await?;
+        Ok(Written { wal: unsigned(wal), disk: unsigned(disk) })
+    }
+
+    /// Makes an empty database; `name` is one of ours.
+    pub(crate) async fn create_database(&mut self, name: &'static str) -> Result<(), sqlx::Error> {
+        let statement = AssertSqlSafe(format!("CREATE DATABASE {name}"));
+        sqlx::query(statement).execute(&mut self.link).await.map(|_| ())
+    }
+
+    /// Writes down what is in memory, so that no measurement pays for the one before.
+    pub(crate) async fn checkpoint(&mut self) -> Result<(), sqlx::Error> {
+        sqlx::query("CHECKPOINT").execute(&mut self.link).await.map(|_| ())
+    }
+
+    /// What a service's log looks like from a position on; `schema` is one of ours.
+    pub(crate) async fn shape(
+        &mut self,
+        schema: &'static str,
+        from: u64,
+    ) -> Result<Shape, sqlx::Error> {
+        let from = i64::try_from(from).unwrap_or(i64::MAX);
+        let (events, commits, payload): (i64, i64, i64) = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT count(*), count(DISTINCT xmin::text), \
+             coalesce(avg(octet_length(payload)), 0)::bigint \
+             FROM {schema}.events WHERE position >= $1"
+        )))
+        .bind(from)
+        .fetch_one(&mut self.link)
+        .await?;
+        let (requests, answer): (i64, i64) = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT count(*), coalesce(avg(octet_length(answer)), 0)::bigint \
+             FROM {schema}.requests WHERE first >= $1"
+        )))
+        .bind(from)
+        .fetch_one(&mut self.link)
+        .await?;
+        Ok(Shape {
+            events: unsigned(events),
+            batch: per(events, commits),
+            requests: per(requests, events),
+            payload: usize::try_from(payload).unwrap_or_default(),
+            answer: usize::try_from(answer).unwrap_or_default(),
+        })
+    }
+
+    /// Makes tables with the columns, checks and indexes of a service's log, and nothing else of it:
+    /// no owner, no partitions, no rights.
+    pub(crate) async fn make_floor(&mut self, schema: &'static str) -> Result<(), sqlx::Error> {
+        let statements = AssertSqlSafe(format!(
+            "DROP SCHEMA IF EXISTS floor CASCADE; CREATE SCHEMA floor; \
+             CREATE TABLE floor.events (LIKE {schema}.events INCLUDING ALL); \
+             CREATE TABLE floor.requests (LIKE {schema}.requests INCLUDING ALL); \
+             CREATE TABLE floor.single (number bigint PRIMARY KEY, content bytea NOT NULL)"
+        ));
+        sqlx::raw_sql(statements).execute(&mut self.link).await.map(|_| ())
+    }
+
+    /// Writes rows as a log writes them, in one statement.
+    pub(crate) async fn write_floor(&mut self, rows: &Rows) -> Result<(), sqlx::Error> {
+        sqlx::query(
+            "WITH written AS (INSERT INTO floor.events (log, position, recorded_at, stream, \
+             version, kind, schema, sealed, payload, previous, request_id, actor, trace) \
+             SELECT 'floor', * FROM UNNEST($1::bigint[], $2::bigint[], $3::uuid[], $4::bigint[], \
+             $5::integer[], $6::integer[], $7::boolean[], $8::bytea[], $9::bytea[], $10::uuid[], \
+             $11::text[], $12::bytea[])) \
+             INSERT INTO floor.requests (log, request_id, digest, first, answer) \
+             SELECT 'floor', * FROM UNNEST($13::uuid[], $14::bytea[], $15::bigint[], $16::bytea[])",
+        )
+        .bind(&rows.positions)
+        .bind(&rows.times)
+        .bind(&rows.ids)
+        .bind(vec![1_i64; rows.positions.len()])
+        .bind(vec![3_i32; rows.positions.len()])
+        .bind(vec![1_i32; rows.positions.len()])
+        .bind(vec![false; rows.positions.len()])
+        .bind(vec![&rows.payload[..]; rows.positions.len()])
+        .bind(vec![&rows.hash[..]; rows.positions.len()])
+        .bind(&rows.ids)
+        .bind(vec!["service:floor"; rows.positions.len()])
+        .bind(vec![&rows.hash[..16]; rows.positions.len()])
+        .bind(&rows.ids[..rows.requests])
+        .bind(vec![&rows.hash[..]; rows.requests])
+        .bind(&rows.positions[..rows.requests])
+        .bind(vec![&rows.answer[..]; rows.requests])
+        .execute(&mut self.link)
+        .await
+        .map(|_| ())
+    }
+
+    /// Commits one row of so many bytes.
+    pub(crate) async fn write_single(
+        &mut self,
+        number: u64,
+        content: &[u8],
+    ) -> Result<(), sqlx::Error> {
+        sqlx::query("INSERT INTO floor.single VALUES ($1, $2)")
+            .bind(i64::try_from(number).unwrap_or(i64::MAX))
+            .bind(content)
+            .execute(&mut self.link)
+            .await
+            .map(|_| ())
+    }
+}
+
+/// Rows of events, and of requests for the first of them.
+pub(crate) struct Rows {
+    pub(crate) positions: Vec<i64>,
+    pub(crate) times: Vec<i64>,
+    /// Streams of one event each, and names of requests.
+    pub(crate) ids: Vec<Id>,
+    pub(crate) requests: usize,
+    pub(crate) payload: Vec<u8>,
+    pub(crate) answer: Vec<u8>,
+    pub(crate) hash: [u8; 32],
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of one run stay far below 2^52")]
+fn per(count: i64, of: i64) -> f64 {
+    if of == 0 { 0.0 } else { count as f64 / of as f64 }
+}
+
+/// An id as a `uuid`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Id(pub(crate) [u8; 16]);
+
+impl Type<Postgres> for Id {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_oid(Oid(2950))
+    }
+}
+
+impl PgHasArrayType for Id {
+    fn array_type_info() -> PgTypeInfo {
+        PgTypeInfo::with_oid(Oid(2951))
+    }
+}
+
+impl Encode<'_, Postgres> for Id {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        buffer.extend_from_slice(&self.0);
+        Ok(IsNull::No)
+    }
+}
