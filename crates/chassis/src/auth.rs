@@ -14,6 +14,7 @@ mod claims;
 mod guard;
 mod issuer;
 mod jws;
+mod pace;
 mod verifier;
 
 use primitives::PlayerId;
@@ -22,6 +23,7 @@ pub use access::{Access, AccessError};
 pub use claims::{AUDIENCE, Claims};
 pub use guard::{Guard, Guarded};
 pub use issuer::{KeyError, ServiceToken, TokenIssuer};
+pub use pace::Pace;
 pub use verifier::{IssuerKey, TokenError, Verifier};
 
 /// What a token says its bearer is: exactly one of these.

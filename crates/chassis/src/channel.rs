@@ -4,6 +4,8 @@
 //! trace context, and a token: the one that the call brings with it (a player's, passed on), or the
 //! channel's own.
 
+mod pool;
+
 use std::time::Duration;
 
 use http::Uri;
@@ -12,6 +14,8 @@ use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
+
+pub use pool::Pool;
 
 use crate::auth::ServiceToken;
 use crate::telemetry;

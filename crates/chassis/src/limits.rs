@@ -1,5 +1,6 @@
 //! What one server takes from its callers. The transport's own defaults bound none of this.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// Bounds of one listening server.
@@ -26,6 +27,9 @@ pub struct Limits {
     pub unary_deadline: Duration,
     /// Calls at work at once on a connection; more are refused, not queued.
     pub connection_calls: usize,
+    /// Calls that one player may begin in a second, over all his connections; more are told when to
+    /// come again.
+    pub player_calls: Option<NonZeroU32>,
     /// Connections of one address; loopback is exempt, for whoever sits there is a proxy or ourselves.
     pub address_connections: Option<usize>,
     /// TLS handshakes have this long.
@@ -47,6 +51,7 @@ impl Limits {
             connection_age: Duration::from_secs(30 * 60),
             unary_deadline: Duration::from_secs(5),
             connection_calls: 32,
+            player_calls: NonZeroU32::new(20),
             address_connections: Some(16),
             handshake: Duration::from_secs(5),
         }
@@ -59,6 +64,8 @@ impl Limits {
             streams: 256,
             message_bytes: 1024 * 1024,
             connection_calls: 256,
+            // Who calls for players here has been told his pace at the edge.
+            player_calls: None,
             address_connections: None,
             ..Limits::public()
         }

@@ -22,7 +22,7 @@ pub(crate) struct Start<'a> {
 pub(crate) struct Stamped {
     pub(crate) recorded_at: UnixMicros,
     pub(crate) events: Arc<[Event]>,
-    pub(crate) requests: Vec<Stored>,
+    pub(crate) requests: Arc<[Stored]>,
     /// One for each entry.
     pub(crate) receipts: Vec<Receipt>,
     /// The tree with the batch.
@@ -47,7 +47,7 @@ pub(crate) fn stamp<'a>(entries: impl Iterator<Item = &'a Entry>, start: Start<'
         }));
     }
     let Stamp { events, tree, heads, .. } = stamp;
-    Stamped { recorded_at, events: events.into(), requests, receipts, tree, heads }
+    Stamped { recorded_at, events: events.into(), requests: requests.into(), receipts, tree, heads }
 }
 
 /// A batch while it is stamped.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::event::Stored;
+use primitives::RequestId;
+
+use crate::event::{Position, Stored};
 use crate::store::StoreError;
 
 /// Nothing more is known of a cause than its text and its own causes.
@@ -29,9 +31,16 @@ pub enum AppendError {
     /// The entry can never fit. A mistake of the caller's limits.
     #[error("the entry is over the log's limits: {events} events, {bytes} bytes")]
     TooLarge { events: usize, bytes: usize },
-    /// An entry holds at least one event.
+    /// An entry holds at least one event, a group at least one entry.
     #[error("the entry has no events")]
     Empty,
+    /// The log does not end where the group was to begin: something before it was not written, or
+    /// somebody else appends. Nothing was appended.
+    #[error("the group was to begin at position {}, the log ends at {}", .first.0, .size)]
+    Misplaced { first: Position, size: u64 },
+    /// Two entries of the group answer the same request. A mistake of the caller's.
+    #[error("request {id} is answered twice in one group")]
+    Twice { id: RequestId },
 }
 
 /// The log could not be read.

@@ -7,14 +7,17 @@
 //!
 //! - [`event`]: the words. [`record`]: the bytes that the Merkle tree commits to.
 //! - `log` is the owner's handle, `open` how a log is taken, `queue` who waits, `writer` the one task
-//!   that writes, `batch` the pure part of a commit, `heads` what is known of streams, `subscription`
-//!   how readers follow.
+//!   that writes, `batch` the pure part of a commit, `heads` what is known of streams, `answered` what
+//!   is known of requests, `subscription` how readers follow. `group` is for an engine that decides
+//!   ahead of its log.
 //! - [`store`] says what a store must do; `pg` does it in PostgreSQL, `mem` in memory with faults on
 //!   demand.
 
+mod answered;
 mod batch;
 mod error;
 pub mod event;
+mod group;
 mod heads;
 mod log;
 mod mem;
@@ -27,13 +30,15 @@ pub mod store;
 mod subscription;
 mod writer;
 
+pub use answered::Known;
 pub use error::{AppendError, OpenError, ReadError, Source};
 pub use event::{
     Entry, Event, NewEvent, Position, Recall, Receipt, Request, Stored, TreeHead, Version,
 };
+pub use group::{Group, Rows};
 pub use log::{Clock, Limits, Log, Options};
 pub use mem::{Fault, MemStore};
-pub use pg::{ConnectError, MigrateError, PgStore, Pools, migrate};
+pub use pg::{ConnectError, MigrateError, PgStore, Pools, Projection, migrate, migrate_with};
 pub use primitives::{RequestId, StreamId, UnixMicros};
 pub use reader::Reader;
 pub use store::Store;

@@ -1,7 +1,8 @@
 //! The owner's handle of a log.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::slice;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures_util::Stream;
@@ -12,11 +13,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span};
 
+use crate::answered::{Answered, Known};
 use crate::error::{AppendError, OpenError, ReadError};
-use crate::event::{Entry, Event, Position, Recall, Receipt, TreeHead, Version};
+use crate::event::{Entry, Event, Position, Recall, Receipt, Request, Stored, TreeHead, Version};
+use crate::group::Group;
 use crate::heads::Heads;
 use crate::open::open;
-use crate::queue::{Command, Waiting};
+use crate::queue::{Command, Waiting, Wish, requests};
 use crate::reader::Reader;
 use crate::store::Store;
 use crate::subscription::{Mode, Subscription};
@@ -49,16 +52,19 @@ pub struct Options {
 /// Bounds on what is in memory and in one commit.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Events in one commit; also the most that one entry may hold.
+    /// Events in one commit; also the most that one entry or group may hold.
     pub batch_events: usize,
-    /// Bytes of payloads and answers, and a little for each event, in one commit; also the most that one entry may hold.
+    /// Bytes of payloads and answers, and a little for each event, in one commit; also the most that
+    /// one entry or group may hold.
     pub batch_bytes: usize,
-    /// Entries that wait to be committed.
+    /// Entries and groups that wait to be committed.
     pub queue_entries: usize,
     /// Bytes, counted alike, that wait to be committed.
     pub queue_bytes: usize,
     /// Streams whose last event is remembered.
     pub streams: usize,
+    /// Answered requests that are remembered: those of the greatest ids.
+    pub requests: usize,
     /// Commits that a live subscription may fall behind before it reads from the store again.
     pub live_commits: usize,
     /// How long an entry waits for a store that is not there.
@@ -73,6 +79,7 @@ impl Default for Limits {
             queue_entries: 10_000,
             queue_bytes: 32 << 20,
             streams: 100_000,
+            requests: 200_000,
             live_commits: 64,
             patience: Duration::from_secs(5),
         }
@@ -88,9 +95,12 @@ pub struct Log {
     room: Arc<Semaphore>,
     limits: Limits,
     head: watch::Receiver<TreeHead>,
+    /// What the writer has put there.
+    answered: Arc<RwLock<Answered>>,
     /// Gone with the writer.
     commits: broadcast::WeakSender<Arc<[Event]>>,
     last_alive: Option<UnixMicros>,
+    epoch: u64,
     stopped: CancellationToken,
 }
 
@@ -108,13 +118,16 @@ impl Log {
         let (queue, queued) = mpsc::channel(limits.queue_entries.max(1));
         let commits = broadcast::Sender::new(limits.live_commits.max(1));
         let stopped = CancellationToken::new();
+        let answered = Arc::new(RwLock::new(opened.answered));
         let log = Log {
             reader: Reader::new(store.clone(), options.name.clone()),
             queue,
             room: Arc::new(Semaphore::new(limits.queue_bytes.max(limits.batch_bytes))),
             head: committed,
+            answered: answered.clone(),
             commits: commits.downgrade(),
             last_alive: opened.last_alive,
+            epoch: opened.epoch,
             stopped: stopped.clone(),
             limits,
         };
@@ -127,6 +140,7 @@ impl Log {
             tree: opened.tree,
             recorded_at: opened.recorded_at,
             heads: Heads::new(log.limits.streams),
+            answered,
             head,
             commits,
             renew_at: Instant::now(),
@@ -145,17 +159,51 @@ impl Log {
     pub async fn append(&self, entry: Entry) -> Result<Receipt, AppendError> {
         let log = self.reader.name();
         let span = tracing::info_span!("log.append", log, events = entry.events.len());
-        self.queued(entry).instrument(span).await
+        async move {
+            let (answer, answered) = oneshot::channel();
+            self.enqueue(Wish::Entry(entry, answer))?;
+            answered.await.unwrap_or(Err(AppendError::Lost))
+        }
+        .instrument(span)
+        .await
     }
 
-    async fn queued(&self, mut entry: Entry) -> Result<Receipt, AppendError> {
-        let (events, bytes) = (entry.events.len(), size_of_entry(&entry));
-        if events == 0 {
+    /// Appends a group; answers with a receipt for each entry once it is durable. It takes its place
+    /// in the queue now, before the answer is waited for, and is appended whether it is or not.
+    ///
+    /// [`AppendError::Duplicate`] where a request of it was answered before: then nothing of it was
+    /// appended, nor will be what was handed over after it.
+    pub fn append_group(
+        &self,
+        group: Group,
+    ) -> impl Future<Output = Result<Vec<Receipt>, AppendError>> + Send + use<> {
+        let (log, entries) = (self.reader.name(), group.entries.len());
+        let span = tracing::info_span!("log.append_group", log, entries);
+        let (answer, answered) = oneshot::channel();
+        let queued = span.in_scope(|| self.enqueue(Wish::Group(group, answer)));
+        async move {
+            queued?;
+            answered.await.unwrap_or(Err(AppendError::Lost))
+        }
+        .instrument(span)
+    }
+
+    fn enqueue(&self, mut wish: Wish) -> Result<(), AppendError> {
+        let entries = match &mut wish {
+            Wish::Entry(entry, _) => slice::from_mut(entry),
+            Wish::Group(group, _) => &mut group.entries[..],
+        };
+        if entries.is_empty() || entries.iter().any(|entry| entry.events.is_empty()) {
             return Err(AppendError::Empty);
         }
-        if entry.actor.contains('\0') {
-            entry.actor = entry.actor.replace('\0', "\u{fffd}").into();
+        for entry in &mut *entries {
+            if entry.actor.contains('\0') {
+                entry.actor = entry.actor.replace('\0', "\u{fffd}").into();
+            }
         }
+        self.refuse_repeats(entries)?;
+        let events = entries.iter().map(|entry| entry.events.len()).sum();
+        let bytes = entries.iter().map(size_of_entry).sum();
         let too_large = AppendError::TooLarge { events, bytes };
         if events > self.limits.batch_events || bytes > self.limits.batch_bytes {
             return Err(too_large);
@@ -163,19 +211,69 @@ impl Log {
         let permits = u32::try_from(bytes).map_err(|_| too_large)?;
         let room =
             self.room.clone().try_acquire_many_owned(permits).map_err(|_| AppendError::Full)?;
-        let (answer, answered) = oneshot::channel();
-        let span = Span::current();
-        let waiting = Waiting { entry, bytes, since: Instant::now(), span, answer, _room: room };
+        let (since, span) = (Instant::now(), Span::current());
+        let waiting = Waiting { wish, events, bytes, since, span, _room: room };
         self.queue.try_send(Command::Append(Box::new(waiting))).map_err(|error| match error {
             TrySendError::Full(_) => AppendError::Full,
             TrySendError::Closed(_) => AppendError::Lost,
-        })?;
-        answered.await.unwrap_or(Err(AppendError::Lost))
+        })
     }
 
-    /// Whether a command was answered before. `digest` is SHA-256 of its content.
+    /// Refuses here what would be refused by the store: a request that is known to be answered, and
+    /// one that comes twice.
+    fn refuse_repeats(&self, entries: &[Entry]) -> Result<(), AppendError> {
+        let mut seen = BTreeSet::new();
+        for Request { id, .. } in requests(entries) {
+            if entries.len() > 1 && !seen.insert(*id) {
+                return Err(AppendError::Twice { id: *id });
+            }
+            if let Known::Stored(stored) = self.known(*id) {
+                return Err(AppendError::Duplicate { stored });
+            }
+        }
+        Ok(())
+    }
+
+    /// What is known of a request without asking the store. A request that waits to be written is
+    /// not answered yet.
+    #[must_use]
+    pub fn known(&self, id: RequestId) -> Known {
+        // Another owner may have answered it since.
+        if self.stopped.is_cancelled() {
+            return Known::Ask;
+        }
+        self.answered.read().unwrap_or_else(PoisonError::into_inner).known(id)
+    }
+
+    /// Whether a command was answered before. `digest` is SHA-256 of its content. The store is asked
+    /// only where memory cannot tell.
     pub async fn recall(&self, id: RequestId, digest: [u8; 32]) -> Result<Recall, ReadError> {
-        Ok(self.reader.request(id).await?.map_or(Recall::Fresh, |stored| stored.recall(digest)))
+        let stored = match self.known(id) {
+            Known::Fresh => None,
+            Known::Stored(stored) => Some(stored),
+            Known::Ask => self.reader.request(id).await?,
+        };
+        Ok(stored.map_or(Recall::Fresh, |stored| stored.recall(digest)))
+    }
+
+    /// Those of the requests that were answered before; at most one question to the store.
+    pub async fn recall_many(
+        &self,
+        ids: &[RequestId],
+    ) -> Result<BTreeMap<RequestId, Stored>, ReadError> {
+        let (mut found, mut ask) = (BTreeMap::new(), Vec::new());
+        for id in ids {
+            match self.known(*id) {
+                Known::Fresh => {}
+                Known::Stored(stored) => drop(found.insert(*id, stored)),
+                Known::Ask => ask.push(*id),
+            }
+        }
+        if !ask.is_empty() {
+            let stored = self.reader.requests(&ask).await?;
+            found.extend(stored.into_iter().map(|stored| (stored.id, stored)));
+        }
+        Ok(found)
     }
 
     /// Events from a position on, in order, at most `limit`: fewer only where the log ends.
@@ -239,6 +337,13 @@ impl Log {
     #[must_use]
     pub const fn last_alive(&self) -> Option<UnixMicros> {
         self.last_alive
+    }
+
+    /// Which ownership of the log this is: each is one higher than the one before. A service that
+    /// changes tables of its own apart from the log asks the store whether the log still has it.
+    #[must_use]
+    pub const fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     /// Fires when the log is no longer owned here, or closed. The owner must stop.

@@ -3,6 +3,7 @@
 //! Its leases run on the runtime's clock, so that paused time works.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -254,6 +255,19 @@ impl Store for MemStore {
         let state = self.up()?;
         let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
         Ok(of.iter().filter_map(|id| kept.requests.get(id).cloned()).collect())
+    }
+
+    async fn latest_requests(
+        &self,
+        log: &str,
+        below: Option<RequestId>,
+        limit: usize,
+    ) -> Result<Vec<Stored>, StoreError> {
+        let state = self.up()?;
+        let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
+        let end = below.map_or(Bound::Unbounded, Bound::Excluded);
+        let below = kept.requests.range((Bound::Unbounded, end));
+        Ok(below.rev().take(limit).map(|(_, stored)| stored.clone()).collect())
     }
 
     async fn read(

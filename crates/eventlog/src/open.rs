@@ -14,6 +14,7 @@ use merkle::Tree;
 use primitives::UnixMicros;
 use tokio::time::{Instant, sleep};
 
+use crate::answered::Answered;
 use crate::error::OpenError;
 use crate::event::Position;
 use crate::log::Options;
@@ -23,6 +24,7 @@ use crate::store::{Claim, Claimed, Fence, Renewal, Store, StoreError};
 const GRAIN: u64 = 1024;
 /// Events read from the store at once.
 const PAGE: usize = 1000;
+const REQUESTS_PAGE: usize = 10_000;
 /// A lease that should have ended is looked at again after this long at the most.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
@@ -32,6 +34,7 @@ pub(crate) struct Opened {
     pub(crate) tree: Tree,
     pub(crate) recorded_at: UnixMicros,
     pub(crate) last_alive: Option<UnixMicros>,
+    pub(crate) answered: Answered,
 }
 
 pub(crate) async fn open(store: &dyn Store, options: &Options) -> Result<Opened, OpenError> {
@@ -40,11 +43,12 @@ pub(crate) async fn open(store: &dyn Store, options: &Options) -> Result<Opened,
     let last_alive = fence.alive_at;
     let mut lease = Lease { store, options, epoch: fence.epoch, renewed: Instant::now() };
     let tree = restore(&mut lease, &fence).await?;
+    let answered = remember(&mut lease).await?;
     let recorded_at = last_recorded_at(store, log, fence.size)
         .await
         .map_err(|error| OpenError::of(log, error))?;
     lease.renew().await?;
-    Ok(Opened { epoch: fence.epoch, tree, recorded_at, last_alive })
+    Ok(Opened { epoch: fence.epoch, tree, recorded_at, last_alive, answered })
 }
 
 async fn claim(store: &dyn Store, options: &Options) -> Result<Fence, OpenError> {
@@ -143,6 +147,27 @@ async fn grow(lease: &mut Lease<'_>, mut tree: Tree, size: u64) -> Result<Tree, 
         lease.renew_in_time().await?;
     }
     Ok(tree)
+}
+
+/// The requests that will be known without asking.
+async fn remember(lease: &mut Lease<'_>) -> Result<Answered, OpenError> {
+    let log = &lease.options.name;
+    let mut answered = Answered::new(lease.options.limits.requests);
+    let mut below = None;
+    while !answered.is_over() {
+        let page = lease
+            .store
+            .latest_requests(log, below, REQUESTS_PAGE)
+            .await
+            .map_err(|error| OpenError::of(log, error))?;
+        page.iter().for_each(|stored| answered.put(stored));
+        if page.len() < REQUESTS_PAGE {
+            break;
+        }
+        below = page.last().map(|least| least.id);
+        lease.renew_in_time().await?;
+    }
+    Ok(answered)
 }
 
 /// Also checks that the events end where the fence says.

@@ -14,6 +14,7 @@
 mod error;
 mod link;
 mod migrate;
+mod projection;
 mod rows;
 mod sql;
 
@@ -23,10 +24,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use primitives::{RequestId, StreamId};
 use sqlx::PgPool;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 
 pub use error::{ConnectError, MigrateError};
-pub use migrate::migrate;
+pub use migrate::{migrate, migrate_with};
+pub use projection::Projection;
 
 use crate::event::{Event, Position, Stored, Version};
 use crate::store::{Appended, Batch, Claim, Claimed, Fence, Renewal, Store, StoreError};
@@ -50,6 +52,9 @@ impl Default for Pools {
 pub struct PgStore {
     links: Links,
     readers: PgPool,
+    projection: Projection,
+    /// The statement that appends.
+    append: Arc<str>,
 }
 
 /// How often a read is tried where its connection turns out to be dead.
@@ -65,6 +70,16 @@ impl PgStore {
         service: &str,
         pools: Pools,
     ) -> Result<Arc<PgStore>, ConnectError> {
+        PgStore::connect_with(url, service, pools, Projection::nothing()).await
+    }
+
+    /// The same for a service that has tables of its own to keep up: see [`migrate_with`].
+    pub async fn connect_with(
+        url: &str,
+        service: &str,
+        pools: Pools,
+        projection: Projection,
+    ) -> Result<Arc<PgStore>, ConnectError> {
         let options = options(url, service)?;
         let schema: Arc<str> = service.into();
         let links = Links::new(options.clone(), schema.clone());
@@ -73,7 +88,25 @@ impl PgStore {
             return Err(ConnectError::NotMigrated { service: service.into() });
         }
         links.put_back(link);
-        Ok(Arc::new(PgStore { links, readers: readers(options, schema, pools) }))
+        let readers = readers(options, schema, pools);
+        let append = projection.append();
+        Ok(Arc::new(PgStore { links, readers, projection, append }))
+    }
+}
+
+impl PgStore {
+    /// The readers' connections, for a service that reads tables of its own beside the log. Names are
+    /// looked up in its schema.
+    #[must_use]
+    pub const fn readers(&self) -> &PgPool {
+        &self.readers
+    }
+
+    async fn write(&self, link: &mut PgConnection, batch: &Batch) -> Result<bool, sqlx::Error> {
+        let mut arguments = sql::append_arguments(batch)?;
+        let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
+        rows.bind(&mut arguments).map_err(sqlx::Error::Encode)?;
+        sql::append(link, &self.append, arguments).await
     }
 }
 
@@ -135,7 +168,7 @@ impl Store for PgStore {
 
     async fn append(&self, batch: &Batch) -> Result<Appended, StoreError> {
         let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
-        let written = in_time(sql::append(&mut link, batch)).await;
+        let written = in_time(self.write(&mut link, batch)).await;
         match self.links.settle(link, written) {
             Ok(true) => Ok(Appended::Done),
             Ok(false) => Ok(Appended::Fenced),
@@ -152,6 +185,15 @@ impl Store for PgStore {
 
     async fn requests(&self, log: &str, of: &[RequestId]) -> Result<Vec<Stored>, StoreError> {
         read(|| sql::requests(&self.readers, log, of)).await
+    }
+
+    async fn latest_requests(
+        &self,
+        log: &str,
+        below: Option<RequestId>,
+        limit: usize,
+    ) -> Result<Vec<Stored>, StoreError> {
+        read(|| sql::latest_requests(&self.readers, log, below, limit)).await
     }
 
     async fn read(

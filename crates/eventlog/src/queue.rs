@@ -1,14 +1,17 @@
 //! The callers who wait for the writer, and how many of them share a commit.
 
 use std::collections::BTreeSet;
+use std::slice;
+use std::sync::Arc;
 
-use primitives::RequestId;
+use primitives::{RequestId, UnixMicros};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 use tracing::Span;
 
 use crate::error::AppendError;
-use crate::event::{Entry, Receipt};
+use crate::event::{Entry, Position, Receipt, Request};
+use crate::group::{Group, Rows};
 use crate::log::Limits;
 
 pub(crate) enum Command {
@@ -17,30 +20,79 @@ pub(crate) enum Command {
     Close,
 }
 
-/// A caller who waits for an entry.
+/// A caller who waits for an entry, or for a group of them.
 pub(crate) struct Waiting {
-    pub(crate) entry: Entry,
+    pub(crate) wish: Wish,
+    pub(crate) events: usize,
     pub(crate) bytes: usize,
     pub(crate) since: Instant,
     /// The caller's.
     pub(crate) span: Span,
-    pub(crate) answer: oneshot::Sender<Result<Receipt, AppendError>>,
     /// Its share of the queue's bytes.
     pub(crate) _room: OwnedSemaphorePermit,
 }
 
+pub(crate) enum Wish {
+    Entry(Entry, oneshot::Sender<Result<Receipt, AppendError>>),
+    Group(Group, oneshot::Sender<Result<Vec<Receipt>, AppendError>>),
+}
+
 impl Waiting {
-    pub(crate) fn request(&self) -> Option<RequestId> {
-        self.entry.request.as_ref().map(|request| request.id)
+    pub(crate) fn entries(&self) -> &[Entry] {
+        match &self.wish {
+            Wish::Entry(entry, _) => slice::from_ref(entry),
+            Wish::Group(group, _) => &group.entries,
+        }
     }
 
-    /// Whoever has gone away needs no answer.
-    pub(crate) fn tell(self, result: Result<Receipt, AppendError>) {
-        let _ = self.answer.send(result);
+    pub(crate) fn requests(&self) -> impl Iterator<Item = RequestId> {
+        requests(self.entries()).map(|request| request.id)
+    }
+
+    /// Where it must stand and when; nothing for an entry, which stands anywhere, now.
+    pub(crate) const fn place(&self) -> Option<(Position, UnixMicros)> {
+        match &self.wish {
+            Wish::Entry(..) => None,
+            Wish::Group(group, _) => Some((group.first, group.at)),
+        }
+    }
+
+    /// What its group carries for the store's projection.
+    pub(crate) fn rows(&self) -> Option<Arc<dyn Rows>> {
+        match &self.wish {
+            Wish::Entry(..) => None,
+            Wish::Group(group, _) => group.rows.clone(),
+        }
+    }
+
+    /// Takes its receipts, one for each of its entries. Whoever has gone away needs none.
+    pub(crate) fn confirm(self, receipts: &mut impl Iterator<Item = Receipt>) {
+        match self.wish {
+            Wish::Entry(_, answer) => {
+                if let Some(receipt) = receipts.next() {
+                    let _ = answer.send(Ok(receipt));
+                }
+            }
+            Wish::Group(group, answer) => {
+                let _ = answer.send(Ok(receipts.take(group.entries.len()).collect()));
+            }
+        }
+    }
+
+    pub(crate) fn refuse(self, error: AppendError) {
+        match self.wish {
+            Wish::Entry(_, answer) => drop(answer.send(Err(error))),
+            Wish::Group(_, answer) => drop(answer.send(Err(error))),
+        }
     }
 }
 
-/// A batch while it is filled.
+/// The requests that entries answer.
+pub(crate) fn requests(entries: &[Entry]) -> impl Iterator<Item = &Request> {
+    entries.iter().filter_map(|entry| entry.request.as_ref())
+}
+
+/// A batch while it is filled: one group, or entries of many callers.
 pub(crate) struct Gathering {
     pub(crate) waiting: Vec<Waiting>,
     events: usize,
@@ -51,22 +103,29 @@ pub(crate) struct Gathering {
 impl Gathering {
     pub(crate) fn new(first: Waiting) -> Gathering {
         Gathering {
-            events: first.entry.events.len(),
+            events: first.events,
             bytes: first.bytes,
-            requests: first.request().into_iter().collect(),
+            requests: first.requests().collect(),
             waiting: vec![first],
         }
     }
 
-    /// Gives back what is over the limits, and a request that is in the batch already: in the next
-    /// batch it is a repeat like any other.
+    /// Whether nothing else may stand in the same commit.
+    pub(crate) fn is_a_group(&self) -> bool {
+        self.waiting.iter().any(|waiting| waiting.place().is_some())
+    }
+
+    /// Gives back what is over the limits, a group, and a request that is in the batch already: in
+    /// the next batch it is a repeat like any other.
     pub(crate) fn add(&mut self, waiting: Waiting, limits: &Limits) -> Option<Waiting> {
-        let events = self.events + waiting.entry.events.len();
+        let events = self.events + waiting.events;
         let bytes = self.bytes + waiting.bytes;
         let over = events > limits.batch_events || bytes > limits.batch_bytes;
-        if over || waiting.request().is_some_and(|id| !self.requests.insert(id)) {
+        let group = waiting.place().is_some() || self.is_a_group();
+        if over || group || waiting.requests().any(|id| self.requests.contains(&id)) {
             return Some(waiting);
         }
+        self.requests.extend(waiting.requests());
         (self.events, self.bytes) = (events, bytes);
         self.waiting.push(waiting);
         None

@@ -51,4 +51,9 @@ impl Reader {
     pub async fn request(&self, id: RequestId) -> Result<Option<Stored>, ReadError> {
         Ok(self.store.requests(&self.log, &[id]).await?.pop())
     }
+
+    /// The answered requests among these, in any order.
+    pub async fn requests(&self, ids: &[RequestId]) -> Result<Vec<Stored>, ReadError> {
+        Ok(self.store.requests(&self.log, ids).await?)
+    }
 }

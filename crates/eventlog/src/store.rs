@@ -16,6 +16,7 @@ use primitives::{RequestId, StreamId, UnixMicros};
 
 use crate::error::Source;
 use crate::event::{Event, Position, Stored, Version};
+use crate::group::Rows;
 
 #[async_trait]
 pub trait Store: Send + Sync {
@@ -38,6 +39,15 @@ pub trait Store: Send + Sync {
 
     /// The answered requests among these, in any order.
     async fn requests(&self, log: &str, of: &[RequestId]) -> Result<Vec<Stored>, StoreError>;
+
+    /// The answered requests of the greatest ids, those below `below` where it is given, the
+    /// greatest first, at most `limit`.
+    async fn latest_requests(
+        &self,
+        log: &str,
+        below: Option<RequestId>,
+        limit: usize,
+    ) -> Result<Vec<Stored>, StoreError>;
 
     /// Events from a position on, in order, at most `limit`.
     async fn read(&self, log: &str, from: Position, limit: usize)
@@ -104,7 +114,9 @@ pub struct Batch {
     /// The size that the fence must show.
     pub first: u64,
     pub events: Arc<[Event]>,
-    pub requests: Vec<Stored>,
+    pub requests: Arc<[Stored]>,
+    /// For the store's projection.
+    pub rows: Option<Arc<dyn Rows>>,
     pub lease: Duration,
     pub alive_at: UnixMicros,
     /// The peaks of the tree with this batch.

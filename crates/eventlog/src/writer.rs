@@ -16,7 +16,7 @@
 //! and everyone who waits is told.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use merkle::Tree;
@@ -25,9 +25,11 @@ use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 use tracing::{Instrument as _, Span};
 
+use crate::answered::{Answered, Known};
 use crate::batch::{Stamped, Start, stamp};
 use crate::error::{AppendError, Source};
-use crate::event::{Event, Stored, TreeHead};
+use crate::event::{Event, Position, Stored, TreeHead};
+use crate::group::Rows;
 use crate::heads::{Head, Heads};
 use crate::log::Options;
 use crate::queue::{Command, Gathering, Waiting};
@@ -47,6 +49,7 @@ pub(crate) struct Writer {
     pub(crate) tree: Tree,
     pub(crate) recorded_at: UnixMicros,
     pub(crate) heads: Heads,
+    pub(crate) answered: Arc<RwLock<Answered>>,
     pub(crate) head: watch::Sender<TreeHead>,
     pub(crate) commits: broadcast::Sender<Arc<[Event]>>,
     pub(crate) renew_at: Instant,
@@ -89,11 +92,11 @@ impl Writer {
         }
         self.queue.close();
         if let Some(waiting) = self.carried.take() {
-            waiting.tell(Err(AppendError::Lost));
+            waiting.refuse(AppendError::Lost);
         }
         while let Some(command) = self.queue.recv().await {
             match command {
-                Command::Append(waiting) => waiting.tell(Err(AppendError::Lost)),
+                Command::Append(waiting) => waiting.refuse(AppendError::Lost),
                 Command::Close => {}
             }
         }
@@ -133,19 +136,30 @@ impl Writer {
         Some(Task::Commit(batch.waiting))
     }
 
-    /// Commits a batch, without those in it that were answered before.
+    /// Commits a batch, without those in it that were answered before. A group is answered whole, or
+    /// refused whole.
     async fn commit(&mut self, mut batch: Vec<Waiting>) -> Result<(), Lost> {
         let give_up = batch.first().map_or_else(Instant::now, |first| first.since)
             + self.options.limits.patience;
-        while !batch.is_empty() {
+        batch = self.refuse_known(batch);
+        while let Some(first) = batch.first() {
+            let now = match first.place() {
+                Some((place, _)) if place.0 != self.tree.size() => {
+                    self.misplaced(batch);
+                    return Ok(());
+                }
+                Some((_, at)) => at,
+                None => (self.options.clock)(),
+            };
+            let recorded_at = self.recorded_at.max(now);
+            let rows = first.rows();
             let heads = match self.heads_of(&batch, give_up).await {
                 Ok(heads) => heads,
                 Err(error) => return self.fail(batch, error),
             };
-            let recorded_at = self.recorded_at.max((self.options.clock)());
             let start = Start { tree: &self.tree, recorded_at, heads };
-            let stamped = stamp(batch.iter().map(|waiting| &waiting.entry), start);
-            match self.write(&stamped, give_up).await {
+            let stamped = stamp(batch.iter().flat_map(Waiting::entries), start);
+            match self.write(&self.batch(&stamped, rows), give_up).await {
                 Written::Done => {
                     self.committed(stamped, batch);
                     return Ok(());
@@ -158,7 +172,7 @@ impl Writer {
                     return self.fail(batch, StoreError::Unavailable(source));
                 }
                 Written::Lost => {
-                    batch.into_iter().for_each(|waiting| waiting.tell(Err(AppendError::Lost)));
+                    batch.into_iter().for_each(|waiting| waiting.refuse(AppendError::Lost));
                     return Err(Lost);
                 }
             }
@@ -167,15 +181,14 @@ impl Writer {
     }
 
     /// Sends one batch, unchanged, until its outcome is known.
-    async fn write(&self, stamped: &Stamped, give_up: Instant) -> Written {
-        let batch = self.batch(stamped);
+    async fn write(&self, batch: &Batch, give_up: Instant) -> Written {
         let (mut doubt, mut pause) = (false, FIRST_PAUSE);
         loop {
-            match self.store.append(&batch).await {
+            match self.store.append(batch).await {
                 Ok(Appended::Done) => return Written::Done,
                 Ok(Appended::Repeated) => return Written::Repeated,
                 Ok(Appended::Fenced) => {
-                    if let Some(verdict) = self.why_fenced(&batch, doubt).await {
+                    if let Some(verdict) = self.why_fenced(batch, doubt).await {
                         return verdict;
                     }
                 }
@@ -198,13 +211,14 @@ impl Writer {
         }
     }
 
-    fn batch(&self, stamped: &Stamped) -> Batch {
+    fn batch(&self, stamped: &Stamped, rows: Option<Arc<dyn Rows>>) -> Batch {
         Batch {
             log: self.options.name.clone(),
             epoch: self.epoch,
             first: self.tree.size(),
             events: stamped.events.clone(),
             requests: stamped.requests.clone(),
+            rows,
             lease: self.options.lease,
             alive_at: stamped.recorded_at,
             tree: stamped.tree.peaks().to_vec(),
@@ -240,7 +254,7 @@ impl Writer {
         batch: &[Waiting],
         give_up: Instant,
     ) -> Result<BTreeMap<StreamId, Head>, StoreError> {
-        let events = batch.iter().flat_map(|waiting| &waiting.entry.events);
+        let events = batch.iter().flat_map(Waiting::entries).flat_map(|it| &it.events);
         let streams: BTreeSet<StreamId> = events.map(|event| event.stream).collect();
         let mut heads = BTreeMap::new();
         let mut unknown = Vec::new();
@@ -258,13 +272,39 @@ impl Writer {
         Ok(heads)
     }
 
+    /// Answers those of a batch whose requests are known to be answered, as they may be since they
+    /// were handed over, and returns the others.
+    fn refuse_known(&self, batch: Vec<Waiting>) -> Vec<Waiting> {
+        let answered = self.answered.read().unwrap_or_else(PoisonError::into_inner);
+        let mut rest = Vec::with_capacity(batch.len());
+        for waiting in batch {
+            let known = waiting.requests().find_map(|id| match answered.known(id) {
+                Known::Stored(stored) => Some(stored),
+                Known::Fresh | Known::Ask => None,
+            });
+            match known {
+                Some(stored) => waiting.refuse(AppendError::Duplicate { stored }),
+                None => rest.push(waiting),
+            }
+        }
+        rest
+    }
+
+    fn misplaced(&self, batch: Vec<Waiting>) {
+        let size = self.tree.size();
+        for waiting in batch {
+            let first = waiting.place().map_or(Position(size), |(first, _)| first);
+            waiting.refuse(AppendError::Misplaced { first, size });
+        }
+    }
+
     /// Answers those of a batch whose requests were answered before and returns the others.
     async fn answer_repeats(
         &self,
         batch: Vec<Waiting>,
         give_up: Instant,
     ) -> Result<Vec<Waiting>, (Vec<Waiting>, StoreError)> {
-        let ids: Vec<RequestId> = batch.iter().filter_map(Waiting::request).collect();
+        let ids: Vec<RequestId> = batch.iter().flat_map(Waiting::requests).collect();
         let log = &self.options.name;
         let stored = match patiently(give_up, || self.store.requests(log, &ids)).await {
             Ok(stored) if stored.is_empty() => {
@@ -278,8 +318,9 @@ impl Writer {
             stored.into_iter().map(|stored| (stored.id, stored)).collect();
         let mut rest = Vec::new();
         for waiting in batch {
-            match waiting.request().and_then(|id| stored.remove(&id)) {
-                Some(stored) => waiting.tell(Err(AppendError::Duplicate { stored })),
+            let repeat = waiting.requests().find_map(|id| stored.remove(&id));
+            match repeat {
+                Some(stored) => waiting.refuse(AppendError::Duplicate { stored }),
                 None => rest.push(waiting),
             }
         }
@@ -328,16 +369,20 @@ impl Writer {
                 (AppendError::Lost, Err(Lost))
             }
         };
-        batch.into_iter().for_each(|waiting| waiting.tell(Err(reply.clone())));
+        batch.into_iter().for_each(|waiting| waiting.refuse(reply.clone()));
         outcome
     }
 
     fn committed(&mut self, stamped: Stamped, batch: Vec<Waiting>) {
-        let Stamped { recorded_at, events, requests: _, receipts, tree, heads } = stamped;
+        let Stamped { recorded_at, events, requests, receipts, tree, heads } = stamped;
         self.recorded_at = recorded_at;
         self.tree = tree;
         heads.into_iter().for_each(|(stream, head)| self.heads.put(stream, head));
         self.renew_at = Instant::now() + self.options.lease / 3;
+        {
+            let mut answered = self.answered.write().unwrap_or_else(PoisonError::into_inner);
+            requests.iter().for_each(|stored| answered.put(stored));
+        }
         self.head.send_replace(TreeHead {
             size: self.tree.size(),
             root: self.tree.root(),
@@ -345,17 +390,16 @@ impl Writer {
         });
         // An error says that nobody listens.
         let _ = self.commits.send(events);
-        for (waiting, receipt) in batch.into_iter().zip(receipts) {
-            waiting.tell(Ok(receipt));
-        }
+        let mut receipts = receipts.into_iter();
+        batch.into_iter().for_each(|waiting| waiting.confirm(&mut receipts));
     }
 }
 
 /// One commit, within the trace of the first who waits for it and linked to all others.
 fn commit_span(log: &str, batch: &[Waiting]) -> Span {
     let first = batch.first().and_then(|first| first.span.id());
-    let events: usize = batch.iter().map(|waiting| waiting.entry.events.len()).sum();
-    let entries = batch.len();
+    let events: usize = batch.iter().map(|waiting| waiting.events).sum();
+    let entries: usize = batch.iter().map(|waiting| waiting.entries().len()).sum();
     let span = tracing::info_span!(parent: first, "log.commit", log, entries, events);
     for other in batch.iter().skip(1) {
         span.follows_from(&other.span);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eventlog::{
-    AppendError, Entry, Event, Fault, Limits, Log, MemStore, NewEvent, OpenError, Options,
-    Position, ReadError, Receipt, Request, RequestId, StreamId, UnixMicros,
+    AppendError, Entry, Event, Fault, Group, Limits, Log, MemStore, NewEvent, OpenError, Options,
+    Position, ReadError, Recall, Receipt, Request, RequestId, StreamId, UnixMicros,
 };
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout};
@@ -107,8 +107,11 @@ async fn doubt_outlasts_any_patience() -> anyhow::Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_store_that_is_not_there_gives_entries_back() -> anyhow::Result<()> {
     let store = MemStore::new();
-    let log = open(&store).await?;
-    log.append(entry(1)).await?;
+    let limits = Limits { requests: 2, ..Limits::default() };
+    let log = Log::open(store.clone(), Options { limits, ..options() }).await?;
+    for n in [0, 200, 1] {
+        log.append(entry(n)).await?;
+    }
     store.set_down(true);
     let began = Instant::now();
     for outcome in join_all((2..6).map(|n| log.append(entry(n)))).await {
@@ -117,11 +120,14 @@ async fn a_store_that_is_not_there_gives_entries_back() -> anyhow::Result<()> {
     let waited = began.elapsed();
     let patience = options().limits.patience;
     assert!(waited >= patience && waited < patience * 2, "{waited:?}");
-    let recall = log.recall(RequestId([1; 16]), [1; 32]).await;
+    // What is remembered needs no store; what is not cannot be told.
+    let recall = log.recall(RequestId([1; 16]), [1; 32]).await?;
+    assert!(matches!(recall, Recall::Same { .. }), "{recall:?}");
+    let recall = log.recall(RequestId([0; 16]), [1; 32]).await;
     assert!(matches!(recall, Err(ReadError::Unavailable { .. })), "{recall:?}");
     store.set_down(false);
     log.append(entry(6)).await?;
-    assert_eq!(payloads(&all(&log).await?), [1, 6]);
+    assert_eq!(payloads(&all(&log).await?), [0, 200, 1, 6]);
     // What was given back may come again under its own name.
     log.append(entry(2)).await?;
     Ok(())
@@ -225,5 +231,63 @@ async fn an_outage_longer_than_the_lease_ends_nothing() -> anyhow::Result<()> {
     store.set_down(false);
     log.append(entry(2)).await?;
     assert_eq!(payloads(&all(&log).await?), [1, 2]);
+    Ok(())
+}
+
+fn group(first: u64, n: u8) -> Group {
+    let entries = vec![entry(n), entry(n + 1)];
+    Group { entries, first: Position(first), at: UnixMicros(0), rows: None }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_that_was_not_written_misplaces_those_after_it() -> anyhow::Result<()> {
+    let store = MemStore::new();
+    let log = open(&store).await?;
+    store.set_down(true);
+    let groups = [group(0, 1), group(2, 3), group(4, 5)].map(|group| log.append_group(group));
+    let back = tokio::spawn({
+        let store = store.clone();
+        async move {
+            tokio::time::sleep(options().limits.patience * 2).await;
+            store.set_down(false);
+        }
+    });
+    let outcomes = join_all(groups).await;
+    back.await?;
+    let [Err(AppendError::Unavailable { .. }), rest @ ..] = &outcomes[..] else {
+        anyhow::bail!("{outcomes:?}")
+    };
+    for outcome in rest {
+        assert!(matches!(outcome, Err(AppendError::Misplaced { size: 0, .. })), "{outcome:?}");
+    }
+    log.append_group(group(0, 1)).await?;
+    assert_eq!(payloads(&all(&log).await?), [1, 2]);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_of_unknown_outcome_is_written_once() -> anyhow::Result<()> {
+    for fault in [Fault::FailBefore, Fault::Vanish, Fault::FailAfter, Fault::LandLate] {
+        let store = MemStore::new();
+        let log = open(&store).await?;
+        store.inject(fault);
+        let groups = [group(0, 1), group(2, 3)].map(|group| log.append_group(group));
+        for outcome in join_all(groups).await {
+            assert_eq!(outcome?.len(), 2, "{fault:?}");
+        }
+        assert_eq!(payloads(&all(&log).await?), [1, 2, 3, 4], "{fault:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn groups_of_a_lost_log_are_lost() -> anyhow::Result<()> {
+    let store = MemStore::new();
+    let log = open(&store).await?;
+    store.inject(Fault::Fence);
+    let groups = [group(0, 1), group(2, 3)].map(|group| log.append_group(group));
+    for outcome in join_all(groups).await {
+        assert!(matches!(outcome, Err(AppendError::Lost)), "{outcome:?}");
+    }
     Ok(())
 }

@@ -54,6 +54,18 @@ impl Refused {
     pub fn reason(&self) -> ErrorReason {
         self.reason
     }
+
+    /// What to do, for people.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Facts for programs; the field that is to blame is `field`.
+    pub fn metadata(&self) -> impl Iterator<Item = (&str, &str)> {
+        let field = self.field.as_ref().map(|bad| ("field", bad.field.as_str()));
+        self.metadata.iter().map(|(key, value)| (*key, value.as_str())).chain(field)
+    }
 }
 
 impl From<BadField> for Refused {
@@ -116,9 +128,10 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::TokenExpired
         | ErrorReason::TokenForged => Code::Unauthenticated,
         ErrorReason::RoleNotAllowed | ErrorReason::NotYourSeat => Code::PermissionDenied,
-        ErrorReason::TableUnknown | ErrorReason::AccountUnknown | ErrorReason::HandUnknown => {
-            Code::NotFound
-        }
+        ErrorReason::TableUnknown
+        | ErrorReason::AccountUnknown
+        | ErrorReason::HandUnknown
+        | ErrorReason::HoldUnknown => Code::NotFound,
         ErrorReason::NotYourTurn
         | ErrorReason::IllegalMove
         | ErrorReason::AmountOutOfRange
@@ -203,7 +216,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 28);
+        assert_eq!(checked, 29);
     }
 
     #[test]

@@ -240,6 +240,85 @@ pub mod watch_table_response {
         Ended(super::StreamEnded),
     }
 }
+/// What a player who sits at a table says.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlayRequest {
+    /// One of them is set.
+    #[prost(oneof = "play_request::Message", tags = "1, 2")]
+    pub message: ::core::option::Option<play_request::Message>,
+}
+/// Nested message and enum types in `PlayRequest`.
+pub mod play_request {
+    /// One of them is set.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Message {
+        /// What to follow. The first message and no other.
+        #[prost(message, tag = "1")]
+        Watch(super::WatchTableRequest),
+        /// A decision at the table that is followed. More than 20 a second are read later.
+        #[prost(message, tag = "2")]
+        Act(super::ActRequest),
+    }
+}
+/// What a player who sits at a table hears.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PlayResponse {
+    /// One of them is set.
+    #[prost(oneof = "play_response::Message", tags = "1, 2")]
+    pub message: ::core::option::Option<play_response::Message>,
+}
+/// Nested message and enum types in `PlayResponse`.
+pub mod play_response {
+    /// One of them is set.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Message {
+        /// As WatchTable would tell it.
+        #[prost(message, tag = "1")]
+        Seen(super::WatchTableResponse),
+        /// What became of a decision. The update that carries it may come before or after.
+        #[prost(message, tag = "2")]
+        Acted(super::Acted),
+    }
+}
+/// What became of a decision.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Acted {
+    /// The decision's.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// One of them is set.
+    #[prost(oneof = "acted::Outcome", tags = "2, 3")]
+    pub outcome: ::core::option::Option<acted::Outcome>,
+}
+/// Nested message and enum types in `Acted`.
+pub mod acted {
+    /// One of them is set.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Outcome {
+        /// It is on record: the update that carries it.
+        #[prost(uint64, tag = "2")]
+        Sequence(u64),
+        /// It is not, and nothing has changed.
+        #[prost(message, tag = "3")]
+        Refused(super::ActRefused),
+    }
+}
+/// Why a decision was refused: what the status of an Act would say.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ActRefused {
+    /// The reason; each stands for a canonical code.
+    #[prost(enumeration = "super::super::common::v1::ErrorReason", tag = "1")]
+    pub reason: i32,
+    /// What to do, for people.
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    /// Facts for programs, as listed at the reason.
+    #[prost(btree_map = "string, string", tag = "3")]
+    pub metadata: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+}
 /// Everything older has been sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CaughtUp {}
@@ -921,6 +1000,34 @@ pub mod table_service_client {
                 .insert(GrpcMethod::new("sabacc.table.v1.TableService", "Act"));
             self.inner.unary(req, path, codec).await
         }
+        /// Follow a table and decide there, over one stream: the same as WatchTable and Act, at a fraction of what calls cost.
+        /// The first message says what to follow; every further one is a decision, and its answer comes among the updates.
+        /// A decision that is refused ends nothing. After a broken stream begin another with the last resume_token, and repeat
+        /// what was not answered under the same request_id.
+        pub async fn play(
+            &mut self,
+            request: impl tonic::IntoStreamingRequest<Message = super::PlayRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::PlayResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.TableService/Play",
+            );
+            let mut req = request.into_streaming_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.TableService", "Play"));
+            self.inner.streaming(req, path, codec).await
+        }
         /// Stop dealing after the hand in play, refund the Sabacc Pot, pay everybody out and close. An operator's act.
         pub async fn close_table(
             &mut self,
@@ -1032,6 +1139,20 @@ pub mod table_service_server {
             &self,
             request: tonic::Request<super::ActRequest>,
         ) -> std::result::Result<tonic::Response<super::ActResponse>, tonic::Status>;
+        /// Server streaming response type for the Play method.
+        type PlayStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::PlayResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Follow a table and decide there, over one stream: the same as WatchTable and Act, at a fraction of what calls cost.
+        /// The first message says what to follow; every further one is a decision, and its answer comes among the updates.
+        /// A decision that is refused ends nothing. After a broken stream begin another with the last resume_token, and repeat
+        /// what was not answered under the same request_id.
+        async fn play(
+            &self,
+            request: tonic::Request<tonic::Streaming<super::PlayRequest>>,
+        ) -> std::result::Result<tonic::Response<Self::PlayStream>, tonic::Status>;
         /// Stop dealing after the hand in play, refund the Sabacc Pot, pay everybody out and close. An operator's act.
         async fn close_table(
             &self,
@@ -1441,6 +1562,52 @@ pub mod table_service_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.TableService/Play" => {
+                    #[allow(non_camel_case_types)]
+                    struct PlaySvc<T: TableService>(pub Arc<T>);
+                    impl<
+                        T: TableService,
+                    > tonic::server::StreamingService<super::PlayRequest>
+                    for PlaySvc<T> {
+                        type Response = super::PlayResponse;
+                        type ResponseStream = T::PlayStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<tonic::Streaming<super::PlayRequest>>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as TableService>::play(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PlaySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.streaming(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

@@ -230,7 +230,12 @@ impl Desk {
             },
             Err(AppendError::Full) => Err(Problem::Overloaded),
             Err(AppendError::Unavailable { .. } | AppendError::Lost) => Err(Problem::Unavailable),
-            Err(error @ (AppendError::TooLarge { .. } | AppendError::Empty)) => {
+            Err(
+                error @ (AppendError::TooLarge { .. }
+                | AppendError::Empty
+                | AppendError::Misplaced { .. }
+                | AppendError::Twice { .. }),
+            ) => {
                 tracing::error!(%hand, %error, "the API's limits let through what the log's do not");
                 Err(Problem::Corrupt)
             }

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use chassis::channel::PeerChannel;
+use chassis::channel::Pool;
 use http::{Request, Response};
 use tonic::Status;
 use tonic::body::Body;
@@ -19,7 +19,7 @@ use wire::status;
 
 /// All methods of one public service, answered by the service behind.
 pub(crate) struct Forward<N> {
-    to: PeerChannel,
+    to: Pool,
     name: PhantomData<fn() -> N>,
 }
 
@@ -43,7 +43,7 @@ impl Name for Wallet {
 
 impl<N: Name> Forward<N> {
     #[must_use]
-    pub(crate) fn new(to: PeerChannel) -> Forward<N> {
+    pub(crate) fn new(to: Pool) -> Forward<N> {
         Forward { to, name: PhantomData }
     }
 }
@@ -64,21 +64,15 @@ impl<N: Name> Service<Request<Body>> for Forward<N> {
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        // Readiness is the channel's and is waited for in the call, so that one slow service does
-        // not hold up the routes of the other.
+        // Waited for in the call, so that one slow service does not hold up the routes of the other.
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let mut to = self.to.clone();
+        let answer = self.to.call(request);
         Box::pin(async move {
-            let ready = std::future::poll_fn(|context| to.poll_ready(context)).await;
-            let answer = match ready {
-                Ok(()) => to.call(request).await,
-                Err(error) => Err(error),
-            };
-            Ok(match answer {
-                Ok(answer) => answer.map(Body::new),
+            Ok(match answer.await {
+                Ok(answer) => answer,
                 Err(error) => no_answer(N::NAME, &error.to_string()),
             })
         })

@@ -11,7 +11,7 @@ mod forward;
 use std::sync::Arc;
 
 use chassis::auth::{Access, Verifier};
-use chassis::channel::{self, Carry};
+use chassis::channel::{self, Carry, Pool};
 use chassis::clock::SystemClock;
 use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
@@ -37,7 +37,10 @@ pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bo
     let peers = &config.peers;
     let table = peers.table.as_ref().ok_or(StartError::NoPeer("table", "SABACC_TABLE_URL"))?;
     let wallet = peers.wallet.as_ref().ok_or(StartError::NoPeer("wallet", "SABACC_WALLET_URL"))?;
-    let to = |uri| channel::to(uri, peers.tls.as_ref(), Carry::Nothing);
+    let to = |uri: &http::Uri| {
+        let (uri, tls) = (uri.clone(), peers.tls.clone());
+        Pool::new(move || channel::to(&uri, tls.as_ref(), Carry::Nothing))
+    };
     let (table, wallet) = (to(table)?, to(wallet)?);
     let verifier = Verifier::new(config.auth.issuers.clone(), Arc::new(SystemClock::new()));
     let access = Access::from_descriptors(proto::DESCRIPTORS)

@@ -351,7 +351,12 @@ impl Actor {
                 self.outage.get_or_insert(self.clock.now());
                 return Ok(Err(status::unavailable("the database cannot be reached")));
             }
-            Err(error @ (AppendError::TooLarge { .. } | AppendError::Empty)) => {
+            Err(
+                error @ (AppendError::TooLarge { .. }
+                | AppendError::Empty
+                | AppendError::Misplaced { .. }
+                | AppendError::Twice { .. }),
+            ) => {
                 self.break_down(&error.to_string());
                 return Ok(Err(refused(ErrorReason::Corrupt, error.to_string())));
             }

@@ -1,29 +1,32 @@
 //! The gRPC face: a request is parsed, sent to its table, and the answer passed back.
 
+mod follow;
+mod play;
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::auth::Identity;
+use chassis::auth::{Identity, Pace};
 use futures_util::{Stream, StreamExt};
-use primitives::{PlayerId, TableId};
+use primitives::{PlayerId, RequestId};
 use prost::Message;
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_server::{TableService, TableServiceServer};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
-use tonic::{Request, Response, Status};
+use tonic::{Request, Response, Status, Streaming};
 use wire::{Refused, field, refused, status};
 
 use crate::actor::{Command, Order};
 use crate::deeds::Deed;
 use crate::house::{House, Opening};
 use crate::pay::digest;
-use crate::{publish, updates};
+use crate::publish;
 
-/// A sign of life this often on a stream on which nothing happens.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+use follow::Following;
+
 /// How long a list waits for one table.
 const SUMMARY: Duration = Duration::from_millis(500);
 /// Tables in a page unless asked otherwise, and the most.
@@ -33,6 +36,8 @@ const PAGE: (usize, usize) = (100, 500);
 pub struct Api {
     house: watch::Receiver<Option<Arc<House>>>,
     stopping: CancellationToken,
+    /// Of all players who decide over streams: calls of their own are paced at the edge.
+    pace: Arc<Pace>,
 }
 
 impl Api {
@@ -41,7 +46,7 @@ impl Api {
         house: watch::Receiver<Option<Arc<House>>>,
         stopping: CancellationToken,
     ) -> TableServiceServer<Api> {
-        TableServiceServer::new(Api { house, stopping })
+        TableServiceServer::new(Api { house, stopping, pace: Arc::new(Pace::new(play::DECISIONS)) })
     }
 
     fn house(&self) -> Result<Arc<House>, Refused> {
@@ -62,24 +67,59 @@ impl Api {
     ) -> Result<Response<A>, Status> {
         let request = field::request_id(request_id)?;
         let table = self.table(table_id)?;
-        let (reply, answer) = oneshot::channel();
-        let order = Order {
-            deed,
-            player: caller.player,
-            request,
-            digest: digest(method, &caller.actor, content),
-            actor: Arc::clone(&caller.actor),
-            trace: chassis::telemetry::trace_id(),
-            span: tracing::Span::current(),
-            reply,
-        };
-        send(&table, Command::Do(Box::new(order)))?;
-        let answer = answer.await.map_err(|_| gone())??;
-        let answer = A::decode(answer.as_slice()).map_err(|_| {
-            Status::from(refused(ErrorReason::Corrupt, "the stored answer is damaged"))
-        })?;
-        Ok(Response::new(answer))
+        let digest = digest(method, &caller.actor, content);
+        let trace = chassis::telemetry::trace_id();
+        let answer = order(&table, caller, (request, digest, deed), trace)?;
+        Ok(Response::new(read(&answer.await.map_err(|_| gone())??)?))
     }
+
+    /// What somebody who follows a table is told first, and the rest as it comes.
+    async fn following(
+        &self,
+        caller: &Caller,
+        request: pb::WatchTableRequest,
+    ) -> Result<Following, Refused> {
+        let pb::WatchTableRequest { table_id, resume_token } = request;
+        let id = field::table_id(&table_id)?;
+        let resume = if resume_token.is_empty() {
+            None
+        } else {
+            let problem = "not one of this table's: send what the last message gave, or nothing";
+            let read = publish::read_token(id, &resume_token);
+            Some(read.ok_or_else(|| wire::BadField::new("resume_token", problem))?)
+        };
+        let table = self.table(&table_id)?;
+        let (reply, watched) = oneshot::channel();
+        send(&table, Command::Watch { viewer: caller.player, resume, reply })?;
+        let (first, live) = watched.await.map_err(|_| gone())??;
+        Ok(Following::new(id, first, live, self.stopping.clone()))
+    }
+}
+
+/// Hands a deed to its table. The encoded answer comes when it is done.
+fn order(
+    table: &mpsc::Sender<Command>,
+    caller: &Caller,
+    (request, digest, deed): (RequestId, [u8; 32], Deed),
+    trace: [u8; 16],
+) -> Result<oneshot::Receiver<Result<Vec<u8>, Refused>>, Refused> {
+    let (reply, answer) = oneshot::channel();
+    let order = Order {
+        deed,
+        player: caller.player,
+        request,
+        digest,
+        actor: Arc::clone(&caller.actor),
+        trace,
+        span: tracing::Span::current(),
+        reply,
+    };
+    send(table, Command::Do(Box::new(order)))?;
+    Ok(answer)
+}
+
+fn read<A: Message + Default>(answer: &[u8]) -> Result<A, Refused> {
+    A::decode(answer).map_err(|_| refused(ErrorReason::Corrupt, "the stored answer is damaged"))
 }
 
 /// Who calls.
@@ -97,17 +137,17 @@ impl Caller {
     }
 }
 
-fn gone() -> Status {
-    status::unavailable("the table is changing hands").into()
+fn gone() -> Refused {
+    status::unavailable("the table is changing hands")
 }
 
 /// A table that is far behind refuses at once rather than let a queue grow.
-fn send(table: &mpsc::Sender<Command>, command: Command) -> Result<(), Status> {
+fn send(table: &mpsc::Sender<Command>, command: Command) -> Result<(), Refused> {
     match table.try_send(command) {
         Ok(()) => Ok(()),
         Err(mpsc::error::TrySendError::Full(_)) => {
             let message = "this table has too much to do: try again in a moment";
-            Err(refused(ErrorReason::Overloaded, message).into())
+            Err(refused(ErrorReason::Overloaded, message))
         }
         Err(mpsc::error::TrySendError::Closed(_)) => Err(gone()),
     }
@@ -217,10 +257,8 @@ impl TableService for Api {
     ) -> Result<Response<pb::ActResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let pb::ActRequest { request_id, table_id, hand_no, turn, r#move } = &message;
-        let missing = || wire::BadField::new("move", "missing: what do you decide?");
-        let mv = r#move.clone().ok_or_else(missing)?;
-        let deed = Deed::Act { hand_no: *hand_no, turn: *turn, mv };
+        let deed = decision(&message)?;
+        let pb::ActRequest { request_id, table_id, .. } = &message;
         self.order(("Act", request_id, table_id), &caller, (&message, deed)).await
     }
 
@@ -243,88 +281,40 @@ impl TableService for Api {
         request: Request<pb::WatchTableRequest>,
     ) -> Result<Response<Self::WatchTableStream>, Status> {
         let caller = Caller::of(&request)?;
-        let pb::WatchTableRequest { table_id, resume_token } = request.into_inner();
-        let id = field::table_id(&table_id)?;
-        let resume = if resume_token.is_empty() {
-            None
-        } else {
-            let problem = "not one of this table's: send what the last message gave, or nothing";
-            let read = publish::read_token(id, &resume_token);
-            Some(read.ok_or_else(|| wire::BadField::new("resume_token", problem))?)
+        let following = self.following(&caller, request.into_inner()).await?;
+        let stream = futures_util::stream::unfold(following, |mut following| async move {
+            let message = following.next().await?;
+            Some((Ok(message), following))
+        });
+        Ok(Response::new(Box::pin(stream.fuse())))
+    }
+
+    type PlayStream = Pin<Box<dyn Stream<Item = Result<pb::PlayResponse, Status>> + Send>>;
+
+    async fn play(
+        &self,
+        request: Request<Streaming<pb::PlayRequest>>,
+    ) -> Result<Response<Self::PlayStream>, Status> {
+        let caller = Caller::of(&request)?;
+        let mut asked = request.into_inner();
+        let (table_id, following) = {
+            let watch = play::opening(&mut asked).await?;
+            (watch.table_id.clone(), self.following(&caller, watch).await?)
         };
-        let table = self.table(&table_id)?;
-        let (reply, watched) = oneshot::channel();
-        send(&table, Command::Watch { viewer: caller.player, resume, reply })?;
-        let (first, live) = watched.await.map_err(|_| gone())??;
-        let stream = follow(id, first, live, self.stopping.clone());
-        Ok(Response::new(Box::pin(stream)))
+        let seat = play::Seat { caller, table: self.table(&table_id)?, table_id };
+        let playing = play::Playing::new(seat, Arc::clone(&self.pace), following, asked);
+        let stream = futures_util::stream::unfold(playing, |mut playing| async move {
+            let message = playing.next().await?;
+            Some((message, playing))
+        });
+        Ok(Response::new(Box::pin(stream.fuse())))
     }
 }
 
-/// Where a followed table's stream is.
-struct Following {
-    table: TableId,
-    first: std::vec::IntoIter<pb::WatchTableResponse>,
-    live: mpsc::Receiver<pb::WatchTableResponse>,
-    stopping: CancellationToken,
-    token: Vec<u8>,
-    over: bool,
+/// The deed of a decision.
+fn decision(message: &pb::ActRequest) -> Result<Deed, wire::BadField> {
+    let pb::ActRequest { request_id: _, table_id: _, hand_no, turn, r#move } = message;
+    let missing = || wire::BadField::new("move", "missing: what do you decide?");
+    let mv = r#move.clone().ok_or_else(missing)?;
+    Ok(Deed::Act { hand_no: *hand_no, turn: *turn, mv })
 }
-
-/// What was missed, then what happens, with a heartbeat between, and a typed end.
-fn follow(
-    table: TableId,
-    first: Vec<pb::WatchTableResponse>,
-    live: mpsc::Receiver<pb::WatchTableResponse>,
-    stopping: CancellationToken,
-) -> impl Stream<Item = Result<pb::WatchTableResponse, Status>> + Send {
-    let token = publish::token(table, 0);
-    let first = first.into_iter();
-    let following = Following { table, first, live, stopping, token, over: false };
-    futures_util::stream::unfold(following, |mut following| async move {
-        let message = following.next().await?;
-        Some((Ok(message), following))
-    })
-    .fuse()
-}
-
-impl Following {
-    async fn next(&mut self) -> Option<pb::WatchTableResponse> {
-        if self.over {
-            return None;
-        }
-        let message = match self.first.next() {
-            Some(message) => message,
-            None => tokio::select! {
-                biased;
-                () = self.stopping.cancelled() => self.ended(pb::EndReason::ServerStopping),
-                message = self.live.recv() => match message {
-                    Some(message) => message,
-                    None => self.ended(pb::EndReason::TooSlow),
-                },
-                () = tokio::time::sleep(HEARTBEAT) => self.heartbeat(),
-            },
-        };
-        self.token.clone_from(&message.resume_token);
-        let ended = matches!(message.message, Some(pb::watch_table_response::Message::Ended(_)));
-        self.over = ended;
-        Some(message)
-    }
-
-    fn ended(&self, reason: pb::EndReason) -> pb::WatchTableResponse {
-        tracing::debug!(table = %self.table, ?reason, "a stream ends");
-        let ended = pb::StreamEnded { reason: reason.into() };
-        self.say(pb::watch_table_response::Message::Ended(ended))
-    }
-
-    fn heartbeat(&self) -> pb::WatchTableResponse {
-        let at = Some(updates::timestamp(chassis::clock::Clock::now(&CLOCK)));
-        self.say(pb::watch_table_response::Message::Heartbeat(pb::Heartbeat { at }))
-    }
-
-    fn say(&self, message: pb::watch_table_response::Message) -> pb::WatchTableResponse {
-        pb::WatchTableResponse { message: Some(message), resume_token: self.token.clone() }
-    }
-}
-
-static CLOCK: chassis::clock::SystemClock = chassis::clock::SystemClock::new();

@@ -172,7 +172,11 @@ impl House {
             | AppendError::Unavailable { .. }
             | AppendError::Lost
             | AppendError::TooLarge { .. }
-            | AppendError::Empty => status::unavailable("the log takes nothing at the moment"),
+            | AppendError::Empty
+            | AppendError::Misplaced { .. }
+            | AppendError::Twice { .. } => {
+                status::unavailable("the log takes nothing at the moment")
+            }
         })?;
         let table = Table::open(id, &created)
             .map_err(|damaged| refused(ErrorReason::Corrupt, damaged.to_string()))?;

@@ -1,7 +1,9 @@
 //! The layer that stands before every gRPC service.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures_util::future::Either;
 use http::{Request, Response};
@@ -9,22 +11,30 @@ use tonic::body::Body;
 use tonic::{Code, Status};
 use tower::{Layer, Service};
 
-use super::Identity;
 use super::access::Access;
+use super::pace::Pace;
 use super::verifier::{TokenError, Verifier};
-use crate::refusal::refusal;
+use super::{Identity, Role};
+use crate::refusal::{overloaded, refusal};
 
 /// Lets a call through where its token is believed and its role may call the method. Cheap to clone.
 #[derive(Clone)]
 pub struct Guard {
     verifier: Verifier,
     access: Arc<Access>,
+    pace: Option<Arc<Pace>>,
 }
 
 impl Guard {
     #[must_use]
     pub fn new(verifier: Verifier, access: Arc<Access>) -> Guard {
-        Guard { verifier, access }
+        Guard { verifier, access, pace: None }
+    }
+
+    /// The same, where a player may begin so many calls a second; none: as many as he likes.
+    #[must_use]
+    pub fn paced(self, calls: Option<NonZeroU32>) -> Guard {
+        Guard { pace: calls.map(Pace::new).map(Arc::new), ..self }
     }
 
     /// Who calls `path` with this `authorization` header; nobody where the path is open to all.
@@ -55,8 +65,19 @@ impl Guard {
                 format!("the role {role} may not call this method"),
             )));
         }
+        match &self.pace {
+            Some(pace) if identity.role == Role::Player => {
+                pace.step(&identity.subject, self.verifier.now()).map_err(too_fast)?;
+            }
+            Some(_) | None => {}
+        }
         Ok(Some(identity))
     }
+}
+
+fn too_fast(wait: Duration) -> Box<Status> {
+    let text = "you call faster than a player may: wait as long as the RetryInfo says";
+    Box::new(overloaded(text, wait))
 }
 
 fn unauthenticated(error: TokenError) -> Box<Status> {

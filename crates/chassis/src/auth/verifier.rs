@@ -87,6 +87,11 @@ impl Verifier {
         Verifier { shared: Arc::new(Shared { issuers, clock, remembered }) }
     }
 
+    /// The time by which tokens are judged.
+    pub(super) fn now(&self) -> UnixMicros {
+        self.shared.clock.now()
+    }
+
     /// Whom the token names.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
@@ -192,6 +193,8 @@ fn limits(settings: &mut Settings, default: &Limits) -> Limits {
     let streams = settings.number("limits.streams", 1..=10_000, default.streams.into());
     let per_address = default.address_connections.map_or(0, wide);
     let per_address = settings.number("limits.address_connections", 0..=1_000_000, per_address);
+    let per_player = default.player_calls.map_or(0, |calls| u64::from(calls.get()));
+    let per_player = settings.number("limits.player_calls", 0..=1_000_000, per_player);
     Limits {
         streams: u32::try_from(streams).unwrap_or(default.streams),
         message_bytes: size(settings.number(
@@ -204,6 +207,7 @@ fn limits(settings: &mut Settings, default: &Limits) -> Limits {
             1..=10_000,
             wide(default.connection_calls),
         )),
+        player_calls: u32::try_from(per_player).ok().and_then(NonZeroU32::new),
         address_connections: (per_address > 0).then(|| size(per_address)),
         unary_deadline: settings.millis("limits.unary_deadline_ms", default.unary_deadline),
         connection_age: settings.millis("limits.connection_age_ms", default.connection_age),

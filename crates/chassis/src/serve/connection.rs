@@ -25,7 +25,7 @@ use tower::{Service, ServiceExt};
 use super::Server;
 use crate::entropy::{self, SystemEntropy};
 use crate::limits::Limits;
-use crate::refusal::refusal;
+use crate::refusal::{self, refusal};
 use crate::telemetry::{Traced, is_grpc};
 
 /// Serves `app` on a fresh connection. Ends when the connection does.
@@ -152,7 +152,7 @@ fn aged(age: Duration) -> Duration {
 fn overloaded(grpc: bool) -> Response<Body> {
     if grpc {
         let message = "too many calls at once on this connection; wait for some to end";
-        return refusal(Code::ResourceExhausted, "OVERLOADED", message).into_http();
+        return refusal::overloaded(message, Duration::from_millis(100)).into_http();
     }
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;

@@ -66,7 +66,8 @@ impl Grpc {
         let mut routes = self.routes.routes();
         let router = std::mem::take(routes.axum_router_mut());
         *routes.axum_router_mut() = router.fallback(|| std::future::ready(nobody_serves()));
-        Guard::new(verifier, access).layer(deadline.layer(routes.prepare()))
+        let guard = Guard::new(verifier, access).paced(limits.player_calls);
+        guard.layer(deadline.layer(routes.prepare()))
     }
 }
 

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use chassis::auth::{Access, IssuerKey, ServiceToken, TokenIssuer, Verifier};
-use chassis::channel::{self, Carry, PeerChannel};
+use chassis::channel::{self, Carry, PeerChannel, Pool};
 use chassis::clock::SystemClock;
 use chassis::drain::Drain;
 use chassis::entropy::SystemEntropy;
@@ -20,7 +20,8 @@ use prost::Message;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
-use tonic::codegen::{Service, http};
+use tonic::client::GrpcService;
+use tonic::codegen::{Service, StdError, http};
 use tonic::server::NamedService;
 use tonic::{Request, Response, Status};
 use tonic_prost::ProstCodec;
@@ -184,11 +185,15 @@ impl Room {
         format!("http://{}", self.bound).parse().unwrap()
     }
 
+    /// What carries the token of a service.
+    pub(crate) fn carry(&self) -> Carry {
+        let (clock, entropy) = (Arc::new(SystemClock::new()), Arc::new(SystemEntropy));
+        Carry::Own(ServiceToken::new(self.issuer.clone(), "test", clock, entropy))
+    }
+
     /// A channel with the token of a service.
     pub(crate) fn channel(&self) -> PeerChannel {
-        let (clock, entropy) = (Arc::new(SystemClock::new()), Arc::new(SystemEntropy));
-        let token = ServiceToken::new(self.issuer.clone(), "test", clock, entropy);
-        channel::to(&self.uri(), None, Carry::Own(token)).unwrap()
+        channel::to(&self.uri(), None, self.carry()).unwrap()
     }
 
     /// A channel that carries what the calls bring.
@@ -197,9 +202,25 @@ impl Room {
     }
 }
 
+/// A way to the service: one connection, or a pool of them.
+pub(crate) trait Caller:
+    Clone
+    + GrpcService<
+        Body,
+        Error: std::fmt::Display,
+        ResponseBody: http_body::Body<Data = bytes::Bytes, Error: Into<StdError> + Send>
+                          + Send
+                          + 'static,
+    >
+{
+}
+
+impl Caller for PeerChannel {}
+impl Caller for Pool {}
+
 /// A unary call of `/chassis.test.v1.EchoService/<method>`.
 pub(crate) async fn call(
-    channel: &PeerChannel,
+    channel: &impl Caller,
     method: &str,
     request: Request<Text>,
 ) -> Result<Response<Text>, Status> {
@@ -210,7 +231,7 @@ pub(crate) async fn call(
 }
 
 /// The stream of ticks.
-pub(crate) async fn ticks(channel: &PeerChannel) -> Result<tonic::Streaming<Text>, Status> {
+pub(crate) async fn ticks(channel: &impl Caller) -> Result<tonic::Streaming<Text>, Status> {
     let path = format!("/{}/Ticks", Echo::NAME).parse().unwrap();
     let mut client = tonic::client::Grpc::new(channel.clone());
     client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;

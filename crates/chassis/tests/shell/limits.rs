@@ -1,8 +1,10 @@
 //! What a caller may not do.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use chassis::auth::Role;
+use chassis::channel::{self, Pool};
 use chassis::limits::Limits;
 use chassis::serve;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -49,6 +51,7 @@ async fn calls_beyond_the_connections_share_are_refused_at_once() {
     let status = call(&channel, "Operate", text("hello")).await.unwrap_err();
     assert_eq!(status.code(), Code::ResourceExhausted);
     assert_eq!(status.get_error_details().error_info().unwrap().reason, "OVERLOADED");
+    assert!(status.get_details_retry_info().unwrap().retry_delay.is_some());
     assert!(first.await.unwrap().is_ok());
     assert!(call(&channel, "Operate", text("hello")).await.is_ok());
 }
@@ -186,4 +189,46 @@ async fn a_connection_on_which_nothing_is_asked_is_closed() {
     closed.await.expect("it is closed").unwrap();
     let open = tokio::time::timeout(Duration::from_millis(300), stream.message()).await;
     assert!(open.is_err(), "the one in use stays: {open:?}");
+}
+
+#[tokio::test]
+async fn a_pool_opens_connections_as_streams_need_them() {
+    let room = Room::open(Setting::default()).await;
+    let (uri, carry) = (room.uri(), room.carry());
+    let pool = Pool::new(move || channel::to(&uri, None, carry.clone())).unwrap();
+    let mut open = Vec::new();
+    for _ in 0..450 {
+        // Each is heard before the next is opened: none waits behind another.
+        let mut stream = ticks(&pool).await.unwrap();
+        assert!(stream.message().await.unwrap().is_some());
+        open.push(stream);
+    }
+    assert_eq!(pool.connections(), 3, "200 on each");
+    open.clear();
+    call(&pool, "Operate", text("hello")).await.unwrap();
+    assert_eq!(pool.connections(), 3, "what there is is used");
+}
+
+#[tokio::test]
+async fn a_player_who_calls_too_fast_is_told_when_to_come_again() {
+    let room = Room::open(with(|limits| limits.player_calls = NonZeroU32::new(3))).await;
+    let channel = room.plain();
+    let play = async |role| {
+        let mut request = text("hello");
+        chassis::channel::bear(&mut request, &crate::auth::token(&room, role));
+        call(&channel, if role == Role::Player { "Play" } else { "Operate" }, request).await
+    };
+    for _ in 0..3 {
+        play(Role::Player).await.unwrap();
+    }
+    let status = play(Role::Player).await.unwrap_err();
+    assert_eq!(status.code(), Code::ResourceExhausted);
+    assert_eq!(status.get_error_details().error_info().unwrap().reason, "OVERLOADED");
+    let wait = status.get_details_retry_info().unwrap().retry_delay.unwrap();
+    assert!(wait <= Duration::from_millis(334), "{wait:?}");
+    tokio::time::sleep(wait).await;
+    play(Role::Player).await.unwrap();
+    for _ in 0..10 {
+        play(Role::Operator).await.unwrap();
+    }
 }

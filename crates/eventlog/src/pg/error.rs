@@ -31,6 +31,8 @@ pub enum MigrateError {
     Connect(#[from] ConnectError),
     #[error("the schema or its roles could not be prepared, which takes an administrator's URL")]
     Prepare(#[source] sqlx::Error),
+    #[error("migration {version} of a service has a version of the log's: its own begin with 100")]
+    Version { version: i64 },
     #[error("the tables of the log could not be brought up to date")]
     Migrate(#[source] sqlx::migrate::MigrateError),
 }

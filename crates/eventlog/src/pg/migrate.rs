@@ -3,7 +3,7 @@
 //! The statements are static. Names that differ from service to service reach them as settings of
 //! the transaction, and are quoted by the database itself.
 
-use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::migrate::{self, MigrationType, Migrator};
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection, SqlSafeStr};
 
@@ -11,7 +11,13 @@ use super::error::{ConnectError, MigrateError};
 use super::link::{options, set_session};
 
 /// Forward only: a version that was released is never edited.
-const MIGRATIONS: &[(i64, &str, &str)] = &[(1, "log", include_str!("sql/0001_log.sql"))];
+const MIGRATIONS: &[Migration] = &[(1, "log", include_str!("sql/0001_log.sql"))];
+
+/// Where the versions of a service's own migrations begin.
+const OWN_VERSIONS: i64 = 100;
+
+/// One step of a schema: its version, its name for people, its statements.
+type Migration = (i64, &'static str, &'static str);
 
 /// Brings the schema of a service up to date: the schema, the roles `sabacc_<service>` (its own) and
 /// `sabacc_auditor` (reads every service), the tables, and exactly the rights each role has. Safe to
@@ -22,31 +28,50 @@ pub async fn migrate(
     service: &str,
     role_password: Option<&str>,
 ) -> Result<(), MigrateError> {
+    migrate_with(admin_url, service, role_password, &[], "").await
+}
+
+/// The same for a service that has tables of its own beside the log's.
+///
+/// `extra` are its migrations, forward only, in order, under versions from 100 on: those below are the
+/// log's. `grants` are statements, safe to repeat, that give the service's role its rights on them;
+/// everybody who may read the schema may read them without. In both names are looked up in the
+/// service's schema.
+pub async fn migrate_with(
+    admin_url: &str,
+    service: &str,
+    role_password: Option<&str>,
+    extra: &[Migration],
+    grants: &'static str,
+) -> Result<(), MigrateError> {
+    if let Some((version, ..)) = extra.iter().find(|(version, ..)| *version < OWN_VERSIONS) {
+        return Err(MigrateError::Version { version: *version });
+    }
     let options = options(admin_url, service)?;
     let mut admin =
         PgConnection::connect_with(&options).await.map_err(ConnectError::Unavailable)?;
     let password = role_password.unwrap_or_default();
-    as_service(&mut admin, include_str!("sql/prepare.sql"), (service, password)).await?;
+    as_service(&mut admin, &[include_str!("sql/prepare.sql")], (service, password)).await?;
     set_session(&mut admin, service).await.map_err(MigrateError::Prepare)?;
-    migrator().run_direct(None, &mut admin, false).await.map_err(MigrateError::Migrate)?;
-    as_service(&mut admin, include_str!("sql/grant.sql"), (service, "")).await?;
+    migrator(extra).run_direct(None, &mut admin, false).await.map_err(MigrateError::Migrate)?;
+    as_service(&mut admin, &[include_str!("sql/grant.sql"), grants], (service, "")).await?;
     // Everything is done: how the connection ends is of no interest.
     let _ = admin.close().await;
     Ok(())
 }
 
-fn migrator() -> Migrator {
-    let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
+fn migrator(extra: &[Migration]) -> Migrator {
+    let migrations = MIGRATIONS.iter().chain(extra).map(|(version, name, sql)| {
         let kind = MigrationType::Simple;
-        Migration::new(*version, (*name).into(), kind, (*sql).into_sql_str(), false)
+        migrate::Migration::new(*version, (*name).into(), kind, (*sql).into_sql_str(), false)
     });
     Migrator::with_migrations(migrations.collect())
 }
 
-/// Runs a block with the service's name and password as settings, one at a time in a database.
+/// Runs blocks with the service's name and password as settings, one at a time in a database.
 async fn as_service(
     admin: &mut PgConnection,
-    block: &'static str,
+    blocks: &[&'static str],
     (service, password): (&str, &str),
 ) -> Result<(), MigrateError> {
     let run = async {
@@ -56,7 +81,9 @@ async fn as_service(
             .bind(password)
             .execute(&mut *transaction)
             .await?;
-        sqlx::raw_sql(block).execute(&mut *transaction).await?;
+        for block in blocks {
+            sqlx::raw_sql(*block).execute(&mut *transaction).await?;
+        }
         transaction.commit().await
     };
     run.await.map_err(MigrateError::Prepare)

@@ -1,10 +1,11 @@
 //! Every statement of the log, one function each.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use primitives::{RequestId, StreamId};
-use sqlx::postgres::PgConnection;
-use sqlx::{PgPool, Row};
+use sqlx::postgres::{PgArguments, PgConnection};
+use sqlx::{Arguments as _, AssertSqlSafe, Encode, PgPool, Postgres, Row, Type};
 
 use super::rows::{Id, event, fence as fence_row, signed, stored};
 use crate::event::{Event, Position, Stored, Version};
@@ -54,38 +55,54 @@ pub(super) async fn renew(link: &mut PgConnection, renewal: &Renewal) -> Result<
     Ok(done.rows_affected() == 1)
 }
 
-/// Whether the fence let the batch in.
-pub(super) async fn append(link: &mut PgConnection, batch: &Batch) -> Result<bool, sqlx::Error> {
-    let events = &batch.events;
-    let requests = &batch.requests;
+/// The values of a batch, in the statement's order.
+pub(super) fn append_arguments(batch: &Batch) -> Result<PgArguments, sqlx::Error> {
+    let (events, requests) = (&batch.events[..], &batch.requests[..]);
     let numbers = |number: fn(&Event) -> u64| -> Result<Vec<i64>, sqlx::Error> {
         events.iter().map(|event| signed(number(event))).collect()
     };
     let firsts: Result<Vec<i64>, _> = requests.iter().map(|it| signed(it.first.0)).collect();
-    let fenced: i64 = sqlx::query_scalar(include_str!("sql/append.sql"))
-        .bind(&*batch.log)
-        .bind(signed(batch.epoch)?)
-        .bind(signed(batch.first)?)
-        .bind(micros(batch.lease))
-        .bind(signed(batch.alive_at.0)?)
-        .bind(batch.tree.concat())
-        .bind(column(events, |event| Id(event.stream.0)))
-        .bind(numbers(|event| event.version.0)?)
-        .bind(numbers(|event| event.recorded_at.0)?)
-        .bind(column(events, |event| i32::from(event.kind)))
-        .bind(column(events, |event| i32::from(event.schema)))
-        .bind(column(events, |event| event.sealed))
-        .bind(column(events, |event| &event.payload[..]))
-        .bind(column(events, |event| &event.previous[..]))
-        .bind(column(events, |event| event.request_id.map(|id| Id(id.0))))
-        .bind(column(events, |event| &*event.actor))
-        .bind(column(events, |event| &event.trace[..]))
-        .bind(column(requests, |stored| Id(stored.id.0)))
-        .bind(column(requests, |stored| &stored.digest[..]))
-        .bind(firsts?)
-        .bind(column(requests, |stored| &stored.answer[..]))
-        .fetch_one(link)
-        .await?;
+    let mut to = PgArguments::default();
+    add(&mut to, &*batch.log)?;
+    add(&mut to, signed(batch.epoch)?)?;
+    add(&mut to, signed(batch.first)?)?;
+    add(&mut to, micros(batch.lease))?;
+    add(&mut to, signed(batch.alive_at.0)?)?;
+    add(&mut to, batch.tree.concat())?;
+    add(&mut to, column(events, |event| Id(event.stream.0)))?;
+    add(&mut to, numbers(|event| event.version.0)?)?;
+    add(&mut to, numbers(|event| event.recorded_at.0)?)?;
+    add(&mut to, column(events, |event| i32::from(event.kind)))?;
+    add(&mut to, column(events, |event| i32::from(event.schema)))?;
+    add(&mut to, column(events, |event| event.sealed))?;
+    add(&mut to, column(events, |event| &event.payload[..]))?;
+    add(&mut to, column(events, |event| &event.previous[..]))?;
+    add(&mut to, column(events, |event| event.request_id.map(|id| Id(id.0))))?;
+    add(&mut to, column(events, |event| &*event.actor))?;
+    add(&mut to, column(events, |event| &event.trace[..]))?;
+    add(&mut to, column(requests, |stored| Id(stored.id.0)))?;
+    add(&mut to, column(requests, |stored| &stored.digest[..]))?;
+    add(&mut to, firsts?)?;
+    add(&mut to, column(requests, |stored| &stored.answer[..]))?;
+    Ok(to)
+}
+
+fn add<'a, T>(arguments: &mut PgArguments, value: T) -> Result<(), sqlx::Error>
+where
+    T: Encode<'a, Postgres> + Type<Postgres>,
+{
+    arguments.add(value).map_err(sqlx::Error::Encode)
+}
+
+/// Whether the fence let the batch in.
+pub(super) async fn append(
+    link: &mut PgConnection,
+    sql: &Arc<str>,
+    arguments: PgArguments,
+) -> Result<bool, sqlx::Error> {
+    // The text is put together from static parts.
+    let sql = AssertSqlSafe(sql.clone());
+    let fenced: i64 = sqlx::query_scalar_with(sql, arguments).fetch_one(link).await?;
     Ok(fenced == 1)
 }
 
@@ -111,6 +128,21 @@ pub(super) async fn requests(
     let rows = sqlx::query(include_str!("sql/requests.sql"))
         .bind(log)
         .bind(column(of, |id| Id(id.0)))
+        .fetch_all(pool)
+        .await?;
+    rows.iter().map(stored).collect()
+}
+
+pub(super) async fn latest_requests(
+    pool: &PgPool,
+    log: &str,
+    below: Option<RequestId>,
+    limit: usize,
+) -> Result<Vec<Stored>, sqlx::Error> {
+    let rows = sqlx::query(include_str!("sql/latest_requests.sql"))
+        .bind(log)
+        .bind(below.map(|id| Id(id.0)))
+        .bind(bound(limit as u64))
         .fetch_all(pool)
         .await?;
     rows.iter().map(stored).collect()

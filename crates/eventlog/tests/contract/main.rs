@@ -2,8 +2,10 @@
 //! macro makes it a test over each kind.
 
 mod following;
+mod groups;
 mod order;
 mod owners;
+mod remembering;
 mod repeats;
 mod store_law;
 mod world;
@@ -44,6 +46,21 @@ over_both_stores! {
         a_repeat_gets_the_first_answer
         a_repeat_fails_nobody_else
         an_id_is_taken_for_ever;
+    remembering:
+        what_was_answered_is_known_at_once
+        what_is_below_the_floor_is_asked_for
+        an_id_of_the_future_hides_nothing
+        ids_without_a_time_are_remembered_too
+        memory_is_filled_when_the_log_is_opened
+        a_log_that_is_gone_claims_to_know_nothing;
+    groups:
+        groups_stand_in_the_order_of_their_calls
+        a_group_takes_its_place_before_it_is_waited_for
+        a_group_has_the_time_it_says
+        a_group_elsewhere_is_misplaced
+        a_repeat_refuses_its_group_and_those_after_it
+        a_repeat_of_what_is_being_written_is_told
+        groups_that_cannot_be_are_refused;
     owners:
         an_owner_who_renews_keeps_the_log
         the_lease_of_a_silent_owner_ends

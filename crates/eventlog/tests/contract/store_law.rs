@@ -49,7 +49,8 @@ fn batch(epoch: u64, first: u64) -> Batch {
         epoch,
         first,
         events: [event(first, first + 1), event(first + 1, first + 2)].into(),
-        requests: vec![],
+        requests: [].into(),
+        rows: None,
         lease: LEASE,
         alive_at: UnixMicros(78),
         tree: vec![[9; 32]],
@@ -100,9 +101,9 @@ pub(crate) async fn a_batch_goes_in_once_under_its_epoch_and_size(
 pub(crate) async fn a_repeated_request_keeps_the_batch_out(world: World) -> anyhow::Result<()> {
     let store = &*world.store;
     claimed(store, claim("first", false)).await?;
-    let first = Batch { requests: vec![stored(1, 0), stored(2, 1)], ..batch(1, 0) };
+    let first = Batch { requests: [stored(1, 0), stored(2, 1)].into(), ..batch(1, 0) };
     assert_eq!(store.append(&first).await?, Appended::Done);
-    let second = Batch { requests: vec![stored(3, 2), stored(2, 3)], ..batch(1, 2) };
+    let second = Batch { requests: [stored(3, 2), stored(2, 3)].into(), ..batch(1, 2) };
     assert_eq!(store.append(&second).await?, Appended::Repeated);
     assert_eq!(store.fence(LOG).await?.map(|fence| fence.size), Some(2));
     assert_eq!(store.read(LOG, Position(0), 10).await?.len(), 2);
@@ -117,12 +118,21 @@ pub(crate) async fn lookups_find_what_is_there_and_nothing_else(
 ) -> anyhow::Result<()> {
     let store = &*world.store;
     claimed(store, claim("first", false)).await?;
-    let written = Batch { requests: vec![stored(1, 0), stored(2, 1)], ..batch(1, 0) };
+    let written = Batch { requests: [stored(1, 0), stored(2, 1)].into(), ..batch(1, 0) };
     store.append(&written).await?;
     assert_eq!(store.last_events(LOG, &[stream(1), stream(2)]).await?, [event(1, 2)]);
     assert_eq!(store.last_events("nowhere", &[stream(1)]).await?, []);
     assert_eq!(store.requests(LOG, &[request(2), request(9)]).await?, [stored(2, 1)]);
     assert_eq!(store.requests("nowhere", &[request(2)]).await?, []);
+    let latest = async |below: Option<u8>, limit| {
+        let below = below.map(request);
+        store.latest_requests(LOG, below, limit).await
+    };
+    assert_eq!(latest(None, 10).await?, [stored(2, 1), stored(1, 0)]);
+    assert_eq!(latest(None, 1).await?, [stored(2, 1)]);
+    assert_eq!(latest(Some(2), 10).await?, [stored(1, 0)]);
+    assert_eq!(latest(Some(1), 10).await?, []);
+    assert_eq!(store.latest_requests("nowhere", None, 10).await?, []);
     assert_eq!(store.read(LOG, Position(1), 10).await?, [event(1, 2)]);
     assert_eq!(store.read(LOG, Position(0), 1).await?, [event(0, 1)]);
     assert_eq!(store.read_stream(LOG, stream(1), Version(2), 10).await?, [event(1, 2)]);

@@ -1,6 +1,7 @@
 //! What only PostgreSQL can promise or break: rights, triggers, roles, connections that die.
 
 mod deaf;
+mod projection;
 
 use std::sync::Arc;
 use std::time::Duration;

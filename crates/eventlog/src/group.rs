@@ -1,0 +1,43 @@
+//! What an engine appends that decides ahead of its log.
+//!
+//! Such an engine keeps the only copy of its state, decides one command after the other against it
+//! and hands over what it decided in groups, each while the one before is still being written. It
+//! knows where each group will stand, since nobody else appends; where a group before it was not
+//! written, the ones after it are refused as [`AppendError::Misplaced`], and the engine forgets its
+//! state and folds the log again.
+//!
+//! A group is one commit of its own. It may carry rows of the service's projection, which are written
+//! by the same statement and so never run ahead of the log nor behind it.
+//!
+//! [`AppendError::Misplaced`]: crate::AppendError::Misplaced
+
+use std::fmt;
+use std::sync::Arc;
+
+use primitives::UnixMicros;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::PgArguments;
+
+use crate::event::{Entry, Position};
+
+/// Entries that are committed together, with nothing between them: all or none.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// At least one. No two of them answer the same request.
+    pub entries: Vec<Entry>,
+    /// Where the caller knows that the first event will stand.
+    pub first: Position,
+    /// When it was decided: the events are recorded at this time, or that of the event before them
+    /// where that is later.
+    pub at: UnixMicros,
+    /// What the store's projection is to take in with it. A store in memory has none.
+    pub rows: Option<Arc<dyn Rows>>,
+}
+
+/// Rows for a service's own tables, written by the statement that writes the events: see
+/// [`Projection`](crate::Projection).
+pub trait Rows: Send + Sync + fmt::Debug {
+    /// Adds the values of the parameters from the 22nd on, in order. Every implementation for one
+    /// projection adds the same number of the same types.
+    fn bind(&self, arguments: &mut PgArguments) -> Result<(), BoxDynError>;
+}

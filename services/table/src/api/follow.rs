@@ -1,0 +1,100 @@
+//! A followed table: what was missed, then what happens, with a heartbeat between, and a typed end.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use primitives::TableId;
+use proto::table::v1 as pb;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::{publish, updates};
+
+/// A sign of life this often on a stream on which nothing happens.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// Where a followed table's stream is.
+pub(super) struct Following {
+    table: TableId,
+    first: std::vec::IntoIter<pb::WatchTableResponse>,
+    live: mpsc::Receiver<pb::WatchTableResponse>,
+    stopping: CancellationToken,
+    token: Vec<u8>,
+    /// One timer for the whole stream, looked at when it fires and set again only then.
+    beat: Pin<Box<Sleep>>,
+    last: Instant,
+    over: bool,
+}
+
+impl Following {
+    pub(super) fn new(
+        table: TableId,
+        first: Vec<pb::WatchTableResponse>,
+        live: mpsc::Receiver<pb::WatchTableResponse>,
+        stopping: CancellationToken,
+    ) -> Following {
+        Following {
+            table,
+            first: first.into_iter(),
+            live,
+            stopping,
+            token: publish::token(table, 0),
+            beat: Box::pin(tokio::time::sleep(HEARTBEAT)),
+            last: Instant::now(),
+            over: false,
+        }
+    }
+
+    /// The next message; none after the end was told. A future that is dropped has taken nothing.
+    pub(super) async fn next(&mut self) -> Option<pb::WatchTableResponse> {
+        if self.over {
+            return None;
+        }
+        let message = match self.first.next() {
+            Some(message) => message,
+            None => self.live_or_sign().await,
+        };
+        self.token.clone_from(&message.resume_token);
+        self.last = Instant::now();
+        self.over = matches!(message.message, Some(pb::watch_table_response::Message::Ended(_)));
+        Some(message)
+    }
+
+    async fn live_or_sign(&mut self) -> pb::WatchTableResponse {
+        loop {
+            tokio::select! {
+                biased;
+                () = self.stopping.cancelled() => return self.ended(pb::EndReason::ServerStopping),
+                message = self.live.recv() => {
+                    return message.unwrap_or_else(|| self.ended(pb::EndReason::TooSlow));
+                }
+                () = self.beat.as_mut() => {
+                    let quiet = self.last.elapsed() >= HEARTBEAT;
+                    let next = if quiet { Instant::now() } else { self.last } + HEARTBEAT;
+                    self.beat.as_mut().reset(next);
+                    if quiet {
+                        return self.heartbeat();
+                    }
+                }
+            }
+        }
+    }
+
+    fn ended(&self, reason: pb::EndReason) -> pb::WatchTableResponse {
+        tracing::debug!(table = %self.table, ?reason, "a stream ends");
+        let ended = pb::StreamEnded { reason: reason.into() };
+        self.say(pb::watch_table_response::Message::Ended(ended))
+    }
+
+    fn heartbeat(&self) -> pb::WatchTableResponse {
+        let at = Some(updates::timestamp(chassis::clock::Clock::now(&CLOCK)));
+        self.say(pb::watch_table_response::Message::Heartbeat(pb::Heartbeat { at }))
+    }
+
+    fn say(&self, message: pb::watch_table_response::Message) -> pb::WatchTableResponse {
+        pb::WatchTableResponse { message: Some(message), resume_token: self.token.clone() }
+    }
+}
+
+pub(super) static CLOCK: chassis::clock::SystemClock = chassis::clock::SystemClock::new();
