@@ -76,6 +76,8 @@ impl Client {
             player_id: named(player),
             page_size,
             page_token: page_token.to_owned(),
+            from: None,
+            to: None,
         };
         self.repeat(request, |channel, request| async move {
             WalletServiceClient::new(channel).list_entries(request).await

@@ -100,6 +100,7 @@ pub struct Log {
     /// Gone with the writer.
     commits: broadcast::WeakSender<Arc<[Event]>>,
     last_alive: Option<UnixMicros>,
+    epoch: u64,
     stopped: CancellationToken,
 }
 
@@ -126,6 +127,7 @@ impl Log {
             answered: answered.clone(),
             commits: commits.downgrade(),
             last_alive: opened.last_alive,
+            epoch: opened.epoch,
             stopped: stopped.clone(),
             limits,
         };
@@ -335,6 +337,13 @@ impl Log {
     #[must_use]
     pub const fn last_alive(&self) -> Option<UnixMicros> {
         self.last_alive
+    }
+
+    /// Which ownership of the log this is: each is one higher than the one before. A service that
+    /// changes tables of its own apart from the log asks the store whether the log still has it.
+    #[must_use]
+    pub const fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     /// Fires when the log is no longer owned here, or closed. The owner must stop.

@@ -95,6 +95,13 @@ impl PgStore {
 }
 
 impl PgStore {
+    /// The readers' connections, for a service that reads tables of its own beside the log. Names are
+    /// looked up in its schema.
+    #[must_use]
+    pub const fn readers(&self) -> &PgPool {
+        &self.readers
+    }
+
     async fn write(&self, link: &mut PgConnection, batch: &Batch) -> Result<bool, sqlx::Error> {
         let mut arguments = sql::append_arguments(batch)?;
         let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);

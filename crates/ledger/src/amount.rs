@@ -36,6 +36,13 @@ impl Amount {
         Amount(credits.get().cast_signed().saturating_neg())
     }
 
+    /// The same credits in the other direction.
+    #[must_use]
+    pub const fn negated(self) -> Amount {
+        // The range is symmetric.
+        Amount(self.0.saturating_neg())
+    }
+
     #[must_use]
     pub const fn get(self) -> i64 {
         self.0

@@ -1,145 +1,98 @@
 //! Judgement: what a command would do, or why not. It looks and never touches.
 
-use primitives::PlayerId;
+use primitives::UnixMicros;
 
 use crate::{
-    Account, Amount, Event, Kind, Ledger, Leg, MAX_LEGS, MAX_REASON_CHARS, MIN_LEGS, Refusal,
-    Transfer,
+    Account, Command, Event, Ledger, MAX_REASON_CHARS, Refusal, State, Undo, evolve_undoable,
 };
 
-/// What the ledger is asked to do.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Command {
-    /// Opens a player's account. Seats are opened by their first buy-in, pots by the first
-    /// settlement that pays into them; the house's accounts are always there.
-    Open(PlayerId),
-    Post(Transfer),
-}
+mod accounts;
+mod adjustments;
+mod holds;
+mod transfers;
 
-impl Command {
-    /// Every account this command is about.
-    pub(crate) fn accounts(&self) -> impl Iterator<Item = Account> {
-        let (opened, legs) = match self {
-            Command::Open(player) => (Some(Account::Player(*player)), [].as_slice()),
-            Command::Post(transfer) => (None, transfer.legs.as_slice()),
-        };
-        opened.into_iter().chain(legs.iter().map(|leg| leg.account))
-    }
-
-    /// The events of a command that [`judge`] found lawful.
-    pub(crate) fn into_events(self, mut opened: Vec<Event>) -> Vec<Event> {
-        match self {
-            Command::Open(_) => {}
-            Command::Post(transfer) => opened.push(Event::Posted(transfer)),
-        }
-        opened
-    }
-}
-
-/// The events that carry the command out, in order; never empty.
+/// The events that carry the command out at `now`, in order; never empty. What has expired by
+/// `now` is as if it were gone already, see [`Ledger::expired`].
 ///
 /// # Errors
 /// The first [`Refusal`] in its order of precedence; then nothing is to be done.
-pub fn decide(ledger: &Ledger, command: Command) -> Result<Vec<Event>, Refusal> {
-    let opened = judge(|account| ledger.balance(account), &command)?;
-    Ok(command.into_events(opened))
-}
-
-/// What the command opens first, or why it is refused, where `available` says which accounts there
-/// are and what may be spent of them.
-pub(crate) fn judge(
-    available: impl Fn(&Account) -> Option<Amount>,
-    command: &Command,
-) -> Result<Vec<Event>, Refusal> {
+pub fn decide(ledger: &Ledger, now: UnixMicros, command: Command) -> Result<Vec<Event>, Refusal> {
     match command {
-        Command::Open(player) => {
-            let account = Account::Player(*player);
-            if available(&account).is_some() {
-                return Err(Refusal::AccountExists { account });
-            }
-            Ok(vec![Event::Opened(account)])
+        Command::Post(transfer) => transfers::post(ledger, now, transfer),
+        Command::Open(player) => accounts::open(ledger, player),
+        Command::Freeze { player, reason } => accounts::freeze(ledger, player, reason),
+        Command::Unfreeze { player, reason } => accounts::unfreeze(ledger, player, reason),
+        Command::Close { player, reason } => accounts::close(ledger, player, reason),
+        Command::SetLimits { player, by, limits } => {
+            accounts::set_limits(ledger, now, (player, by), limits)
         }
-        Command::Post(transfer) => {
-            in_itself(transfer)?;
-            on_these_balances(available, transfer)
+        Command::Exclude { player, until } => accounts::exclude(ledger, now, player, until),
+        Command::Hold(hold) => holds::place(ledger, now, hold),
+        Command::Capture { id, hold, amount, keep_rest } => {
+            holds::capture(ledger, now, id, &holds::Wish { hold, amount, keep_rest })
         }
+        Command::Release { hold } => holds::release(ledger, now, hold),
+        Command::Propose(adjustment) => adjustments::propose(ledger, adjustment),
+        Command::Approve { id, adjustment, by } => adjustments::approve(ledger, id, adjustment, by),
+        Command::Reject { adjustment, reason } => adjustments::reject(ledger, adjustment, reason),
     }
 }
 
-/// What can be said of a transfer without looking at a balance.
-fn in_itself(transfer: &Transfer) -> Result<(), Refusal> {
-    let Transfer { id: _, kind, legs, reason } = transfer;
-    let kind = *kind;
-    let moved_nothing = legs.is_empty() && matches!(kind, Kind::Settlement { .. });
-    if legs.len() < MIN_LEGS && !moved_nothing {
-        return Err(Refusal::TooFewLegs { legs: legs.len() });
+/// One of a linked group is refused: nothing of the group has happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("command {index} of the group: {refusal}")]
+pub struct Unlinked {
+    /// Which, counted from 0. The others are refused with [`Refusal::LinkedRefused`].
+    pub index: usize,
+    pub refusal: Refusal,
+}
+
+/// Decides a linked group, one command after the other, and applies it: the events of each. It is
+/// carried out whole or not at all.
+///
+/// # Errors
+/// The first command that is refused; then the ledger is what it was.
+pub fn decide_linked(
+    ledger: &mut Ledger,
+    now: UnixMicros,
+    group: impl IntoIterator<Item = Command>,
+) -> Result<Vec<Vec<Event>>, Unlinked> {
+    let mut decided: Vec<Vec<Event>> = Vec::new();
+    let mut undos: Vec<Undo> = Vec::new();
+    for (index, command) in group.into_iter().enumerate() {
+        match decide(ledger, now, command) {
+            Ok(events) => {
+                undos.extend(events.iter().map(|event| evolve_undoable(ledger, now, event)));
+                decided.push(events);
+            }
+            Err(refusal) => {
+                undos.into_iter().rev().for_each(|undo| ledger.undo(undo));
+                return Err(Unlinked { index, refusal });
+            }
+        }
     }
-    if legs.len() > MAX_LEGS {
-        return Err(Refusal::TooManyLegs { legs: legs.len() });
+    Ok(decided)
+}
+
+/// What an operator does needs a reason.
+fn because(reason: &str) -> Result<(), Refusal> {
+    if reason.trim().is_empty() {
+        return Err(Refusal::ReasonMissing);
     }
-    if let Some(leg) = legs.iter().find(|leg| leg.amount.is_zero()) {
-        return Err(Refusal::ZeroLeg { account: leg.account });
-    }
-    if let Some(account) = repeated(legs) {
-        return Err(Refusal::DuplicateAccount { account });
-    }
-    // 64 legs below 2^53 stay below 2^59.
-    let sum = legs.iter().fold(0_i64, |sum, leg| sum.saturating_add(leg.amount.get()));
-    if sum != 0 {
-        return Err(Refusal::NotBalanced { sum });
-    }
-    if let Some(account) = transfer.misfit() {
-        return Err(Refusal::WrongAccount { kind, account });
-    }
-    if kind.needs_reason() && reason.trim().is_empty() {
-        return Err(Refusal::ReasonMissing { kind });
+    not_too_long(reason)
+}
+
+fn not_too_long(reason: &str) -> Result<(), Refusal> {
+    // No character takes less than a byte: few reasons need to be counted.
+    if reason.len() <= MAX_REASON_CHARS {
+        return Ok(());
     }
     let chars = reason.chars().count();
-    if chars > MAX_REASON_CHARS {
-        return Err(Refusal::ReasonTooLong { chars });
-    }
-    Ok(())
+    if chars > MAX_REASON_CHARS { Err(Refusal::ReasonTooLong { chars }) } else { Ok(()) }
 }
 
-/// The first account that has been named by an earlier leg. At most 64 legs, mostly two: looking
-/// back is cheaper than sorting.
-fn repeated(legs: &[Leg]) -> Option<Account> {
-    legs.iter()
-        .enumerate()
-        .find(|(at, leg)| legs.iter().take(*at).any(|earlier| earlier.account == leg.account))
-        .map(|(_, leg)| leg.account)
-}
-
-/// The accounts to open first, or what the balances say against it.
-fn on_these_balances(
-    available: impl Fn(&Account) -> Option<Amount>,
-    transfer: &Transfer,
-) -> Result<Vec<Event>, Refusal> {
-    let mut opened = Vec::new();
-    let mut refusal: Option<Refusal> = None;
-    for leg in &transfer.legs {
-        match one_leg(available(&leg.account), transfer.kind, leg) {
-            Ok(None) => {}
-            Ok(Some(event)) => opened.push(event),
-            Err(found) => {
-                let earlier = refusal.filter(|kept| kept.precedence() <= found.precedence());
-                refusal = Some(earlier.unwrap_or(found));
-            }
-        }
-    }
-    refusal.map_or(Ok(opened), Err)
-}
-
-fn one_leg(available: Option<Amount>, kind: Kind, leg: &Leg) -> Result<Option<Event>, Refusal> {
-    let account = leg.account;
-    let Some(available) = available else {
-        let opens = kind.opens(&account) && leg.amount.is_credit();
-        let opened = opens.then_some(Event::Opened(account));
-        return opened.map(Some).ok_or(Refusal::UnknownAccount { account });
-    };
-    let after = available.plus(leg.amount).map_err(|_| Refusal::BalanceOutOfRange { account })?;
-    if after.is_debit() && !account.may_be_negative() {
-        return Err(Refusal::InsufficientCredits { account, short: after.magnitude() });
-    }
-    Ok(None)
+/// The account, where it exists and was not closed.
+fn living(ledger: &Ledger, account: Account) -> Result<&State, Refusal> {
+    let state = ledger.account(&account).ok_or(Refusal::AccountUnknown { account })?;
+    if state.closed() { Err(Refusal::AccountClosed { account }) } else { Ok(state) }
 }

@@ -1,5 +1,5 @@
 //! Knows: accounts, balances, which transfers are lawful, and that no credit is made or lost.
-//! Does not know: hands, cards, tables' rules, logs, clocks, networks, who is asking.
+//! Does not know: hands, cards, tables' rules, logs, networks, what time it is, who is asking.
 //!
 //! Double entry. A [`Transfer`] has legs that sum to zero; it is posted whole or refused whole.
 //! The ledger is a state machine that is only ever looked at by [`decide`] and only ever moved by
@@ -11,8 +11,22 @@
 //! players, or from a pot into the house, cannot be asked for. Only `house/issuance` may be
 //! negative, and what it is short of is exactly what all others own together.
 //!
-//! A log takes its time to make a decision durable. [`InFlight`] lets the next command be decided
-//! meanwhile, without ever building on what may yet be lost.
+//! **Frozen**: nothing leaves a player's account but by an adjustment; credits still come in. A seat
+//! is never frozen: hands must be settled. **Closed**: nothing happens to the account any more; it was
+//! empty, with nothing held of it, nothing at tables and no adjustment waiting. **Excluded**: a player
+//! keeps himself from play; no buy-in, no issue and no hold until the time is over. **Limits** bound
+//! what he brings to tables within 24 hours, 7 and 30 days; of his own and the operator's the
+//! stricter holds, window by window; see [`Terms`].
+//!
+//! **Holds** set credits of an account aside: a debit needs what is available, the balance without
+//! what is held; a capture uses what its hold holds. A hold is over by itself at its end: whoever owns
+//! the log writes [`Ledger::expired`] before he decides anything at that time, and an event is evolved
+//! with the very time that the log records for it. **Adjustments** are the only way to move credits
+//! against the kinds, between any account and `house/issuance`; two operators are needed. The
+//! transfer of a capture or an adjustment says so in its [`Kind`].
+//!
+//! Who owns the log decides a batch one after the other on one ledger, each decision's events applied
+//! at once. A linked group is applied whole or not at all: [`decide_linked`].
 //!
 //! Asking twice is not this crate's business: whoever owns the log recognises a request it has
 //! answered before it comes here.
@@ -20,19 +34,31 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 mod account;
+mod adjustment;
 mod amount;
+mod command;
 mod decide;
-mod in_flight;
+mod event;
+mod evolve;
+mod hold;
+mod ledger;
+mod limits;
 mod refusal;
 mod state;
 mod transfer;
 mod verify;
 
 pub use account::{Account, AccountNameError};
+pub use adjustment::{Adjustment, Proposed};
 pub use amount::{Amount, AmountOutOfRange};
-pub use decide::{Command, decide};
-pub use in_flight::{InFlight, Verdict};
+pub use command::Command;
+pub use decide::{Unlinked, decide, decide_linked};
+pub use event::{Event, Posted};
+pub use evolve::{Undo, evolve, evolve_undoable};
+pub use hold::{Ended, Hold, Pending};
+pub use ledger::Ledger;
+pub use limits::{Brought, LOOSER_AFTER, Limits, Setter, Terms, Window};
 pub use refusal::Refusal;
-pub use state::{Event, Ledger, evolve};
+pub use state::{Exclusion, Extra, State};
 pub use transfer::{Kind, Leg, MAX_LEGS, MAX_REASON_CHARS, MIN_LEGS, Transfer};
 pub use verify::{Unsound, conserved};

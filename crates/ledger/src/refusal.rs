@@ -1,8 +1,8 @@
 //! Every reason a command is refused for, in order of precedence.
 
-use primitives::Credits;
+use primitives::{AdjustmentId, Credits, HoldId, UnixMicros};
 
-use crate::{Account, Kind};
+use crate::{Account, Window};
 
 /// A no from the ledger. Nothing has changed.
 ///
@@ -15,67 +15,96 @@ pub enum Refusal {
     TooFewLegs { legs: usize },
     #[error("a transfer has at most 64 legs, not {legs}")]
     TooManyLegs { legs: usize },
-    #[error("the leg of {account} moves nothing: leave it out")]
-    ZeroLeg { account: Account },
+    #[error("0 credits move nothing: leave it out")]
+    ZeroLeg,
     #[error("{account} has more than one leg: add them up")]
     DuplicateAccount { account: Account },
     /// What the legs sum to instead of zero, in credits.
     #[error("the legs sum to {sum} credits, not to zero")]
     NotBalanced { sum: i64 },
-    #[error("a transfer of kind {kind} has no such leg of {account}")]
-    WrongAccount { kind: Kind, account: Account },
-    #[error("a transfer of kind {kind} needs a reason")]
-    ReasonMissing { kind: Kind },
+    #[error("{account} has no place there, or not in this direction")]
+    WrongAccount { account: Account },
+    #[error("what an operator does needs a reason")]
+    ReasonMissing,
     #[error("a reason has at most 200 characters, not {chars}")]
     ReasonTooLong { chars: usize },
+    #[error("the time has passed: name one that lies ahead")]
+    TimePassed,
 
     #[error("{account} is open already")]
     AccountExists { account: Account },
     #[error("{account} does not exist")]
-    UnknownAccount { account: Account },
-    /// How many more credits the account would need.
+    AccountUnknown { account: Account },
+    #[error("{account} was closed")]
+    AccountClosed { account: Account },
+    #[error("{account} is frozen: nothing leaves it")]
+    AccountFrozen { account: Account },
+    #[error("{account} is not frozen")]
+    AccountNotFrozen { account: Account },
+    #[error(
+        "{account} is not empty: take out its credits, those at tables too, and finish its holds \
+         and adjustments"
+    )]
+    AccountNotEmpty { account: Account },
+    #[error("no hold {hold} is pending: it was captured, released, has expired or never was")]
+    HoldNotPending { hold: HoldId },
+    #[error("no adjustment {adjustment} waits: it was approved, rejected or never proposed")]
+    AdjustmentNotPending { adjustment: AdjustmentId },
+    #[error("who proposed an adjustment cannot approve it: another operator must")]
+    SameOperator,
+    /// `until` none: for good.
+    #[error("the player of {account} keeps himself from play")]
+    Excluded { account: Account, until: Option<UnixMicros> },
+    /// Until when the player is excluded now; none: for good.
+    #[error("an exclusion can only be made longer")]
+    ExclusionShorter { until: Option<UnixMicros> },
+    /// What may be brought to tables within the window, and how much of it is left now.
+    #[error(
+        "no more than {limit} credits may be brought to tables within {window}; {left} are left"
+    )]
+    LimitReached { window: Window, limit: Credits, left: Credits },
+    #[error("the hold has {left} credits left")]
+    HoldTooSmall { left: Credits },
+    /// How many more credits would have to be available.
     #[error("{account} is {short} credits short")]
     InsufficientCredits { account: Account, short: Credits },
     #[error("{account} would leave the range of balances, 9007199254740991 either way")]
     BalanceOutOfRange { account: Account },
+    /// For whoever answers for a linked group: what its other transfers are told.
+    #[error("another transfer of the linked group is refused")]
+    LinkedRefused,
 }
 
 impl Refusal {
-    /// Lower goes first.
+    /// 1 for the first. Lower goes first.
     #[must_use]
-    pub(crate) const fn precedence(&self) -> u8 {
+    pub const fn precedence(&self) -> u8 {
         match self {
-            Refusal::TooFewLegs { .. } => 0,
-            Refusal::TooManyLegs { .. } => 1,
-            Refusal::ZeroLeg { .. } => 2,
-            Refusal::DuplicateAccount { .. } => 3,
-            Refusal::NotBalanced { .. } => 4,
-            Refusal::WrongAccount { .. } => 5,
-            Refusal::ReasonMissing { .. } => 6,
-            Refusal::ReasonTooLong { .. } => 7,
-            Refusal::AccountExists { .. } => 8,
-            Refusal::UnknownAccount { .. } => 9,
-            Refusal::InsufficientCredits { .. } => 10,
-            Refusal::BalanceOutOfRange { .. } => 11,
-        }
-    }
-
-    /// The account whose state is the reason; none where the command itself is, on any balances.
-    #[must_use]
-    pub const fn account_at_fault(&self) -> Option<Account> {
-        match self {
-            Refusal::TooFewLegs { .. }
-            | Refusal::TooManyLegs { .. }
-            | Refusal::ZeroLeg { .. }
-            | Refusal::DuplicateAccount { .. }
-            | Refusal::NotBalanced { .. }
-            | Refusal::WrongAccount { .. }
-            | Refusal::ReasonMissing { .. }
-            | Refusal::ReasonTooLong { .. } => None,
-            Refusal::AccountExists { account }
-            | Refusal::UnknownAccount { account }
-            | Refusal::InsufficientCredits { account, short: _ }
-            | Refusal::BalanceOutOfRange { account } => Some(*account),
+            Refusal::TooFewLegs { .. } => 1,
+            Refusal::TooManyLegs { .. } => 2,
+            Refusal::ZeroLeg => 3,
+            Refusal::DuplicateAccount { .. } => 4,
+            Refusal::NotBalanced { .. } => 5,
+            Refusal::WrongAccount { .. } => 6,
+            Refusal::ReasonMissing => 7,
+            Refusal::ReasonTooLong { .. } => 8,
+            Refusal::TimePassed => 9,
+            Refusal::AccountExists { .. } => 10,
+            Refusal::AccountUnknown { .. } => 11,
+            Refusal::AccountClosed { .. } => 12,
+            Refusal::AccountFrozen { .. } => 13,
+            Refusal::AccountNotFrozen { .. } => 14,
+            Refusal::AccountNotEmpty { .. } => 15,
+            Refusal::HoldNotPending { .. } => 16,
+            Refusal::AdjustmentNotPending { .. } => 17,
+            Refusal::SameOperator => 18,
+            Refusal::Excluded { .. } => 19,
+            Refusal::ExclusionShorter { .. } => 20,
+            Refusal::LimitReached { .. } => 21,
+            Refusal::HoldTooSmall { .. } => 22,
+            Refusal::InsufficientCredits { .. } => 23,
+            Refusal::BalanceOutOfRange { .. } => 24,
+            Refusal::LinkedRefused => 25,
         }
     }
 }

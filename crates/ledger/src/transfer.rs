@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use primitives::{HandId, PlayerId, RequestId, TableId};
+use primitives::{AdjustmentId, HandId, HoldId, PlayerId, RequestId, TableId};
 
 use crate::{Account, Amount};
 
@@ -28,6 +28,16 @@ pub enum Kind {
     Settlement { table: TableId },
     /// The pots of a table that closes, to seats of that table.
     PotRefund { table: TableId },
+    /// What two operators set right: any account and `house/issuance`. Comes of
+    /// [`crate::Command::Approve`] alone and is never asked for as a transfer.
+    Adjustment { adjustment: AdjustmentId },
+    /// What was held, to where its hold says. Comes of [`crate::Command::Capture`] alone and is
+    /// never asked for as a transfer.
+    Capture {
+        hold: HoldId,
+        /// What the hold has left stays held; else it is let go with the capture.
+        keep_rest: bool,
+    },
 }
 
 impl Kind {
@@ -35,15 +45,24 @@ impl Kind {
     #[must_use]
     pub const fn needs_reason(self) -> bool {
         match self {
-            Kind::Issue | Kind::Redeem => true,
-            Kind::BuyIn | Kind::CashOut | Kind::Settlement { .. } | Kind::PotRefund { .. } => false,
+            Kind::Issue | Kind::Redeem | Kind::Adjustment { .. } => true,
+            Kind::BuyIn
+            | Kind::CashOut
+            | Kind::Settlement { .. }
+            | Kind::PotRefund { .. }
+            | Kind::Capture { .. } => false,
         }
     }
 
     /// Whether this kind moves credits from exactly one account to exactly one other.
     const fn is_pair(self) -> bool {
         match self {
-            Kind::Issue | Kind::Redeem | Kind::BuyIn | Kind::CashOut => true,
+            Kind::Issue
+            | Kind::Redeem
+            | Kind::BuyIn
+            | Kind::CashOut
+            | Kind::Adjustment { .. }
+            | Kind::Capture { .. } => true,
             Kind::Settlement { .. } | Kind::PotRefund { .. } => false,
         }
     }
@@ -56,7 +75,15 @@ impl Kind {
             Kind::Settlement { .. } => {
                 matches!(account, Account::SabaccPot(_) | Account::CarriedPot(_))
             }
-            Kind::Issue | Kind::Redeem | Kind::CashOut | Kind::PotRefund { .. } => false,
+            Kind::Capture { .. } => matches!(
+                account,
+                Account::Seat(..) | Account::SabaccPot(_) | Account::CarriedPot(_)
+            ),
+            Kind::Issue
+            | Kind::Redeem
+            | Kind::CashOut
+            | Kind::PotRefund { .. }
+            | Kind::Adjustment { .. } => false,
         }
     }
 }
@@ -70,6 +97,8 @@ impl fmt::Display for Kind {
             Kind::CashOut => "cash-out",
             Kind::Settlement { .. } => "settlement",
             Kind::PotRefund { .. } => "pot refund",
+            Kind::Adjustment { .. } => "adjustment",
+            Kind::Capture { .. } => "capture",
         })
     }
 }
@@ -101,9 +130,12 @@ impl Transfer {
     pub fn table(&self) -> Option<TableId> {
         match self.kind {
             Kind::Settlement { table } | Kind::PotRefund { table } => Some(table),
-            Kind::Issue | Kind::Redeem | Kind::BuyIn | Kind::CashOut => {
-                self.legs.iter().find_map(|leg| leg.account.table())
-            }
+            Kind::Issue
+            | Kind::Redeem
+            | Kind::BuyIn
+            | Kind::CashOut
+            | Kind::Adjustment { .. }
+            | Kind::Capture { .. } => self.legs.iter().find_map(|leg| leg.account.table()),
         }
     }
 
@@ -118,9 +150,13 @@ impl Transfer {
     pub const fn hand(&self) -> Option<HandId> {
         match self.kind {
             Kind::Settlement { .. } => Some(HandId(self.id.0)),
-            Kind::Issue | Kind::Redeem | Kind::BuyIn | Kind::CashOut | Kind::PotRefund { .. } => {
-                None
-            }
+            Kind::Issue
+            | Kind::Redeem
+            | Kind::BuyIn
+            | Kind::CashOut
+            | Kind::PotRefund { .. }
+            | Kind::Adjustment { .. }
+            | Kind::Capture { .. } => None,
         }
     }
 
@@ -142,41 +178,29 @@ impl Kind {
     fn fits(self, leg: &Leg, player: Option<PlayerId>) -> bool {
         let (debit, credit) = (leg.amount.is_debit(), leg.amount.is_credit());
         let own = leg.account.player() == player;
-        match leg.account {
-            Account::Issuance => match self {
-                Kind::Issue => debit,
-                Kind::Redeem => credit,
-                Kind::BuyIn | Kind::CashOut | Kind::Settlement { .. } | Kind::PotRefund { .. } => {
-                    false
-                }
-            },
-            Account::Player(_) => match self {
-                Kind::Issue => credit,
-                Kind::Redeem => debit,
-                Kind::BuyIn => own && debit,
-                Kind::CashOut => own && credit,
-                Kind::Settlement { .. } | Kind::PotRefund { .. } => false,
-            },
-            Account::Seat(..) => match self {
-                Kind::BuyIn => own && credit,
-                Kind::CashOut => own && debit,
-                Kind::Settlement { .. } => true,
-                Kind::PotRefund { .. } => credit,
-                Kind::Issue | Kind::Redeem => false,
-            },
-            Account::SabaccPot(_) | Account::CarriedPot(_) => match self {
-                Kind::Settlement { .. } => true,
-                Kind::PotRefund { .. } => debit,
-                Kind::Issue | Kind::Redeem | Kind::BuyIn | Kind::CashOut => false,
-            },
-            Account::Rake => match self {
-                Kind::Settlement { .. } => credit,
-                Kind::Issue
-                | Kind::Redeem
-                | Kind::BuyIn
-                | Kind::CashOut
-                | Kind::PotRefund { .. } => false,
-            },
+        match (self, leg.account) {
+            (Kind::Issue, Account::Issuance) | (Kind::Redeem, Account::Player(_)) => debit,
+            (Kind::Issue, Account::Player(_)) | (Kind::Redeem, Account::Issuance) => credit,
+            (Kind::BuyIn, Account::Player(_)) | (Kind::CashOut, Account::Seat(..)) => own && debit,
+            (Kind::BuyIn, Account::Seat(..)) | (Kind::CashOut, Account::Player(_)) => own && credit,
+            (
+                Kind::Settlement { .. },
+                Account::Seat(..) | Account::SabaccPot(_) | Account::CarriedPot(_),
+            ) => true,
+            (Kind::Settlement { .. }, Account::Rake)
+            | (Kind::PotRefund { .. }, Account::Seat(..)) => credit,
+            (Kind::PotRefund { .. }, Account::SabaccPot(_) | Account::CarriedPot(_)) => debit,
+            (
+                Kind::Issue | Kind::Redeem,
+                Account::Rake | Account::Seat(..) | Account::SabaccPot(_) | Account::CarriedPot(_),
+            )
+            | (
+                Kind::BuyIn | Kind::CashOut,
+                Account::Issuance | Account::Rake | Account::SabaccPot(_) | Account::CarriedPot(_),
+            )
+            | (Kind::Settlement { .. }, Account::Issuance | Account::Player(_))
+            | (Kind::PotRefund { .. }, Account::Issuance | Account::Rake | Account::Player(_))
+            | (Kind::Adjustment { .. } | Kind::Capture { .. }, _) => false,
         }
     }
 }

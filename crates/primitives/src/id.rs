@@ -68,6 +68,14 @@ id! {
     RequestId
 }
 id! {
+    /// Credits that are held: the request's id that placed the hold.
+    HoldId
+}
+id! {
+    /// A proposal to set an account right: the request's id that proposed it.
+    AdjustmentId
+}
+id! {
     /// A stream of events within a log: a table, a hand, an account.
     StreamId
 }
@@ -97,6 +105,20 @@ impl From<HandId> for RequestId {
     }
 }
 
+/// A hold has the name that it was asked for with.
+impl From<RequestId> for HoldId {
+    fn from(id: RequestId) -> HoldId {
+        HoldId(id.0)
+    }
+}
+
+/// A proposal has the name that it was made with.
+impl From<RequestId> for AdjustmentId {
+    fn from(id: RequestId) -> AdjustmentId {
+        AdjustmentId(id.0)
+    }
+}
+
 fn parse(text: &str) -> Result<[u8; 16], IdError> {
     let bytes = text.as_bytes();
     let hyphens = match bytes.len() {
@@ -122,14 +144,19 @@ fn parse(text: &str) -> Result<[u8; 16], IdError> {
     Ok(id)
 }
 
+/// Written in one piece: accounts' names are made of ids, and there are many of them.
 fn hyphenated(id: &[u8; 16], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for (at, byte) in id.iter().enumerate() {
-        if matches!(at, 4 | 6 | 8 | 10) {
-            f.write_str("-")?;
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0');
+    let mut text = [b'-'; 36];
+    let places = (0..36_usize).filter(|at| !matches!(at, 8 | 13 | 18 | 23));
+    let nibbles = id.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    for (at, nibble) in places.zip(nibbles) {
+        if let Some(place) = text.get_mut(at) {
+            *place = digit(nibble);
         }
-        write!(f, "{byte:02x}")?;
     }
-    Ok(())
+    f.write_str(std::str::from_utf8(&text).expect("hexadecimal digits and hyphens are UTF-8"))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 pub mod field;
 pub mod history;
+pub mod ledger;
 pub mod moves;
 pub mod places;
 pub mod recorded;

@@ -70,7 +70,8 @@ recorded! {
     SettlementPosted HandRevealed ClockResumed HandStarted HandFinished CloseAsked PotRefundDue
     PotRefunded TableClosed CardsShown AbsentPaid
     SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened
-    AccountOpened TransferPosted
+    AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased
+    HoldExpired LimitsSet PlayerExcluded AdjustmentProposed AdjustmentRejected
 }
 
 impl Recorded {

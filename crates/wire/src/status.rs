@@ -128,9 +128,10 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::TokenExpired
         | ErrorReason::TokenForged => Code::Unauthenticated,
         ErrorReason::RoleNotAllowed | ErrorReason::NotYourSeat => Code::PermissionDenied,
-        ErrorReason::TableUnknown | ErrorReason::AccountUnknown | ErrorReason::HandUnknown => {
-            Code::NotFound
-        }
+        ErrorReason::TableUnknown
+        | ErrorReason::AccountUnknown
+        | ErrorReason::HandUnknown
+        | ErrorReason::HoldUnknown => Code::NotFound,
         ErrorReason::NotYourTurn
         | ErrorReason::IllegalMove
         | ErrorReason::AmountOutOfRange
@@ -215,7 +216,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 28);
+        assert_eq!(checked, 29);
     }
 
     #[test]

@@ -98,7 +98,8 @@ pub enum ErrorReason {
     Unavailable = 21,
     /// (INTERNAL) A stored record contradicts another, or a service contradicts itself. Tell the operator the trace id.
     Corrupt = 22,
-    /// (FAILED_PRECONDITION) The transfer's legs do not fit its kind, or do not sum to zero; metadata `refusal` names why.
+    /// (FAILED_PRECONDITION) The ledger refuses what is asked of it; metadata `refusal` names why, as the wallet's enum
+    /// Refusal does.
     TransferRefused = 23,
     /// (FAILED_PRECONDITION) Chance was asked for out of order, or twice with different content; metadata `refusal` names why.
     ChanceRefused = 24,
@@ -110,6 +111,8 @@ pub enum ErrorReason {
     Deadline = 27,
     /// (UNIMPLEMENTED) This server does not have this method.
     NoSuchMethod = 28,
+    /// (NOT_FOUND) There never was such a hold.
+    HoldUnknown = 29,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -147,6 +150,7 @@ impl ErrorReason {
             Self::TableClosed => "ERROR_REASON_TABLE_CLOSED",
             Self::Deadline => "ERROR_REASON_DEADLINE",
             Self::NoSuchMethod => "ERROR_REASON_NO_SUCH_METHOD",
+            Self::HoldUnknown => "ERROR_REASON_HOLD_UNKNOWN",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -181,6 +185,7 @@ impl ErrorReason {
             "ERROR_REASON_TABLE_CLOSED" => Some(Self::TableClosed),
             "ERROR_REASON_DEADLINE" => Some(Self::Deadline),
             "ERROR_REASON_NO_SUCH_METHOD" => Some(Self::NoSuchMethod),
+            "ERROR_REASON_HOLD_UNKNOWN" => Some(Self::HoldUnknown),
             _ => None,
         }
     }

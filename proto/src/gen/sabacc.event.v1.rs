@@ -460,6 +460,26 @@ pub enum EventType {
     AccountOpened = 200,
     /// TransferPosted
     TransferPosted = 201,
+    /// AccountFrozen
+    AccountFrozen = 202,
+    /// AccountUnfrozen
+    AccountUnfrozen = 203,
+    /// AccountClosed
+    AccountClosed = 204,
+    /// HoldPlaced
+    HoldPlaced = 205,
+    /// HoldReleased
+    HoldReleased = 206,
+    /// HoldExpired
+    HoldExpired = 207,
+    /// LimitsSet
+    LimitsSet = 208,
+    /// PlayerExcluded
+    PlayerExcluded = 209,
+    /// AdjustmentProposed
+    AdjustmentProposed = 210,
+    /// AdjustmentRejected
+    AdjustmentRejected = 211,
 }
 impl EventType {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -502,6 +522,16 @@ impl EventType {
             Self::SeedOpened => "EVENT_TYPE_SEED_OPENED",
             Self::AccountOpened => "EVENT_TYPE_ACCOUNT_OPENED",
             Self::TransferPosted => "EVENT_TYPE_TRANSFER_POSTED",
+            Self::AccountFrozen => "EVENT_TYPE_ACCOUNT_FROZEN",
+            Self::AccountUnfrozen => "EVENT_TYPE_ACCOUNT_UNFROZEN",
+            Self::AccountClosed => "EVENT_TYPE_ACCOUNT_CLOSED",
+            Self::HoldPlaced => "EVENT_TYPE_HOLD_PLACED",
+            Self::HoldReleased => "EVENT_TYPE_HOLD_RELEASED",
+            Self::HoldExpired => "EVENT_TYPE_HOLD_EXPIRED",
+            Self::LimitsSet => "EVENT_TYPE_LIMITS_SET",
+            Self::PlayerExcluded => "EVENT_TYPE_PLAYER_EXCLUDED",
+            Self::AdjustmentProposed => "EVENT_TYPE_ADJUSTMENT_PROPOSED",
+            Self::AdjustmentRejected => "EVENT_TYPE_ADJUSTMENT_REJECTED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -541,6 +571,16 @@ impl EventType {
             "EVENT_TYPE_SEED_OPENED" => Some(Self::SeedOpened),
             "EVENT_TYPE_ACCOUNT_OPENED" => Some(Self::AccountOpened),
             "EVENT_TYPE_TRANSFER_POSTED" => Some(Self::TransferPosted),
+            "EVENT_TYPE_ACCOUNT_FROZEN" => Some(Self::AccountFrozen),
+            "EVENT_TYPE_ACCOUNT_UNFROZEN" => Some(Self::AccountUnfrozen),
+            "EVENT_TYPE_ACCOUNT_CLOSED" => Some(Self::AccountClosed),
+            "EVENT_TYPE_HOLD_PLACED" => Some(Self::HoldPlaced),
+            "EVENT_TYPE_HOLD_RELEASED" => Some(Self::HoldReleased),
+            "EVENT_TYPE_HOLD_EXPIRED" => Some(Self::HoldExpired),
+            "EVENT_TYPE_LIMITS_SET" => Some(Self::LimitsSet),
+            "EVENT_TYPE_PLAYER_EXCLUDED" => Some(Self::PlayerExcluded),
+            "EVENT_TYPE_ADJUSTMENT_PROPOSED" => Some(Self::AdjustmentProposed),
+            "EVENT_TYPE_ADJUSTMENT_REJECTED" => Some(Self::AdjustmentRejected),
             _ => None,
         }
     }
@@ -573,4 +613,204 @@ pub struct TransferPosted {
     /// An operator's reason, or empty.
     #[prost(string, tag = "6")]
     pub reason: ::prost::alloc::string::String,
+    /// A CAPTURE's hold, 16 bytes; empty else.
+    #[prost(bytes = "bytes", tag = "7")]
+    pub hold_id: ::prost::bytes::Bytes,
+    /// Of a CAPTURE: what the hold has left stays held; else it was let go with it.
+    #[prost(bool, tag = "8")]
+    pub keep_rest: bool,
+    /// An ADJUSTMENT's proposal, 16 bytes; empty else.
+    #[prost(bytes = "bytes", tag = "9")]
+    pub adjustment_id: ::prost::bytes::Bytes,
+    /// The operator who approved an ADJUSTMENT; empty else.
+    #[prost(string, tag = "10")]
+    pub approved_by: ::prost::alloc::string::String,
+}
+/// A player's account was frozen: nothing leaves it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AccountFrozen {
+    /// 16 bytes.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub player_id: ::prost::bytes::Bytes,
+    /// An operator's reason.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// A player's account is no longer frozen.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AccountUnfrozen {
+    /// 16 bytes.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub player_id: ::prost::bytes::Bytes,
+    /// An operator's reason.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// A player's account was closed for good.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AccountClosed {
+    /// 16 bytes.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub player_id: ::prost::bytes::Bytes,
+    /// An operator's reason.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Credits are held.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HoldPlaced {
+    /// 16 bytes: the request id it was asked for with.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub hold_id: ::prost::bytes::Bytes,
+    /// The name of the account whose credits they are.
+    #[prost(string, tag = "2")]
+    pub from: ::prost::alloc::string::String,
+    /// The name of the account that captures go to.
+    #[prost(string, tag = "3")]
+    pub to: ::prost::alloc::string::String,
+    /// At least 1.
+    #[prost(uint64, tag = "4")]
+    pub amount: u64,
+    /// Microseconds since 1970: when it is over by itself.
+    #[prost(uint64, tag = "5")]
+    pub expires_micros: u64,
+}
+/// A hold was let go.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HoldReleased {
+    /// 16 bytes.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub hold_id: ::prost::bytes::Bytes,
+    /// As it was placed.
+    #[prost(string, tag = "2")]
+    pub from: ::prost::alloc::string::String,
+    /// As it was placed.
+    #[prost(string, tag = "3")]
+    pub to: ::prost::alloc::string::String,
+    /// Credits it still held.
+    #[prost(uint64, tag = "4")]
+    pub amount: u64,
+}
+/// A hold's time was over.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HoldExpired {
+    /// 16 bytes.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub hold_id: ::prost::bytes::Bytes,
+    /// As it was placed.
+    #[prost(string, tag = "2")]
+    pub from: ::prost::alloc::string::String,
+    /// As it was placed.
+    #[prost(string, tag = "3")]
+    pub to: ::prost::alloc::string::String,
+    /// Credits it still held.
+    #[prost(uint64, tag = "4")]
+    pub amount: u64,
+}
+/// What a player may bring to tables. A window that is not set has no limit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WindowLimits {
+    /// Within any 24 hours.
+    #[prost(uint64, optional, tag = "1")]
+    pub day: ::core::option::Option<u64>,
+    /// Within any 7 days.
+    #[prost(uint64, optional, tag = "2")]
+    pub week: ::core::option::Option<u64>,
+    /// Within any 30 days.
+    #[prost(uint64, optional, tag = "3")]
+    pub month: ::core::option::Option<u64>,
+}
+/// A player's limits were set, by himself or by an operator.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LimitsSet {
+    /// 16 bytes.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub player_id: ::prost::bytes::Bytes,
+    /// Whose they are.
+    #[prost(enumeration = "LimitSetter", tag = "2")]
+    pub by: i32,
+    /// What holds from now on.
+    #[prost(message, optional, tag = "3")]
+    pub now: ::core::option::Option<WindowLimits>,
+    /// What will hold in its place, where a looser limit waits.
+    #[prost(message, optional, tag = "4")]
+    pub later: ::core::option::Option<WindowLimits>,
+    /// Microseconds since 1970: from when `later` holds; 0 where nothing waits.
+    #[prost(uint64, tag = "5")]
+    pub later_micros: u64,
+}
+/// A player keeps himself from play.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlayerExcluded {
+    /// 16 bytes.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub player_id: ::prost::bytes::Bytes,
+    /// Microseconds since 1970: until when; not set: for good.
+    #[prost(uint64, optional, tag = "2")]
+    pub until_micros: ::core::option::Option<u64>,
+}
+/// An operator proposes to set an account right; `house/issuance` has the other leg.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AdjustmentProposed {
+    /// 16 bytes: the request id it was proposed with.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub adjustment_id: ::prost::bytes::Bytes,
+    /// The account's name.
+    #[prost(string, tag = "2")]
+    pub account: ::prost::alloc::string::String,
+    /// Credits: negative leaves the account.
+    #[prost(sint64, tag = "3")]
+    pub amount: i64,
+    /// The operator's reason.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+    /// The operator's name.
+    #[prost(string, tag = "5")]
+    pub proposed_by: ::prost::alloc::string::String,
+}
+/// A proposal was rejected.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AdjustmentRejected {
+    /// 16 bytes.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub adjustment_id: ::prost::bytes::Bytes,
+    /// The name of the account it was proposed for.
+    #[prost(string, tag = "2")]
+    pub account: ::prost::alloc::string::String,
+    /// An operator's reason.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Whose limits they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum LimitSetter {
+    /// Not used.
+    Unspecified = 0,
+    /// The player's own.
+    Player = 1,
+    /// The operator's.
+    Operator = 2,
+}
+impl LimitSetter {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "LIMIT_SETTER_UNSPECIFIED",
+            Self::Player => "LIMIT_SETTER_PLAYER",
+            Self::Operator => "LIMIT_SETTER_OPERATOR",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "LIMIT_SETTER_UNSPECIFIED" => Some(Self::Unspecified),
+            "LIMIT_SETTER_PLAYER" => Some(Self::Player),
+            "LIMIT_SETTER_OPERATOR" => Some(Self::Operator),
+            _ => None,
+        }
+    }
 }

@@ -16,6 +16,23 @@ pub struct OpenAccountResponse {
     #[prost(string, tag = "1")]
     pub account: ::prost::alloc::string::String,
 }
+/// Opens accounts.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OpenAccountsRequest {
+    /// 16 bytes: names this command; repeating it changes nothing.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes each, 1 to 1,000, none twice.
+    #[prost(bytes = "vec", repeated, tag = "2")]
+    pub player_ids: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
+}
+/// Opened accounts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OpenAccountsResponse {
+    /// How many of them were not open before.
+    #[prost(uint32, tag = "1")]
+    pub opened: u32,
+}
 /// Asks for an account.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetAccountRequest {
@@ -35,6 +52,78 @@ pub struct GetAccountResponse {
     /// Credits at tables.
     #[prost(message, repeated, tag = "3")]
     pub seats: ::prost::alloc::vec::Vec<SeatBalance>,
+    /// Credits of `balance` that are held, and so not available.
+    #[prost(uint64, tag = "4")]
+    pub held: u64,
+    /// Nothing leaves the account.
+    #[prost(bool, tag = "5")]
+    pub frozen: bool,
+    /// Closed for good.
+    #[prost(bool, tag = "6")]
+    pub closed: bool,
+    /// The player keeps himself from play until then, the last second of 9999 for good; unset: he does not.
+    #[prost(message, optional, tag = "7")]
+    pub excluded_until: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Freezes an account.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FreezeAccountRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// Why, 1 to 200 characters.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Frozen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FreezeAccountResponse {
+    /// The event's position in the wallet's log.
+    #[prost(uint64, tag = "1")]
+    pub position: u64,
+}
+/// Unfreezes an account.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UnfreezeAccountRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// Why, 1 to 200 characters.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Unfrozen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UnfreezeAccountResponse {
+    /// The event's position in the wallet's log.
+    #[prost(uint64, tag = "1")]
+    pub position: u64,
+}
+/// Closes an account.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CloseAccountRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// Why, 1 to 200 characters.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Closed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CloseAccountResponse {
+    /// The event's position in the wallet's log.
+    #[prost(uint64, tag = "1")]
+    pub position: u64,
 }
 /// Credits at a table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -58,6 +147,12 @@ pub struct ListEntriesRequest {
     /// What the page before gave as next_page_token, or empty.
     #[prost(string, tag = "3")]
     pub page_token: ::prost::alloc::string::String,
+    /// Entries recorded at this time or later; unset: from the first.
+    #[prost(message, optional, tag = "4")]
+    pub from: ::core::option::Option<::prost_types::Timestamp>,
+    /// Entries recorded before this time; unset: to the last.
+    #[prost(message, optional, tag = "5")]
+    pub to: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A page of entries.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -99,6 +194,392 @@ pub struct Entry {
     /// The transfer's position in the wallet's log.
     #[prost(uint64, tag = "9")]
     pub position: u64,
+}
+/// Asks for a statement.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExportStatementRequest {
+    /// 16 bytes, or empty for one's own.
+    #[prost(bytes = "vec", tag = "1")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// Entries recorded at this time or later; unset: from the first.
+    #[prost(message, optional, tag = "2")]
+    pub from: ::core::option::Option<::prost_types::Timestamp>,
+    /// Entries recorded before this time; unset: to the last.
+    #[prost(message, optional, tag = "3")]
+    pub to: ::core::option::Option<::prost_types::Timestamp>,
+    /// How it is written.
+    #[prost(enumeration = "StatementFormat", tag = "4")]
+    pub format: i32,
+}
+/// A piece of a statement's file.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExportStatementResponse {
+    /// UTF-8; the pieces, in their order, are the file. At most 32 KiB.
+    #[prost(bytes = "vec", tag = "1")]
+    pub chunk: ::prost::alloc::vec::Vec<u8>,
+}
+/// What a player may bring to tables, as the sum of his buy-ins. A window that is not set has no limit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Limits {
+    /// Within any 24 hours.
+    #[prost(uint64, optional, tag = "1")]
+    pub day: ::core::option::Option<u64>,
+    /// Within any 7 days.
+    #[prost(uint64, optional, tag = "2")]
+    pub week: ::core::option::Option<u64>,
+    /// Within any 30 days.
+    #[prost(uint64, optional, tag = "3")]
+    pub month: ::core::option::Option<u64>,
+}
+/// Sets limits: all three windows. Who calls says whose they are: a player sets his own, an operator the operator's.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetLimitsRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes, or empty for one's own.
+    #[prost(bytes = "vec", tag = "2")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// What shall hold.
+    #[prost(message, optional, tag = "3")]
+    pub limits: ::core::option::Option<Limits>,
+}
+/// Set limits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetLimitsResponse {
+    /// What holds now.
+    #[prost(message, optional, tag = "1")]
+    pub now: ::core::option::Option<Limits>,
+    /// What will hold, where a looser limit waits.
+    #[prost(message, optional, tag = "2")]
+    pub later: ::core::option::Option<Limits>,
+    /// From when; unset where nothing waits.
+    #[prost(message, optional, tag = "3")]
+    pub later_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Asks for limits.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetLimitsRequest {
+    /// 16 bytes, or empty for one's own.
+    #[prost(bytes = "vec", tag = "1")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// Limits. Of the player's and the operator's the stricter holds, window by window.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetLimitsResponse {
+    /// The player's own.
+    #[prost(message, optional, tag = "1")]
+    pub own: ::core::option::Option<SetLimitsResponse>,
+    /// The operator's.
+    #[prost(message, optional, tag = "2")]
+    pub operator: ::core::option::Option<SetLimitsResponse>,
+    /// What he has brought to tables within each window, to the hour: a buy-in counts to the end of its hour.
+    #[prost(message, optional, tag = "3")]
+    pub used: ::core::option::Option<Limits>,
+}
+/// Keeps a player from play. A player calls for himself; an operator at the player's wish.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExcludeRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes, or empty for oneself.
+    #[prost(bytes = "vec", tag = "2")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// Until when; unset: for good.
+    #[prost(message, optional, tag = "3")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Kept from play.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExcludeResponse {
+    /// Until when; unset: for good.
+    #[prost(message, optional, tag = "1")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Proposes an adjustment.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProposeAdjustmentRequest {
+    /// 16 bytes: the proposal's id.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// The account's name; not "house/issuance", which has the other leg.
+    #[prost(string, tag = "2")]
+    pub account: ::prost::alloc::string::String,
+    /// Credits: negative takes them from the account. Not 0.
+    #[prost(sint64, tag = "3")]
+    pub amount: i64,
+    /// Why, 1 to 200 characters.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// A proposal.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProposeAdjustmentResponse {
+    /// Its id: the request's.
+    #[prost(bytes = "vec", tag = "1")]
+    pub adjustment_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// Approves an adjustment.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ApproveAdjustmentRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub adjustment_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// Approved, and posted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ApproveAdjustmentResponse {
+    /// The transfer's position in the wallet's log. The transfer's id is the approval's request_id.
+    #[prost(uint64, tag = "1")]
+    pub position: u64,
+}
+/// Rejects an adjustment.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RejectAdjustmentRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub adjustment_id: ::prost::alloc::vec::Vec<u8>,
+    /// Why, 1 to 200 characters.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Rejected.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RejectAdjustmentResponse {
+    /// The event's position in the wallet's log.
+    #[prost(uint64, tag = "1")]
+    pub position: u64,
+}
+/// Asks for proposals.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListAdjustmentsRequest {
+    /// 1 to 1,000; 0: 100.
+    #[prost(uint32, tag = "1")]
+    pub page_size: u32,
+    /// What the page before gave as next_page_token, or empty.
+    #[prost(string, tag = "2")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// A page of proposals.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListAdjustmentsResponse {
+    /// Oldest first.
+    #[prost(message, repeated, tag = "1")]
+    pub adjustments: ::prost::alloc::vec::Vec<Adjustment>,
+    /// Empty: there are no more.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// A proposal that waits.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Adjustment {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub adjustment_id: ::prost::alloc::vec::Vec<u8>,
+    /// The account's name.
+    #[prost(string, tag = "2")]
+    pub account: ::prost::alloc::string::String,
+    /// Credits.
+    #[prost(sint64, tag = "3")]
+    pub amount: i64,
+    /// Why.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+    /// Who proposed it: an operator's name.
+    #[prost(string, tag = "5")]
+    pub proposed_by: ::prost::alloc::string::String,
+    /// When.
+    #[prost(message, optional, tag = "6")]
+    pub proposed_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// A transfer that somebody wants.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Transfer {
+    /// 16 bytes: its id, for ever.
+    #[prost(bytes = "vec", tag = "1")]
+    pub transfer_id: ::prost::alloc::vec::Vec<u8>,
+    /// What for. Services: BUY_IN, CASH_OUT, SETTLEMENT, POT_REFUND. Operators: ISSUE, REDEEM.
+    #[prost(enumeration = "TransferKind", tag = "2")]
+    pub kind: i32,
+    /// 16 bytes: the table of a SETTLEMENT or POT_REFUND; empty else.
+    #[prost(bytes = "vec", tag = "3")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// 2 to 64, none of 0 credits, no account twice, summing to zero. A SETTLEMENT may have none.
+    #[prost(message, repeated, tag = "4")]
+    pub legs: ::prost::alloc::vec::Vec<Leg>,
+    /// An operator's reason, 1 to 200 characters; empty else.
+    #[prost(string, tag = "5")]
+    pub reason: ::prost::alloc::string::String,
+    /// It is posted only together with the next one in the batch. The last of a batch is not linked.
+    #[prost(bool, tag = "6")]
+    pub linked: bool,
+}
+/// What became of a transfer.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PostResult {
+    /// Which.
+    #[prost(bytes = "vec", tag = "1")]
+    pub transfer_id: ::prost::alloc::vec::Vec<u8>,
+    /// One of them is set.
+    #[prost(oneof = "post_result::Outcome", tags = "2, 3")]
+    pub outcome: ::core::option::Option<post_result::Outcome>,
+}
+/// Nested message and enum types in `PostResult`.
+pub mod post_result {
+    /// One of them is set.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Outcome {
+        /// It is posted: its position in the wallet's log.
+        #[prost(uint64, tag = "2")]
+        Position(u64),
+        /// It is not, and nothing of it.
+        #[prost(message, tag = "3")]
+        Refused(super::Refused),
+    }
+}
+/// A no.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Refused {
+    /// TRANSFER_REFUSED with `refusal`, or REQUEST_ID_REUSED, BAD_FIELD, OVERLOADED or UNAVAILABLE: the last two may be
+    /// repeated.
+    #[prost(enumeration = "super::super::common::v1::ErrorReason", tag = "1")]
+    pub reason: i32,
+    /// Why the ledger refuses.
+    #[prost(enumeration = "Refusal", tag = "2")]
+    pub refusal: i32,
+    /// In words, with what to do.
+    #[prost(string, tag = "3")]
+    pub text: ::prost::alloc::string::String,
+}
+/// Posts transfers.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PostBatchRequest {
+    /// 1 to 1,000.
+    #[prost(message, repeated, tag = "1")]
+    pub transfers: ::prost::alloc::vec::Vec<Transfer>,
+}
+/// Posted transfers.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PostBatchResponse {
+    /// One a transfer, in their order.
+    #[prost(message, repeated, tag = "1")]
+    pub results: ::prost::alloc::vec::Vec<PostResult>,
+}
+/// Posts a transfer.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PostRequest {
+    /// Not linked.
+    #[prost(message, optional, tag = "1")]
+    pub transfer: ::core::option::Option<Transfer>,
+}
+/// A posted transfer.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PostResponse {
+    /// What became of it.
+    #[prost(message, optional, tag = "1")]
+    pub result: ::core::option::Option<PostResult>,
+}
+/// Holds credits.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlaceHoldRequest {
+    /// 16 bytes: the hold's id.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// The account's name: a player's or a seat's.
+    #[prost(string, tag = "2")]
+    pub account: ::prost::alloc::string::String,
+    /// Where they go if captured: for a player's account his seat; for a seat its table's pots or another seat there.
+    #[prost(string, tag = "3")]
+    pub to: ::prost::alloc::string::String,
+    /// At least 1.
+    #[prost(uint64, tag = "4")]
+    pub amount: u64,
+    /// When it expires by itself; it lies ahead, at most 30 days.
+    #[prost(message, optional, tag = "5")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Held.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlaceHoldResponse {
+    /// The hold's id: the request's.
+    #[prost(bytes = "vec", tag = "1")]
+    pub hold_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// Captures a hold.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CaptureHoldRequest {
+    /// 16 bytes: the transfer's id.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub hold_id: ::prost::alloc::vec::Vec<u8>,
+    /// At least 1, at most what the hold has left.
+    #[prost(uint64, tag = "3")]
+    pub amount: u64,
+    /// Keep what is left on hold; else it is released.
+    #[prost(bool, tag = "4")]
+    pub keep_rest: bool,
+}
+/// Captured.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CaptureHoldResponse {
+    /// The transfer's position in the wallet's log.
+    #[prost(uint64, tag = "1")]
+    pub position: u64,
+}
+/// Releases a hold.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReleaseHoldRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub hold_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// Released.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReleaseHoldResponse {
+    /// The event's position in the wallet's log.
+    #[prost(uint64, tag = "1")]
+    pub position: u64,
+}
+/// Asks for a hold.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetHoldRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub hold_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// A hold.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetHoldResponse {
+    /// The account's name.
+    #[prost(string, tag = "1")]
+    pub account: ::prost::alloc::string::String,
+    /// Where captures go.
+    #[prost(string, tag = "2")]
+    pub to: ::prost::alloc::string::String,
+    /// Credits when it was placed.
+    #[prost(uint64, tag = "3")]
+    pub amount: u64,
+    /// Credits still held.
+    #[prost(uint64, tag = "4")]
+    pub left: u64,
+    /// What became of it.
+    #[prost(enumeration = "HoldState", tag = "5")]
+    pub state: i32,
+    /// When it expires by itself.
+    #[prost(message, optional, tag = "6")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Issues credits.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -237,6 +718,22 @@ pub struct GetBalanceRequest {
     /// The account's name.
     #[prost(string, tag = "1")]
     pub account: ::prost::alloc::string::String,
+    /// As of when; neither: now.
+    #[prost(oneof = "get_balance_request::AsOf", tags = "2, 3")]
+    pub as_of: ::core::option::Option<get_balance_request::AsOf>,
+}
+/// Nested message and enum types in `GetBalanceRequest`.
+pub mod get_balance_request {
+    /// As of when; neither: now.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum AsOf {
+        /// After the event at this position of the wallet's log.
+        #[prost(uint64, tag = "2")]
+        Position(u64),
+        /// After the last event recorded at this time or before.
+        #[prost(message, tag = "3")]
+        Time(::prost_types::Timestamp),
+    }
 }
 /// A balance.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -244,6 +741,139 @@ pub struct GetBalanceResponse {
     /// Negative only for "house/issuance".
     #[prost(sint64, tag = "1")]
     pub balance: i64,
+    /// Credits of it that are held now; of the past 0.
+    #[prost(uint64, tag = "2")]
+    pub held: u64,
+    /// The log's size that this is true of.
+    #[prost(uint64, tag = "3")]
+    pub size: u64,
+}
+/// Why the ledger refuses. The order is the order of precedence: where several apply, the first is the answer, and
+/// within one the earliest leg. First what is wrong with the command whatever the balances are, then what is wrong with it now.
+/// In errors it is the metadata `refusal`, without the prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Refusal {
+    /// Not used.
+    Unspecified = 0,
+    /// A transfer has at least 2 legs.
+    TooFewLegs = 1,
+    /// A transfer has at most 64 legs.
+    TooManyLegs = 2,
+    /// A leg moves nothing.
+    ZeroLeg = 3,
+    /// An account has two legs.
+    DuplicateAccount = 4,
+    /// The legs do not sum to zero; metadata `sum`.
+    NotBalanced = 5,
+    /// A transfer or hold of this kind has no such leg; metadata `account`.
+    WrongAccount = 6,
+    /// What an operator does needs a reason.
+    ReasonMissing = 7,
+    /// A reason has at most 200 characters.
+    ReasonTooLong = 8,
+    /// The time must lie ahead: a hold's end, an exclusion's end.
+    TimePassed = 9,
+    /// The account is open already; metadata `account`.
+    AccountExists = 10,
+    /// There is no such account; metadata `account`.
+    AccountUnknown = 11,
+    /// The account was closed; metadata `account`.
+    AccountClosed = 12,
+    /// The account is frozen: nothing leaves it; metadata `account`.
+    AccountFrozen = 13,
+    /// The account is not frozen; metadata `account`.
+    AccountNotFrozen = 14,
+    /// The account is not empty, or something is held of it or lies at a table; metadata `account`.
+    AccountNotEmpty = 15,
+    /// No hold of this id is pending: it was captured, released, has expired or never was.
+    HoldNotPending = 16,
+    /// No proposal of this id waits.
+    AdjustmentNotPending = 17,
+    /// Who proposed an adjustment cannot approve it.
+    SameOperator = 18,
+    /// The player keeps himself from play; metadata `account` and `until`, Unix microseconds.
+    Excluded = 19,
+    /// An exclusion can only be made longer; metadata `until`, Unix microseconds.
+    ExclusionShorter = 20,
+    /// The player's limit or the operator's; metadata `window` (DAY, WEEK, MONTH), `limit` and `left`.
+    LimitReached = 21,
+    /// A hold has less than this; metadata `left`.
+    HoldTooSmall = 22,
+    /// Fewer credits are available; metadata `account` and `short`.
+    InsufficientCredits = 23,
+    /// A balance would leave the range of balances, 2^53 - 1 either way; metadata `account`.
+    BalanceOutOfRange = 24,
+    /// Another transfer of its linked group is refused.
+    LinkedRefused = 25,
+}
+impl Refusal {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "REFUSAL_UNSPECIFIED",
+            Self::TooFewLegs => "REFUSAL_TOO_FEW_LEGS",
+            Self::TooManyLegs => "REFUSAL_TOO_MANY_LEGS",
+            Self::ZeroLeg => "REFUSAL_ZERO_LEG",
+            Self::DuplicateAccount => "REFUSAL_DUPLICATE_ACCOUNT",
+            Self::NotBalanced => "REFUSAL_NOT_BALANCED",
+            Self::WrongAccount => "REFUSAL_WRONG_ACCOUNT",
+            Self::ReasonMissing => "REFUSAL_REASON_MISSING",
+            Self::ReasonTooLong => "REFUSAL_REASON_TOO_LONG",
+            Self::TimePassed => "REFUSAL_TIME_PASSED",
+            Self::AccountExists => "REFUSAL_ACCOUNT_EXISTS",
+            Self::AccountUnknown => "REFUSAL_ACCOUNT_UNKNOWN",
+            Self::AccountClosed => "REFUSAL_ACCOUNT_CLOSED",
+            Self::AccountFrozen => "REFUSAL_ACCOUNT_FROZEN",
+            Self::AccountNotFrozen => "REFUSAL_ACCOUNT_NOT_FROZEN",
+            Self::AccountNotEmpty => "REFUSAL_ACCOUNT_NOT_EMPTY",
+            Self::HoldNotPending => "REFUSAL_HOLD_NOT_PENDING",
+            Self::AdjustmentNotPending => "REFUSAL_ADJUSTMENT_NOT_PENDING",
+            Self::SameOperator => "REFUSAL_SAME_OPERATOR",
+            Self::Excluded => "REFUSAL_EXCLUDED",
+            Self::ExclusionShorter => "REFUSAL_EXCLUSION_SHORTER",
+            Self::LimitReached => "REFUSAL_LIMIT_REACHED",
+            Self::HoldTooSmall => "REFUSAL_HOLD_TOO_SMALL",
+            Self::InsufficientCredits => "REFUSAL_INSUFFICIENT_CREDITS",
+            Self::BalanceOutOfRange => "REFUSAL_BALANCE_OUT_OF_RANGE",
+            Self::LinkedRefused => "REFUSAL_LINKED_REFUSED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "REFUSAL_UNSPECIFIED" => Some(Self::Unspecified),
+            "REFUSAL_TOO_FEW_LEGS" => Some(Self::TooFewLegs),
+            "REFUSAL_TOO_MANY_LEGS" => Some(Self::TooManyLegs),
+            "REFUSAL_ZERO_LEG" => Some(Self::ZeroLeg),
+            "REFUSAL_DUPLICATE_ACCOUNT" => Some(Self::DuplicateAccount),
+            "REFUSAL_NOT_BALANCED" => Some(Self::NotBalanced),
+            "REFUSAL_WRONG_ACCOUNT" => Some(Self::WrongAccount),
+            "REFUSAL_REASON_MISSING" => Some(Self::ReasonMissing),
+            "REFUSAL_REASON_TOO_LONG" => Some(Self::ReasonTooLong),
+            "REFUSAL_TIME_PASSED" => Some(Self::TimePassed),
+            "REFUSAL_ACCOUNT_EXISTS" => Some(Self::AccountExists),
+            "REFUSAL_ACCOUNT_UNKNOWN" => Some(Self::AccountUnknown),
+            "REFUSAL_ACCOUNT_CLOSED" => Some(Self::AccountClosed),
+            "REFUSAL_ACCOUNT_FROZEN" => Some(Self::AccountFrozen),
+            "REFUSAL_ACCOUNT_NOT_FROZEN" => Some(Self::AccountNotFrozen),
+            "REFUSAL_ACCOUNT_NOT_EMPTY" => Some(Self::AccountNotEmpty),
+            "REFUSAL_HOLD_NOT_PENDING" => Some(Self::HoldNotPending),
+            "REFUSAL_ADJUSTMENT_NOT_PENDING" => Some(Self::AdjustmentNotPending),
+            "REFUSAL_SAME_OPERATOR" => Some(Self::SameOperator),
+            "REFUSAL_EXCLUDED" => Some(Self::Excluded),
+            "REFUSAL_EXCLUSION_SHORTER" => Some(Self::ExclusionShorter),
+            "REFUSAL_LIMIT_REACHED" => Some(Self::LimitReached),
+            "REFUSAL_HOLD_TOO_SMALL" => Some(Self::HoldTooSmall),
+            "REFUSAL_INSUFFICIENT_CREDITS" => Some(Self::InsufficientCredits),
+            "REFUSAL_BALANCE_OUT_OF_RANGE" => Some(Self::BalanceOutOfRange),
+            "REFUSAL_LINKED_REFUSED" => Some(Self::LinkedRefused),
+            _ => None,
+        }
+    }
 }
 /// What transfers are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -263,6 +893,10 @@ pub enum TransferKind {
     Settlement = 5,
     /// A table's pots paid back to its seats as it closes.
     PotRefund = 6,
+    /// Something set right by two operators.
+    Adjustment = 7,
+    /// What was held, paid.
+    Capture = 8,
 }
 impl TransferKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -278,6 +912,8 @@ impl TransferKind {
             Self::CashOut => "TRANSFER_KIND_CASH_OUT",
             Self::Settlement => "TRANSFER_KIND_SETTLEMENT",
             Self::PotRefund => "TRANSFER_KIND_POT_REFUND",
+            Self::Adjustment => "TRANSFER_KIND_ADJUSTMENT",
+            Self::Capture => "TRANSFER_KIND_CAPTURE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -290,6 +926,84 @@ impl TransferKind {
             "TRANSFER_KIND_CASH_OUT" => Some(Self::CashOut),
             "TRANSFER_KIND_SETTLEMENT" => Some(Self::Settlement),
             "TRANSFER_KIND_POT_REFUND" => Some(Self::PotRefund),
+            "TRANSFER_KIND_ADJUSTMENT" => Some(Self::Adjustment),
+            "TRANSFER_KIND_CAPTURE" => Some(Self::Capture),
+            _ => None,
+        }
+    }
+}
+/// How a statement is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum StatementFormat {
+    /// As STATEMENT_FORMAT_CSV.
+    Unspecified = 0,
+    /// RFC 4180, a header and a line an entry: position, recorded_at (RFC 3339, UTC), kind, amount, balance, transfer_id,
+    /// hand_id, table_id, reason. A reason that begins with =, +, - or @ has an apostrophe before it, so that no
+    /// spreadsheet takes it for a formula.
+    Csv = 1,
+    /// One JSON object: account, opening, entries as `Entry` by the protobuf JSON mapping, closing.
+    Json = 2,
+}
+impl StatementFormat {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "STATEMENT_FORMAT_UNSPECIFIED",
+            Self::Csv => "STATEMENT_FORMAT_CSV",
+            Self::Json => "STATEMENT_FORMAT_JSON",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "STATEMENT_FORMAT_UNSPECIFIED" => Some(Self::Unspecified),
+            "STATEMENT_FORMAT_CSV" => Some(Self::Csv),
+            "STATEMENT_FORMAT_JSON" => Some(Self::Json),
+            _ => None,
+        }
+    }
+}
+/// What became of a hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum HoldState {
+    /// Not used.
+    Unspecified = 0,
+    /// It holds.
+    Pending = 1,
+    /// Paid, at least in part, and closed.
+    Captured = 2,
+    /// Let go.
+    Released = 3,
+    /// Its time was over.
+    Expired = 4,
+}
+impl HoldState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "HOLD_STATE_UNSPECIFIED",
+            Self::Pending => "HOLD_STATE_PENDING",
+            Self::Captured => "HOLD_STATE_CAPTURED",
+            Self::Released => "HOLD_STATE_RELEASED",
+            Self::Expired => "HOLD_STATE_EXPIRED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "HOLD_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "HOLD_STATE_PENDING" => Some(Self::Pending),
+            "HOLD_STATE_CAPTURED" => Some(Self::Captured),
+            "HOLD_STATE_RELEASED" => Some(Self::Released),
+            "HOLD_STATE_EXPIRED" => Some(Self::Expired),
             _ => None,
         }
     }
@@ -414,7 +1128,34 @@ pub mod wallet_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// The credits of a player's account, and at which tables more of his credits are.
+        /// Open many players' accounts. Those that are open already stay as they are.
+        pub async fn open_accounts(
+            &mut self,
+            request: impl tonic::IntoRequest<super::OpenAccountsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::OpenAccountsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.WalletService/OpenAccounts",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.wallet.v1.WalletService", "OpenAccounts"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// What a player has: his account, what is held of it, its state, and at which tables more of his credits are.
         pub async fn get_account(
             &mut self,
             request: impl tonic::IntoRequest<super::GetAccountRequest>,
@@ -437,6 +1178,87 @@ pub mod wallet_service_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("sabacc.wallet.v1.WalletService", "GetAccount"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Stop credits from leaving an account. What comes in still comes in.
+        pub async fn freeze_account(
+            &mut self,
+            request: impl tonic::IntoRequest<super::FreezeAccountRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::FreezeAccountResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.WalletService/FreezeAccount",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.wallet.v1.WalletService", "FreezeAccount"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Undo a freeze.
+        pub async fn unfreeze_account(
+            &mut self,
+            request: impl tonic::IntoRequest<super::UnfreezeAccountRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::UnfreezeAccountResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.WalletService/UnfreezeAccount",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.wallet.v1.WalletService", "UnfreezeAccount"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Close an account for good. It must be empty, with nothing held and nothing at a table.
+        pub async fn close_account(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CloseAccountRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CloseAccountResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.WalletService/CloseAccount",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.wallet.v1.WalletService", "CloseAccount"),
+                );
             self.inner.unary(req, path, codec).await
         }
         /// Every entry of a player's account, oldest first, each with its running balance.
@@ -464,6 +1286,109 @@ pub mod wallet_service_client {
                 .insert(
                     GrpcMethod::new("sabacc.wallet.v1.WalletService", "ListEntries"),
                 );
+            self.inner.unary(req, path, codec).await
+        }
+        /// A player's statement as a file: what was there, every entry, what is there.
+        pub async fn export_statement(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExportStatementRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::ExportStatementResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.WalletService/ExportStatement",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.wallet.v1.WalletService", "ExportStatement"),
+                );
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Limits of what a player may bring to tables. A tighter limit holds at once, a looser one after 24 hours.
+        pub async fn set_limits(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SetLimitsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SetLimitsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.WalletService/SetLimits",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.wallet.v1.WalletService", "SetLimits"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// The limits of a player, and what he has brought to tables.
+        pub async fn get_limits(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetLimitsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetLimitsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.WalletService/GetLimits",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.wallet.v1.WalletService", "GetLimits"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Keep oneself from play, at once, until a time. It can be made longer and never shorter. Credits can still be
+        /// taken out.
+        pub async fn exclude(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExcludeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExcludeResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.WalletService/Exclude",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.wallet.v1.WalletService", "Exclude"));
             self.inner.unary(req, path, codec).await
         }
         /// Bring credits into being on a player's account. An operator's act, with a reason.
@@ -510,6 +1435,120 @@ pub mod wallet_service_client {
                 .insert(GrpcMethod::new("sabacc.wallet.v1.WalletService", "Redeem"));
             self.inner.unary(req, path, codec).await
         }
+        /// Propose to set something right on any account. Nothing moves before another operator approves it.
+        pub async fn propose_adjustment(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ProposeAdjustmentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProposeAdjustmentResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.WalletService/ProposeAdjustment",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "sabacc.wallet.v1.WalletService",
+                        "ProposeAdjustment",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Approve another operator's proposal: it is posted.
+        pub async fn approve_adjustment(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ApproveAdjustmentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ApproveAdjustmentResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.WalletService/ApproveAdjustment",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "sabacc.wallet.v1.WalletService",
+                        "ApproveAdjustment",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Reject a proposal, one's own too.
+        pub async fn reject_adjustment(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RejectAdjustmentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RejectAdjustmentResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.WalletService/RejectAdjustment",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.wallet.v1.WalletService", "RejectAdjustment"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// The proposals that wait, oldest first.
+        pub async fn list_adjustments(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListAdjustmentsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListAdjustmentsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.WalletService/ListAdjustments",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.wallet.v1.WalletService", "ListAdjustments"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -533,12 +1572,44 @@ pub mod wallet_service_server {
             tonic::Response<super::OpenAccountResponse>,
             tonic::Status,
         >;
-        /// The credits of a player's account, and at which tables more of his credits are.
+        /// Open many players' accounts. Those that are open already stay as they are.
+        async fn open_accounts(
+            &self,
+            request: tonic::Request<super::OpenAccountsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::OpenAccountsResponse>,
+            tonic::Status,
+        >;
+        /// What a player has: his account, what is held of it, its state, and at which tables more of his credits are.
         async fn get_account(
             &self,
             request: tonic::Request<super::GetAccountRequest>,
         ) -> std::result::Result<
             tonic::Response<super::GetAccountResponse>,
+            tonic::Status,
+        >;
+        /// Stop credits from leaving an account. What comes in still comes in.
+        async fn freeze_account(
+            &self,
+            request: tonic::Request<super::FreezeAccountRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::FreezeAccountResponse>,
+            tonic::Status,
+        >;
+        /// Undo a freeze.
+        async fn unfreeze_account(
+            &self,
+            request: tonic::Request<super::UnfreezeAccountRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::UnfreezeAccountResponse>,
+            tonic::Status,
+        >;
+        /// Close an account for good. It must be empty, with nothing held and nothing at a table.
+        async fn close_account(
+            &self,
+            request: tonic::Request<super::CloseAccountRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CloseAccountResponse>,
             tonic::Status,
         >;
         /// Every entry of a player's account, oldest first, each with its running balance.
@@ -549,6 +1620,42 @@ pub mod wallet_service_server {
             tonic::Response<super::ListEntriesResponse>,
             tonic::Status,
         >;
+        /// Server streaming response type for the ExportStatement method.
+        type ExportStatementStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::ExportStatementResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// A player's statement as a file: what was there, every entry, what is there.
+        async fn export_statement(
+            &self,
+            request: tonic::Request<super::ExportStatementRequest>,
+        ) -> std::result::Result<
+            tonic::Response<Self::ExportStatementStream>,
+            tonic::Status,
+        >;
+        /// Limits of what a player may bring to tables. A tighter limit holds at once, a looser one after 24 hours.
+        async fn set_limits(
+            &self,
+            request: tonic::Request<super::SetLimitsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SetLimitsResponse>,
+            tonic::Status,
+        >;
+        /// The limits of a player, and what he has brought to tables.
+        async fn get_limits(
+            &self,
+            request: tonic::Request<super::GetLimitsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetLimitsResponse>,
+            tonic::Status,
+        >;
+        /// Keep oneself from play, at once, until a time. It can be made longer and never shorter. Credits can still be
+        /// taken out.
+        async fn exclude(
+            &self,
+            request: tonic::Request<super::ExcludeRequest>,
+        ) -> std::result::Result<tonic::Response<super::ExcludeResponse>, tonic::Status>;
         /// Bring credits into being on a player's account. An operator's act, with a reason.
         async fn issue(
             &self,
@@ -559,6 +1666,38 @@ pub mod wallet_service_server {
             &self,
             request: tonic::Request<super::RedeemRequest>,
         ) -> std::result::Result<tonic::Response<super::RedeemResponse>, tonic::Status>;
+        /// Propose to set something right on any account. Nothing moves before another operator approves it.
+        async fn propose_adjustment(
+            &self,
+            request: tonic::Request<super::ProposeAdjustmentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProposeAdjustmentResponse>,
+            tonic::Status,
+        >;
+        /// Approve another operator's proposal: it is posted.
+        async fn approve_adjustment(
+            &self,
+            request: tonic::Request<super::ApproveAdjustmentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ApproveAdjustmentResponse>,
+            tonic::Status,
+        >;
+        /// Reject a proposal, one's own too.
+        async fn reject_adjustment(
+            &self,
+            request: tonic::Request<super::RejectAdjustmentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RejectAdjustmentResponse>,
+            tonic::Status,
+        >;
+        /// The proposals that wait, oldest first.
+        async fn list_adjustments(
+            &self,
+            request: tonic::Request<super::ListAdjustmentsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListAdjustmentsResponse>,
+            tonic::Status,
+        >;
     }
     /// Accounts of players and acts of operators. A player sees and moves only his own account: where a player calls,
     /// `player_id` may be left empty and must else be his own.
@@ -683,6 +1822,51 @@ pub mod wallet_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/sabacc.wallet.v1.WalletService/OpenAccounts" => {
+                    #[allow(non_camel_case_types)]
+                    struct OpenAccountsSvc<T: WalletService>(pub Arc<T>);
+                    impl<
+                        T: WalletService,
+                    > tonic::server::UnaryService<super::OpenAccountsRequest>
+                    for OpenAccountsSvc<T> {
+                        type Response = super::OpenAccountsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::OpenAccountsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WalletService>::open_accounts(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = OpenAccountsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/sabacc.wallet.v1.WalletService/GetAccount" => {
                     #[allow(non_camel_case_types)]
                     struct GetAccountSvc<T: WalletService>(pub Arc<T>);
@@ -728,6 +1912,142 @@ pub mod wallet_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/sabacc.wallet.v1.WalletService/FreezeAccount" => {
+                    #[allow(non_camel_case_types)]
+                    struct FreezeAccountSvc<T: WalletService>(pub Arc<T>);
+                    impl<
+                        T: WalletService,
+                    > tonic::server::UnaryService<super::FreezeAccountRequest>
+                    for FreezeAccountSvc<T> {
+                        type Response = super::FreezeAccountResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::FreezeAccountRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WalletService>::freeze_account(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = FreezeAccountSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.WalletService/UnfreezeAccount" => {
+                    #[allow(non_camel_case_types)]
+                    struct UnfreezeAccountSvc<T: WalletService>(pub Arc<T>);
+                    impl<
+                        T: WalletService,
+                    > tonic::server::UnaryService<super::UnfreezeAccountRequest>
+                    for UnfreezeAccountSvc<T> {
+                        type Response = super::UnfreezeAccountResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::UnfreezeAccountRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WalletService>::unfreeze_account(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = UnfreezeAccountSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.WalletService/CloseAccount" => {
+                    #[allow(non_camel_case_types)]
+                    struct CloseAccountSvc<T: WalletService>(pub Arc<T>);
+                    impl<
+                        T: WalletService,
+                    > tonic::server::UnaryService<super::CloseAccountRequest>
+                    for CloseAccountSvc<T> {
+                        type Response = super::CloseAccountResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CloseAccountRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WalletService>::close_account(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CloseAccountSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/sabacc.wallet.v1.WalletService/ListEntries" => {
                     #[allow(non_camel_case_types)]
                     struct ListEntriesSvc<T: WalletService>(pub Arc<T>);
@@ -758,6 +2078,189 @@ pub mod wallet_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ListEntriesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.WalletService/ExportStatement" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExportStatementSvc<T: WalletService>(pub Arc<T>);
+                    impl<
+                        T: WalletService,
+                    > tonic::server::ServerStreamingService<
+                        super::ExportStatementRequest,
+                    > for ExportStatementSvc<T> {
+                        type Response = super::ExportStatementResponse;
+                        type ResponseStream = T::ExportStatementStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExportStatementRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WalletService>::export_statement(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExportStatementSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.WalletService/SetLimits" => {
+                    #[allow(non_camel_case_types)]
+                    struct SetLimitsSvc<T: WalletService>(pub Arc<T>);
+                    impl<
+                        T: WalletService,
+                    > tonic::server::UnaryService<super::SetLimitsRequest>
+                    for SetLimitsSvc<T> {
+                        type Response = super::SetLimitsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SetLimitsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WalletService>::set_limits(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SetLimitsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.WalletService/GetLimits" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetLimitsSvc<T: WalletService>(pub Arc<T>);
+                    impl<
+                        T: WalletService,
+                    > tonic::server::UnaryService<super::GetLimitsRequest>
+                    for GetLimitsSvc<T> {
+                        type Response = super::GetLimitsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetLimitsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WalletService>::get_limits(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetLimitsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.WalletService/Exclude" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExcludeSvc<T: WalletService>(pub Arc<T>);
+                    impl<
+                        T: WalletService,
+                    > tonic::server::UnaryService<super::ExcludeRequest>
+                    for ExcludeSvc<T> {
+                        type Response = super::ExcludeResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExcludeRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WalletService>::exclude(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExcludeSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -862,6 +2365,190 @@ pub mod wallet_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/sabacc.wallet.v1.WalletService/ProposeAdjustment" => {
+                    #[allow(non_camel_case_types)]
+                    struct ProposeAdjustmentSvc<T: WalletService>(pub Arc<T>);
+                    impl<
+                        T: WalletService,
+                    > tonic::server::UnaryService<super::ProposeAdjustmentRequest>
+                    for ProposeAdjustmentSvc<T> {
+                        type Response = super::ProposeAdjustmentResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ProposeAdjustmentRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WalletService>::propose_adjustment(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ProposeAdjustmentSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.WalletService/ApproveAdjustment" => {
+                    #[allow(non_camel_case_types)]
+                    struct ApproveAdjustmentSvc<T: WalletService>(pub Arc<T>);
+                    impl<
+                        T: WalletService,
+                    > tonic::server::UnaryService<super::ApproveAdjustmentRequest>
+                    for ApproveAdjustmentSvc<T> {
+                        type Response = super::ApproveAdjustmentResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ApproveAdjustmentRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WalletService>::approve_adjustment(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ApproveAdjustmentSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.WalletService/RejectAdjustment" => {
+                    #[allow(non_camel_case_types)]
+                    struct RejectAdjustmentSvc<T: WalletService>(pub Arc<T>);
+                    impl<
+                        T: WalletService,
+                    > tonic::server::UnaryService<super::RejectAdjustmentRequest>
+                    for RejectAdjustmentSvc<T> {
+                        type Response = super::RejectAdjustmentResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RejectAdjustmentRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WalletService>::reject_adjustment(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RejectAdjustmentSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.WalletService/ListAdjustments" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListAdjustmentsSvc<T: WalletService>(pub Arc<T>);
+                    impl<
+                        T: WalletService,
+                    > tonic::server::UnaryService<super::ListAdjustmentsRequest>
+                    for ListAdjustmentsSvc<T> {
+                        type Response = super::ListAdjustmentsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListAdjustmentsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WalletService>::list_adjustments(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListAdjustmentsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => {
                     Box::pin(async move {
                         let mut response = http::Response::new(
@@ -913,7 +2600,7 @@ pub mod settlement_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// What tables ask of the wallet. Not on the public edge.
+    /// What tables and other services ask of the wallet. Not on the public edge.
     #[derive(Debug, Clone)]
     pub struct SettlementServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -1065,7 +2752,169 @@ pub mod settlement_service_client {
                 .insert(GrpcMethod::new("sabacc.wallet.v1.SettlementService", "Settle"));
             self.inner.unary(req, path, codec).await
         }
-        /// The balance of any account by its name.
+        /// Post up to 1,000 transfers, each with a result of its own, in their order. A linked group is posted whole or not
+        /// at all. The call is OK whatever the results are; repeated, each transfer gets its first result again.
+        pub async fn post_batch(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PostBatchRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PostBatchResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.SettlementService/PostBatch",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.wallet.v1.SettlementService", "PostBatch"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// The same for one transfer after another, as they come: as many results as transfers, in their order. Up to 1,024
+        /// may be on their way; behind that the stream is read no further.
+        pub async fn post(
+            &mut self,
+            request: impl tonic::IntoStreamingRequest<Message = super::PostRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::PostResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.SettlementService/Post",
+            );
+            let mut req = request.into_streaming_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.wallet.v1.SettlementService", "Post"));
+            self.inner.streaming(req, path, codec).await
+        }
+        /// Hold credits of an account for what may have to be paid: they are there and cannot be used for anything else.
+        pub async fn place_hold(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PlaceHoldRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PlaceHoldResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.SettlementService/PlaceHold",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.wallet.v1.SettlementService", "PlaceHold"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Pay what is held, or a part of it, to where the hold says.
+        pub async fn capture_hold(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CaptureHoldRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CaptureHoldResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.SettlementService/CaptureHold",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.wallet.v1.SettlementService", "CaptureHold"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Let what is held go.
+        pub async fn release_hold(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReleaseHoldRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReleaseHoldResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.SettlementService/ReleaseHold",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.wallet.v1.SettlementService", "ReleaseHold"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// What became of a hold.
+        pub async fn get_hold(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetHoldRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetHoldResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.SettlementService/GetHold",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.wallet.v1.SettlementService", "GetHold"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// The balance of any account by its name: now, or as it was at a position or a time.
         pub async fn get_balance(
             &mut self,
             request: impl tonic::IntoRequest<super::GetBalanceRequest>,
@@ -1122,7 +2971,57 @@ pub mod settlement_service_server {
             &self,
             request: tonic::Request<super::SettleRequest>,
         ) -> std::result::Result<tonic::Response<super::SettleResponse>, tonic::Status>;
-        /// The balance of any account by its name.
+        /// Post up to 1,000 transfers, each with a result of its own, in their order. A linked group is posted whole or not
+        /// at all. The call is OK whatever the results are; repeated, each transfer gets its first result again.
+        async fn post_batch(
+            &self,
+            request: tonic::Request<super::PostBatchRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PostBatchResponse>,
+            tonic::Status,
+        >;
+        /// Server streaming response type for the Post method.
+        type PostStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::PostResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// The same for one transfer after another, as they come: as many results as transfers, in their order. Up to 1,024
+        /// may be on their way; behind that the stream is read no further.
+        async fn post(
+            &self,
+            request: tonic::Request<tonic::Streaming<super::PostRequest>>,
+        ) -> std::result::Result<tonic::Response<Self::PostStream>, tonic::Status>;
+        /// Hold credits of an account for what may have to be paid: they are there and cannot be used for anything else.
+        async fn place_hold(
+            &self,
+            request: tonic::Request<super::PlaceHoldRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PlaceHoldResponse>,
+            tonic::Status,
+        >;
+        /// Pay what is held, or a part of it, to where the hold says.
+        async fn capture_hold(
+            &self,
+            request: tonic::Request<super::CaptureHoldRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CaptureHoldResponse>,
+            tonic::Status,
+        >;
+        /// Let what is held go.
+        async fn release_hold(
+            &self,
+            request: tonic::Request<super::ReleaseHoldRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReleaseHoldResponse>,
+            tonic::Status,
+        >;
+        /// What became of a hold.
+        async fn get_hold(
+            &self,
+            request: tonic::Request<super::GetHoldRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetHoldResponse>, tonic::Status>;
+        /// The balance of any account by its name: now, or as it was at a position or a time.
         async fn get_balance(
             &self,
             request: tonic::Request<super::GetBalanceRequest>,
@@ -1131,7 +3030,7 @@ pub mod settlement_service_server {
             tonic::Status,
         >;
     }
-    /// What tables ask of the wallet. Not on the public edge.
+    /// What tables and other services ask of the wallet. Not on the public edge.
     #[derive(Debug)]
     pub struct SettlementServiceServer<T> {
         inner: Arc<T>,
@@ -1327,6 +3226,279 @@ pub mod settlement_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = SettleSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.SettlementService/PostBatch" => {
+                    #[allow(non_camel_case_types)]
+                    struct PostBatchSvc<T: SettlementService>(pub Arc<T>);
+                    impl<
+                        T: SettlementService,
+                    > tonic::server::UnaryService<super::PostBatchRequest>
+                    for PostBatchSvc<T> {
+                        type Response = super::PostBatchResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PostBatchRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SettlementService>::post_batch(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PostBatchSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.SettlementService/Post" => {
+                    #[allow(non_camel_case_types)]
+                    struct PostSvc<T: SettlementService>(pub Arc<T>);
+                    impl<
+                        T: SettlementService,
+                    > tonic::server::StreamingService<super::PostRequest>
+                    for PostSvc<T> {
+                        type Response = super::PostResponse;
+                        type ResponseStream = T::PostStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<tonic::Streaming<super::PostRequest>>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SettlementService>::post(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PostSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.SettlementService/PlaceHold" => {
+                    #[allow(non_camel_case_types)]
+                    struct PlaceHoldSvc<T: SettlementService>(pub Arc<T>);
+                    impl<
+                        T: SettlementService,
+                    > tonic::server::UnaryService<super::PlaceHoldRequest>
+                    for PlaceHoldSvc<T> {
+                        type Response = super::PlaceHoldResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PlaceHoldRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SettlementService>::place_hold(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PlaceHoldSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.SettlementService/CaptureHold" => {
+                    #[allow(non_camel_case_types)]
+                    struct CaptureHoldSvc<T: SettlementService>(pub Arc<T>);
+                    impl<
+                        T: SettlementService,
+                    > tonic::server::UnaryService<super::CaptureHoldRequest>
+                    for CaptureHoldSvc<T> {
+                        type Response = super::CaptureHoldResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CaptureHoldRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SettlementService>::capture_hold(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CaptureHoldSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.SettlementService/ReleaseHold" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReleaseHoldSvc<T: SettlementService>(pub Arc<T>);
+                    impl<
+                        T: SettlementService,
+                    > tonic::server::UnaryService<super::ReleaseHoldRequest>
+                    for ReleaseHoldSvc<T> {
+                        type Response = super::ReleaseHoldResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReleaseHoldRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SettlementService>::release_hold(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReleaseHoldSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.SettlementService/GetHold" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetHoldSvc<T: SettlementService>(pub Arc<T>);
+                    impl<
+                        T: SettlementService,
+                    > tonic::server::UnaryService<super::GetHoldRequest>
+                    for GetHoldSvc<T> {
+                        type Response = super::GetHoldResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetHoldRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SettlementService>::get_hold(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetHoldSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

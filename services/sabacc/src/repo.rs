@@ -63,6 +63,15 @@ impl Database {
         sqlx::query("CHECKPOINT").execute(&mut self.link).await.map(|_| ())
     }
 
+    /// The number of events in a service's log; `schema` is one of ours.
+    pub(crate) async fn size(&mut self, schema: &'static str) -> Result<u64, sqlx::Error> {
+        let size: Option<i64> =
+            sqlx::query_scalar(AssertSqlSafe(format!("SELECT max(size) FROM {schema}.owners")))
+                .fetch_one(&mut self.link)
+                .await?;
+        Ok(unsigned(size.unwrap_or_default()))
+    }
+
     /// What a service's log looks like from a position on; `schema` is one of ours.
     pub(crate) async fn shape(
         &mut self,

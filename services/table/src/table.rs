@@ -240,7 +240,17 @@ impl Table {
             | Recorded::CardsOpened(_)
             | Recorded::SeedOpened(_)
             | Recorded::AccountOpened(_)
-            | Recorded::TransferPosted(_) => {}
+            | Recorded::TransferPosted(_)
+            | Recorded::AccountFrozen(_)
+            | Recorded::AccountUnfrozen(_)
+            | Recorded::AccountClosed(_)
+            | Recorded::HoldPlaced(_)
+            | Recorded::HoldReleased(_)
+            | Recorded::HoldExpired(_)
+            | Recorded::LimitsSet(_)
+            | Recorded::PlayerExcluded(_)
+            | Recorded::AdjustmentProposed(_)
+            | Recorded::AdjustmentRejected(_) => {}
         }
         Ok(())
     }

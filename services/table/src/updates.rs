@@ -51,7 +51,17 @@ pub fn is_published(event: &Recorded) -> bool {
         | Recorded::CardsOpened(_)
         | Recorded::SeedOpened(_)
         | Recorded::AccountOpened(_)
-        | Recorded::TransferPosted(_) => false,
+        | Recorded::TransferPosted(_)
+        | Recorded::AccountFrozen(_)
+        | Recorded::AccountUnfrozen(_)
+        | Recorded::AccountClosed(_)
+        | Recorded::HoldPlaced(_)
+        | Recorded::HoldReleased(_)
+        | Recorded::HoldExpired(_)
+        | Recorded::LimitsSet(_)
+        | Recorded::PlayerExcluded(_)
+        | Recorded::AdjustmentProposed(_)
+        | Recorded::AdjustmentRejected(_) => false,
     }
 }
 

@@ -1,37 +1,47 @@
 //! The gRPC services: requests into commands, answers into messages.
 
 mod accounts;
+mod adjustments;
+mod batch;
+mod holds;
+mod limits;
 mod parse;
 mod settlement;
-
-use std::sync::Arc;
+mod statement;
+mod text;
 
 use chassis::auth::Identity;
-use ledger::{Command, Transfer};
-use primitives::{PlayerId, RequestId};
+use eventlog::Clock;
+use ledger::{Account, Command};
+use primitives::{PlayerId, RequestId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1::settlement_service_server::SettlementServiceServer;
 use proto::wallet::v1::wallet_service_server::WalletServiceServer;
+use tokio_util::sync::CancellationToken;
 use tonic::{Request, Status};
-use wire::{field, refused};
+use wire::{BadField, field, refused};
 
+use crate::answer::Done;
 use crate::command;
-use crate::wallet::{Done, Problem, Wallet};
+use crate::repo::AccountRead;
+use crate::wallet::{By, Problem, Wallet};
 
 /// Both services of the wallet.
 #[derive(Clone)]
 pub struct Api {
     wallet: Wallet,
+    clock: Clock,
+    /// Open streams watch it, and end.
+    stopping: CancellationToken,
 }
 
 /// The services, to be put behind a guard that says who calls. No message is longer than
 /// `message_bytes`.
 #[must_use]
 pub fn services(
-    wallet: &Wallet,
+    api: Api,
     message_bytes: usize,
 ) -> (WalletServiceServer<Api>, SettlementServiceServer<Api>) {
-    let api = Api::new(wallet);
     (
         WalletServiceServer::new(api.clone()).max_decoding_message_size(message_bytes),
         SettlementServiceServer::new(api).max_decoding_message_size(message_bytes),
@@ -58,18 +68,31 @@ fn whose(caller: &Identity, player_id: &[u8]) -> Result<PlayerId, Box<Status>> {
             Err(Box::new(refused(ErrorReason::RoleNotAllowed, text).field("player_id").into()))
         }
         (None, Some(named)) => Ok(named),
-        (None, None) => Err(bad(wire::BadField::new("player_id", "missing: whose account?"))),
+        (None, None) => Err(bad(BadField::new("player_id", "missing: whose account?"))),
     }
 }
 
-fn bad(bad: wire::BadField) -> Box<Status> {
+fn bad(bad: BadField) -> Box<Status> {
     Box::new(bad.into())
+}
+
+/// For the record.
+fn by(caller: &Identity) -> By {
+    By { actor: caller.actor().into(), trace: chassis::telemetry::trace_id() }
+}
+
+fn unknown(account: Account) -> Status {
+    let text = format!("{account} does not exist: open it first");
+    refused(ErrorReason::AccountUnknown, text)
+        .with("account", account.to_string())
+        .with("refusal", "ACCOUNT_UNKNOWN")
+        .into()
 }
 
 impl Api {
     #[must_use]
-    pub fn new(wallet: &Wallet) -> Api {
-        Api { wallet: wallet.clone() }
+    pub fn new(wallet: &Wallet, clock: Clock, stopping: CancellationToken) -> Api {
+        Api { wallet: wallet.clone(), clock, stopping }
     }
 
     async fn ask(
@@ -78,12 +101,38 @@ impl Api {
         id: RequestId,
         command: Command,
     ) -> Result<Done, Problem> {
-        let actor: Arc<str> = caller.actor().into();
-        let trace = chassis::telemetry::trace_id();
-        self.wallet.ask(command::Request { id, command, actor, trace }).await
+        self.wallet.ask(command::Request::new(id, command), by(caller)).await
     }
 
-    async fn post(&self, caller: &Identity, transfer: Transfer) -> Result<Done, Problem> {
-        self.ask(caller, transfer.id, Command::Post(transfer)).await
+    /// An account as it stands.
+    async fn account_of(&self, account: Account) -> Result<AccountRead, Status> {
+        let found = self.wallet.read()?.account(account).await.map_err(Problem::from)?;
+        found.ok_or_else(|| unknown(account))
     }
+
+    fn now(&self) -> UnixMicros {
+        (self.clock)()
+    }
+}
+
+/// The sizes of pages.
+const DEFAULT_PAGE: usize = 100;
+const LARGEST_PAGE: usize = 1000;
+
+/// How many are asked for, and from which position on. A page token is the position of the last that
+/// was seen.
+fn page(size: u32, token: &str) -> Result<(usize, u64), BadField> {
+    let size = match usize::try_from(size) {
+        Ok(0) => DEFAULT_PAGE,
+        Ok(size) if size <= LARGEST_PAGE => size,
+        Ok(_) | Err(_) => return Err(BadField::new("page_size", "0 to 1,000")),
+    };
+    if token.is_empty() {
+        return Ok((size, 0));
+    }
+    let after: Option<u64> = token.parse().ok().and_then(|seen: u64| seen.checked_add(1));
+    let after = after.ok_or_else(|| {
+        BadField::new("page_token", "send what the page before gave as next_page_token")
+    })?;
+    Ok((size, after))
 }

@@ -1,42 +1,294 @@
 //! Commands with their names: what the wallet is asked, and how a repeat is recognised.
 
-use std::sync::Arc;
-
-use ledger::{Command, Event};
-use primitives::RequestId;
+use ledger::{Account, Adjustment, Amount, Command, Hold, Kind, Limits, Setter, Transfer};
+use primitives::{PlayerId, RequestId, UnixMicros};
 use sha2::{Digest as _, Sha256};
-
-use crate::record;
 
 /// A command on its way to the ledger.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// What the caller named the command by; a transfer's own id.
     pub id: RequestId,
-    pub command: Command,
-    /// Who asks: for the record.
-    pub actor: Arc<str>,
-    /// The trace the call belongs to; zeros for none.
-    pub trace: [u8; 16],
+    pub wish: Wish,
+    /// It is carried out only together with the next one in its batch.
+    pub linked: bool,
+}
+
+/// What is asked for under one name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Wish {
+    One(Command),
+    /// Opens those of the players' accounts that are not open.
+    OpenAll(Vec<PlayerId>),
 }
 
 impl Request {
-    /// SHA-256 of the command's content. Legs in another order are the same content; who asks and
-    /// in which trace does not matter.
+    /// A command by itself.
+    #[must_use]
+    pub const fn new(id: RequestId, command: Command) -> Request {
+        Request { id, wish: Wish::One(command), linked: false }
+    }
+
+    /// SHA-256 of the command's content, in a form that never changes: stored digests are compared
+    /// with it for ever. Legs in another order are the same content; who asks does not matter, but
+    /// where an operator's name is a part of the command.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
-        let event = match &self.command {
-            Command::Open(player) => Event::Opened(ledger::Account::Player(*player)),
-            Command::Post(transfer) => {
-                let mut transfer = transfer.clone();
-                transfer.legs.sort_by_key(|leg| (leg.account, leg.amount));
-                Event::Posted(transfer)
+        let mut content = Content(Vec::with_capacity(256));
+        match &self.wish {
+            Wish::One(command) => content.command(command),
+            Wish::OpenAll(players) => {
+                content.tag(2);
+                players.iter().for_each(|player| content.id(&player.0));
             }
+        }
+        Sha256::digest(&content.0).into()
+    }
+}
+
+/// The bytes that are hashed. Every part has its own tag or a fixed length, so that two contents
+/// never share their bytes.
+struct Content(Vec<u8>);
+
+impl Content {
+    fn command(&mut self, command: &Command) {
+        match command {
+            Command::Open(player) => self.about(1, *player),
+            Command::Post(transfer) => self.transfer(transfer),
+            Command::Freeze { player, reason } => {
+                self.about(4, *player);
+                self.text(reason);
+            }
+            Command::Unfreeze { player, reason } => {
+                self.about(5, *player);
+                self.text(reason);
+            }
+            Command::Close { player, reason } => {
+                self.about(6, *player);
+                self.text(reason);
+            }
+            Command::Hold(hold) => self.hold(hold),
+            Command::Capture { id: _, hold, amount, keep_rest } => {
+                self.tag(8);
+                self.id(&hold.0);
+                self.number(amount.get());
+                self.tag(u8::from(*keep_rest));
+            }
+            Command::Release { hold } => {
+                self.tag(9);
+                self.id(&hold.0);
+            }
+            Command::SetLimits { player, by, limits } => {
+                self.about(10, *player);
+                self.tag(match by {
+                    Setter::Player => 1,
+                    Setter::Operator => 2,
+                });
+                self.limits(limits);
+            }
+            Command::Exclude { player, until } => {
+                self.about(11, *player);
+                self.perhaps(until.map(|until: UnixMicros| until.0));
+            }
+            Command::Propose(adjustment) => self.adjustment(adjustment),
+            Command::Approve { id: _, adjustment, by } => {
+                self.tag(13);
+                self.id(&adjustment.0);
+                self.text(by);
+            }
+            Command::Reject { adjustment, reason } => {
+                self.tag(14);
+                self.id(&adjustment.0);
+                self.text(reason);
+            }
+        }
+    }
+
+    fn transfer(&mut self, transfer: &Transfer) {
+        let Transfer { id: _, kind, legs, reason } = transfer;
+        self.tag(3);
+        match kind {
+            Kind::Issue => self.tag(1),
+            Kind::Redeem => self.tag(2),
+            Kind::BuyIn => self.tag(3),
+            Kind::CashOut => self.tag(4),
+            Kind::Settlement { table } => {
+                self.tag(5);
+                self.id(&table.0);
+            }
+            Kind::PotRefund { table } => {
+                self.tag(6);
+                self.id(&table.0);
+            }
+            Kind::Adjustment { adjustment } => {
+                self.tag(7);
+                self.id(&adjustment.0);
+            }
+            Kind::Capture { hold, keep_rest } => {
+                self.tag(8);
+                self.id(&hold.0);
+                self.tag(u8::from(*keep_rest));
+            }
+        }
+        self.number(legs.len() as u64);
+        let sorted = legs.windows(2).all(|pair| match pair {
+            [one, two] => (one.account, one.amount) <= (two.account, two.amount),
+            _ => true,
+        });
+        if sorted {
+            legs.iter().for_each(|leg| self.leg(leg.account, leg.amount));
+        } else {
+            let mut legs = legs.clone();
+            legs.sort_by_key(|leg| (leg.account, leg.amount));
+            legs.iter().for_each(|leg| self.leg(leg.account, leg.amount));
+        }
+        self.text(reason);
+    }
+
+    fn hold(&mut self, hold: &Hold) {
+        let Hold { id: _, from, to, amount, expires_at } = hold;
+        self.tag(7);
+        self.account(*from);
+        self.account(*to);
+        self.number(amount.get());
+        self.number(expires_at.0);
+    }
+
+    fn adjustment(&mut self, adjustment: &Adjustment) {
+        let Adjustment { id: _, account, amount, reason, proposed_by } = adjustment;
+        self.tag(12);
+        self.leg(*account, *amount);
+        self.text(reason);
+        self.text(proposed_by);
+    }
+
+    fn limits(&mut self, limits: &Limits) {
+        let Limits { day, week, month } = limits;
+        for limit in [day, week, month] {
+            self.perhaps(limit.map(|limit| limit.get()));
+        }
+    }
+
+    fn leg(&mut self, account: Account, amount: Amount) {
+        self.account(account);
+        self.0.extend(amount.get().to_be_bytes());
+    }
+
+    fn account(&mut self, account: Account) {
+        match account {
+            Account::Issuance => self.tag(1),
+            Account::Rake => self.tag(2),
+            Account::Player(player) => self.about(3, player),
+            Account::Seat(table, player) => {
+                self.about(4, player);
+                self.id(&table.0);
+            }
+            Account::SabaccPot(table) => {
+                self.tag(5);
+                self.id(&table.0);
+            }
+            Account::CarriedPot(table) => {
+                self.tag(6);
+                self.id(&table.0);
+            }
+        }
+    }
+
+    fn about(&mut self, tag: u8, player: PlayerId) {
+        self.tag(tag);
+        self.id(&player.0);
+    }
+
+    fn tag(&mut self, tag: u8) {
+        self.0.push(tag);
+    }
+
+    fn id(&mut self, id: &[u8; 16]) {
+        self.0.extend(id);
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.extend(number.to_be_bytes());
+    }
+
+    fn perhaps(&mut self, number: Option<u64>) {
+        self.tag(u8::from(number.is_some()));
+        self.number(number.unwrap_or_default());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.extend(text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ledger::Leg;
+    use primitives::{Credits, HoldId, TableId};
+
+    use super::*;
+
+    fn transfer(kind: Kind, legs: &[(Account, u32)]) -> Request {
+        let legs = legs.iter().map(|(account, amount)| Leg {
+            account: *account,
+            amount: Amount::credit(Credits::of(*amount)),
+        });
+        let transfer =
+            Transfer { id: RequestId([1; 16]), kind, legs: legs.collect(), reason: String::new() };
+        Request::new(transfer.id, Command::Post(transfer))
+    }
+
+    #[test]
+    fn the_order_of_legs_and_the_id_are_no_content() {
+        let legs = [(Account::Rake, 1), (Account::Player(PlayerId([7; 16])), 2)];
+        let one = transfer(Kind::Issue, &legs);
+        let mut other = transfer(Kind::Issue, &[legs[1], legs[0]]);
+        other.id = RequestId([2; 16]);
+        other.linked = true;
+        assert_eq!(one.digest(), other.digest());
+    }
+
+    #[test]
+    fn other_contents_have_other_digests() {
+        let player = PlayerId([7; 16]);
+        let table = TableId([7; 16]);
+        let hold = HoldId([7; 16]);
+        let credits = Credits::of(5);
+        let none = Limits::NONE;
+        let limits = Limits { day: Some(Credits::ZERO), ..Limits::NONE };
+        let by = |by| Command::SetLimits { player, by, limits: none };
+        let capture = |keep_rest| Command::Capture {
+            id: RequestId([1; 16]),
+            hold,
+            amount: credits,
+            keep_rest,
         };
-        let content = record::new_event(&event);
-        let mut hash = Sha256::new();
-        hash.update(content.kind.to_be_bytes());
-        hash.update(&content.payload);
-        hash.finalize().into()
+        let mut requests: Vec<Request> = [
+            Command::Open(player),
+            Command::Freeze { player, reason: "ab".into() },
+            Command::Unfreeze { player, reason: "ab".into() },
+            Command::Close { player, reason: "ab".into() },
+            Command::Release { hold },
+            capture(true),
+            capture(false),
+            by(Setter::Player),
+            by(Setter::Operator),
+            Command::SetLimits { player, by: Setter::Player, limits },
+            Command::Exclude { player, until: None },
+            Command::Exclude { player, until: Some(UnixMicros(0)) },
+        ]
+        .into_iter()
+        .map(|command| Request::new(RequestId([1; 16]), command))
+        .collect();
+        requests.push(transfer(Kind::Issue, &[(Account::Rake, 1)]));
+        requests.push(transfer(Kind::Redeem, &[(Account::Rake, 1)]));
+        requests.push(transfer(Kind::Redeem, &[(Account::Rake, 2)]));
+        requests.push(transfer(Kind::Settlement { table }, &[]));
+        requests.push(transfer(Kind::PotRefund { table }, &[]));
+        let all = Wish::OpenAll(vec![player]);
+        requests.push(Request { id: RequestId([1; 16]), wish: all, linked: false });
+        let digests: std::collections::BTreeSet<_> = requests.iter().map(Request::digest).collect();
+        assert_eq!(digests.len(), requests.len());
     }
 }

@@ -1,26 +1,31 @@
 //! Knows: who may move whose credits, how the ledger's decisions become durable, and statements.
 //! Does not know: hands, cards, how tables decide, how tokens are verified.
 //!
-//! One task owns the ledger ([`owner`]). Commands reach it by a bounded queue; it decides them in
-//! memory, hands each decision to the log without waiting for those before it, and answers when the
-//! log has made it durable. Thousands of transfers share one commit. Balances and statements
-//! ([`books`]) move only with what is durable, and are a fold of the log and nothing else.
+//! One task owns the ledger and decides ahead of its log ([`owner`]). Commands reach it by a bounded
+//! queue, alone, in batches or on a stream; thousands of transfers share one commit. Balances and
+//! statements are read from the database ([`repo`]), where they move in the very statement that makes
+//! a transfer durable; [`verify`] recomputes them from the log and compares.
 //!
 //! Every command is named by its caller's request id, for ever: the same command again gets the
-//! first answer, another command under the same id is refused. So a caller who heard nothing simply
-//! asks again.
+//! first answer ([`answer`]), another command under the same id is refused. So a caller who heard
+//! nothing simply asks again.
 //!
-//! When the log is lost, to another owner or because nobody can say what became of a write, all that
-//! was in flight is answered "unavailable", memory is thrown away and the log is read again.
+//! When a write fails, to another owner or because nobody can say what became of it, all that was on
+//! its way is answered "unavailable", memory is thrown away and the log is read again.
 
+pub mod answer;
 pub mod api;
-pub mod books;
 pub mod command;
 pub mod owner;
 pub mod record;
+pub mod repo;
+pub mod rows;
 pub mod shell;
 mod status;
+mod verify;
 mod wallet;
 
-pub use owner::{Fault, Opener, Owner};
-pub use wallet::{Done, Limits, Problem, Wallet};
+pub use answer::{Done, Told};
+pub use owner::{Fault, Ground, LoadError, Opener, Owner};
+pub use verify::{Compared, Difference, VerifyError, verify};
+pub use wallet::{By, Limits, Outcome, Problem, Wallet};

@@ -1,35 +1,62 @@
 //! The one task that owns the ledger.
 //!
-//! A command is decided at once, by what is durable and what is in flight, and handed to the log
-//! without waiting for the decisions before it. The log may write any part of what is in flight and
-//! not the rest; what is in flight is counted so that any part of it is lawful. Credits on their way
-//! to an account are not there yet: a command that needs them waits here until they are.
+//! **Ahead of the log.** There is one ledger in memory and it leads: a command is decided against it
+//! and its events are applied at once, before they are durable. What waits in the queue is gathered
+//! into a group, decided one after the other at one time, and handed to the log as one commit
+//! together with its rows of the tables; while that is being written the next group is gathered and
+//! decided. Nobody is answered before the group is durable, and groups land in their order; so an
+//! answer never rests on what might still be lost, a refusal neither: a group that only refuses waits
+//! for those before it.
 //!
-//! A refusal is answered only after asking the log whether the request was carried out before: who
-//! bought in with the last credits and asks again gets the first answer and not "too few credits".
-//! A lawful command need not ask: its append tells.
+//! **One failure, one cure.** Where a group is not written, everything on its way is answered
+//! "unavailable", memory is thrown away and the log is read again (`recovery`). Nothing is taken back
+//! one by one.
+//!
+//! **Once.** A request that was answered before is known from the log's memory or, below its floor,
+//! by one question for all of a group; one that is on its way is found among those. Either is told
+//! the first answer, or that its id was used for something else.
+//!
+//! **Time.** A group has one time, never before that of the group before. Holds whose time is over
+//! end before anything else is decided at that time; where nothing is asked a timer sees to them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 
-use eventlog::{
-    AppendError, Entry, Log, OpenError, ReadError, Recall, Receipt, Request as LogRequest,
-};
+use eventlog::{AppendError, Clock, Known, Log, OpenError, Position, ReadError, Stored};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
-use futures_util::stream::{FuturesOrdered, FuturesUnordered};
-use ledger::{Event, InFlight, Refusal, Verdict};
-use primitives::RequestId;
-use tokio::sync::{mpsc, oneshot};
+use futures_util::stream::FuturesOrdered;
+use ledger::Ledger;
+use primitives::{RequestId, UnixMicros};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::books::{Books, BooksError};
-use crate::command::Request;
-use crate::wallet::{Ask, Done, Limits, Problem, Shelf, Wallet};
+use crate::answer::Done;
+use crate::repo::{Repo, Written};
+use crate::wallet::{Ask, Books, Limits, Outcome, Problem, Wallet};
+use group::Deciding;
 
+mod group;
+pub(crate) mod load;
 mod recovery;
+
+pub use load::LoadError;
 
 /// Opens the wallet's log: at start, and again whenever it was lost.
 pub type Opener = Box<dyn Fn() -> BoxFuture<'static, Result<Log, OpenError>> + Send + Sync>;
+
+/// The longest that an end of a hold is waited for without looking at the clock again.
+const TICK: Duration = Duration::from_secs(1);
+
+/// What a wallet stands on.
+pub struct Ground {
+    pub opener: Opener,
+    /// The one that the log is opened with.
+    pub clock: Clock,
+    /// The tables beside the log; none where its store has none. Then nothing is read but answers.
+    pub repo: Option<Repo>,
+}
 
 /// The wallet cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -37,49 +64,58 @@ pub enum Fault {
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]
-    Books(#[from] BooksError),
+    Load(#[from] LoadError),
 }
 
 /// The owner before and while it runs.
 pub struct Owner {
-    opener: Opener,
-    log: Log,
-    shelf: Shelf,
+    ground: Ground,
+    books: Books,
     asks: mpsc::Receiver<Ask>,
-    /// Most commands that are open at a time.
-    limit: usize,
+    limits: Limits,
     work: Work,
 }
 
-/// What is going on; thrown away whole when the log is lost.
-#[derive(Default)]
+/// What is in memory of the log, and what is on its way there: thrown away whole when a write fails.
 struct Work {
-    in_flight: InFlight,
-    /// Every command that was looked at and is not answered.
+    log: Log,
+    ledger: Ledger,
+    /// Where the next group will stand.
+    next: Position,
+    /// The time of the last group.
+    at: UnixMicros,
+    /// Commands that are decided and not known to be durable.
     open: BTreeMap<RequestId, Open>,
-    /// Commands that depend on what is in flight, oldest first.
-    waiting: VecDeque<Request>,
-    /// In the order of their decisions, which is the order of their positions.
-    appends: FuturesOrdered<BoxFuture<'static, Appended>>,
-    recalls: FuturesUnordered<BoxFuture<'static, Recalled>>,
+    flights: FuturesOrdered<BoxFuture<'static, Landed>>,
 }
 
-/// An open command's content and those who wait for it.
+/// A command's content, and what it will be answered.
 struct Open {
     digest: [u8; 32],
-    answers: Vec<oneshot::Sender<Result<Done, Problem>>>,
+    done: Done,
 }
 
-struct Appended {
-    id: RequestId,
-    events: Vec<Event>,
-    outcome: Result<Receipt, AppendError>,
+/// A group whose outcome is known.
+struct Landed {
+    outcome: Result<(), AppendError>,
+    ids: Vec<RequestId>,
+    answers: Vec<Answer>,
 }
 
-struct Recalled {
-    id: RequestId,
-    refusal: Refusal,
-    outcome: Result<Recall, ReadError>,
+/// Somebody who waits, and what he will be told.
+struct Answer {
+    to: oneshot::Sender<Vec<Outcome>>,
+    outcomes: Vec<Outcome>,
+    room: OwnedSemaphorePermit,
+}
+
+impl Answer {
+    /// Whoever no longer waits is not told; his commands stand all the same.
+    fn tell(self) {
+        let Answer { to, outcomes, room } = self;
+        drop(room);
+        let _ = to.send(outcomes);
+    }
 }
 
 /// Why the owner stops looking at commands.
@@ -89,20 +125,32 @@ enum Pause {
     Lost,
 }
 
+impl Work {
+    fn new(log: Log, ledger: Ledger) -> Work {
+        let head = log.head();
+        Work {
+            next: Position(head.size),
+            at: head.recorded_at,
+            log,
+            ledger,
+            open: BTreeMap::new(),
+            flights: FuturesOrdered::new(),
+        }
+    }
+}
+
 impl Wallet {
-    /// Opens the log and reads it from its beginning.
+    /// Opens the log and reads what is on the accounts.
     ///
     /// # Errors
     /// Where the log is another's, cannot be read, or is corrupt.
-    pub async fn open(opener: Opener, limits: Limits) -> Result<(Wallet, Owner), Fault> {
-        let log = opener().await?;
-        let books = Books::read(&log).await?;
-        let shelf = Shelf::default();
-        recovery::put(&shelf, books, &log);
-        let (sender, asks) = mpsc::channel(limits.queue.max(1));
-        let wallet = Wallet::new(sender, shelf.clone());
-        let limit = limits.open.max(1);
-        Ok((wallet, Owner { opener, log, shelf, asks, limit, work: Work::default() }))
+    pub async fn open(ground: Ground, limits: Limits) -> Result<(Wallet, Owner), Fault> {
+        let books = Books::new(ground.repo.clone());
+        let log = (ground.opener)().await?;
+        let ledger = load::load(&log, &books).await?;
+        let (wallet, asks) = Wallet::new(limits, books.clone());
+        let work = Work::new(log, ledger);
+        Ok((wallet, Owner { ground, books, asks, limits, work }))
     }
 }
 
@@ -116,7 +164,7 @@ impl Owner {
         loop {
             match self.serve(&stopping).await {
                 Pause::Drained => {
-                    self.log.close().await;
+                    self.work.log.close().await;
                     return Ok(());
                 }
                 Pause::Lost => {
@@ -129,161 +177,153 @@ impl Owner {
     }
 
     async fn serve(&mut self, stopping: &CancellationToken) -> Pause {
-        let stopped = self.log.stopped();
+        let stopped = self.work.log.stopped();
         let mut accepting = true;
         loop {
-            if !accepting && self.work.open.is_empty() {
+            if !accepting && self.work.flights.is_empty() {
                 return Pause::Drained;
             }
-            let room = self.work.open.len() < self.limit;
+            let room = self.work.flights.len() < self.limits.ahead.max(1);
+            let next_end = self.work.ledger.next_expiry();
             tokio::select! {
                 biased;
-                Some(appended) = self.work.appends.next() => {
-                    if self.landed(appended).is_err() {
+                Some(landed) = self.work.flights.next() => {
+                    if self.landed(landed).is_err() {
                         return Pause::Lost;
                     }
                 }
-                Some(recalled) = self.work.recalls.next() => self.recalled(recalled),
                 () = stopped.cancelled() => return Pause::Lost,
                 () = stopping.cancelled(), if !self.asks.is_closed() => self.asks.close(),
                 ask = self.asks.recv(), if accepting && room => match ask {
-                    Some(ask) => self.ask(ask),
+                    Some(ask) => self.gather(ask).await,
                     None => accepting = false,
                 },
+                () = until(next_end, (self.ground.clock)()), if accepting && room => self.expire(),
             }
         }
     }
 
-    fn ask(&mut self, ask: Ask) {
-        let Ask { request, digest, answer } = ask;
-        if let Some(open) = self.work.open.get_mut(&request.id) {
-            if open.digest == digest {
-                open.answers.push(answer);
+    /// Decides all that waits, within the limits.
+    async fn gather(&mut self, first: Ask) {
+        let mut count = first.requests.len();
+        let mut asks = vec![first];
+        while count < self.limits.group {
+            let Ok(ask) = self.asks.try_recv() else { break };
+            count += ask.requests.len();
+            asks.push(ask);
+        }
+        match answered_before(&self.work.log, &self.work.open, &asks).await {
+            Ok(before) => self.decide(asks, &before),
+            Err(error) => {
+                tracing::warn!(%error, "the log does not say which requests it has answered");
+                let unavailable = |ask: &Ask| vec![Err(Problem::Unavailable); ask.requests.len()];
+                asks.into_iter().for_each(|ask| {
+                    let outcomes = unavailable(&ask);
+                    Answer { to: ask.answer, outcomes, room: ask.room }.tell();
+                });
+            }
+        }
+    }
+
+    fn decide(&mut self, asks: Vec<Ask>, before: &BTreeMap<RequestId, Stored>) {
+        self.expire();
+        let mut deciding = self.deciding();
+        let answers = asks.into_iter().map(|ask| {
+            let Ask { requests, by, answer: to, room } = ask;
+            let outcomes = deciding.all(requests, &by, before);
+            Answer { to, outcomes, room }
+        });
+        let answers = answers.collect();
+        let decided = deciding.finish();
+        self.send(decided, answers);
+    }
+
+    /// Ends what is over, in as many groups as that takes.
+    fn expire(&mut self) {
+        loop {
+            let most = self.limits.group.max(1);
+            let mut deciding = self.deciding();
+            if !deciding.expire(most) {
+                return;
+            }
+            let decided = deciding.finish();
+            self.send(decided, Vec::new());
+        }
+    }
+
+    fn deciding(&mut self) -> Deciding<'_> {
+        let Work { ledger, open, next, at, .. } = &mut self.work;
+        *at = (*at).max((self.ground.clock)());
+        Deciding::new(ledger, open, *next, *at)
+    }
+
+    /// Hands a group to the log; or nothing, where it only answers.
+    fn send(&mut self, decided: group::Decided, answers: Vec<Answer>) {
+        let group::Decided { entries, ids, rows, states, next } = decided;
+        let Work { log, flights, next: first, at, .. } = &mut self.work;
+        if entries.is_empty() {
+            if flights.is_empty() {
+                answers.into_iter().for_each(Answer::tell);
             } else {
-                tell(answer, Err(Problem::Reused));
+                let landed = Landed { outcome: Ok(()), ids, answers };
+                flights.push_back(Box::pin(std::future::ready(landed)));
             }
             return;
         }
-        self.work.open.insert(request.id, Open { digest, answers: vec![answer] });
-        self.decide(request);
+        let rows: Option<Arc<dyn eventlog::Rows>> =
+            self.books.repo.is_some().then(|| Arc::new(Written { rows, states }) as _);
+        let group = eventlog::Group { entries, first: *first, at: *at, rows };
+        *first = next;
+        let written = log.append_group(group);
+        flights.push_back(Box::pin(async move {
+            Landed { outcome: written.await.map(drop), ids, answers }
+        }));
     }
 
-    /// Decides a command that is open.
-    fn decide(&mut self, request: Request) {
-        let Request { id, command, actor, trace } = request;
-        let Some(open) = self.work.open.get(&id) else { return };
-        let digest = open.digest;
-        let in_flight = &self.work.in_flight;
-        let Some(verdict) = self.shelf.look(|books| in_flight.decide(books.ledger(), command))
-        else {
-            return self.answer(id, &Err(Problem::Unavailable));
-        };
-        match verdict {
-            Verdict::Wait(command) => {
-                self.work.waiting.push_back(Request { id, command, actor, trace });
-            }
-            Verdict::Refused(refusal) => {
-                let log = self.log.clone();
-                self.work.recalls.push(Box::pin(async move {
-                    Recalled { id, refusal, outcome: log.recall(id, digest).await }
-                }));
-            }
-            Verdict::Lawful(events) => {
-                self.work.in_flight.reserve(&events);
-                // The one thing to remember of an answer: how far behind the entry's first event
-                // its last one lies. All else is read off the books at that position.
-                let last = u8::try_from(events.len().saturating_sub(1)).unwrap_or(u8::MAX);
-                let entry = Entry {
-                    events: events.iter().map(crate::record::new_event).collect(),
-                    request: Some(LogRequest { id, digest, answer: vec![last].into() }),
-                    actor,
-                    trace,
-                };
-                let log = self.log.clone();
-                self.work.appends.push_back(Box::pin(async move {
-                    let outcome = log.append(entry).await;
-                    Appended { id, events, outcome }
-                }));
-            }
+    fn landed(&mut self, landed: Landed) -> Result<(), AppendError> {
+        let Landed { outcome, ids, answers } = landed;
+        if let Err(error) = outcome {
+            let unanswered = answers.len();
+            tracing::warn!(%error, unanswered, "a group was not written");
+            // Dropped unanswered, which says "unavailable".
+            return Err(error);
         }
-    }
-
-    fn landed(&mut self, appended: Appended) -> Result<(), AppendError> {
-        let Appended { id, events, outcome } = appended;
-        let answer = match outcome {
-            Ok(receipt) => Ok(self.durable(&receipt, &events)),
-            Err(AppendError::Duplicate { stored }) => match self.work.open.get(&id) {
-                Some(open) => recall(stored.recall(open.digest)),
-                None => Err(Problem::Unavailable),
-            },
-            Err(AppendError::Full) => Err(Problem::Overloaded),
-            Err(AppendError::Unavailable { source: _ }) => Err(Problem::Unavailable),
-            Err(
-                error @ (AppendError::TooLarge { .. }
-                | AppendError::Empty
-                | AppendError::Misplaced { .. }
-                | AppendError::Twice { .. }),
-            ) => {
-                tracing::error!(%id, %error, "a lawful command does not fit the log");
-                Err(Problem::Unwritable)
-            }
-            Err(AppendError::Lost) => return Err(AppendError::Lost),
-        };
-        self.work.in_flight.release(&events);
-        self.answer(id, &answer);
-        for request in std::mem::take(&mut self.work.waiting) {
-            self.decide(request);
+        for id in ids {
+            self.work.open.remove(&id);
         }
+        answers.into_iter().for_each(Answer::tell);
         Ok(())
     }
+}
 
-    /// Memory moves: what was decided is in the log.
-    fn durable(&mut self, receipt: &Receipt, events: &[Event]) -> Done {
-        let mut position = receipt.first;
-        self.shelf.change(|books| {
-            for (event, offset) in events.iter().zip(0_u64..) {
-                position.0 = receipt.first.0 + offset;
-                books.apply(position, receipt.recorded_at, event);
-            }
-        });
-        Done { position }
-    }
-
-    fn recalled(&mut self, recalled: Recalled) {
-        let Recalled { id, refusal, outcome } = recalled;
-        let answer = match outcome {
-            Ok(Recall::Fresh) => Err(Problem::Refused(refusal)),
-            Ok(known @ (Recall::Same { .. } | Recall::Different)) => recall(known),
-            Err(ReadError::Unavailable { .. } | ReadError::Stopped) => Err(Problem::Unavailable),
-            Err(error @ ReadError::Corrupt(_)) => {
-                tracing::error!(%id, %error, "the log does not say whether a request was answered");
-                Err(Problem::Unavailable)
-            }
-        };
-        self.answer(id, &answer);
-    }
-
-    fn answer(&mut self, id: RequestId, result: &Result<Done, Problem>) {
-        let Some(open) = self.work.open.remove(&id) else { return };
-        for answer in open.answers {
-            tell(answer, result.clone());
-        }
+/// Until the next hold is over, or the clock should be looked at again; for ever where none is pending.
+async fn until(end: Option<UnixMicros>, now: UnixMicros) {
+    match end {
+        Some(end) => tokio::time::sleep(end.since(now).min(TICK)).await,
+        None => std::future::pending().await,
     }
 }
 
-/// The first answer again.
-fn recall(known: Recall) -> Result<Done, Problem> {
-    match known {
-        Recall::Same { answer, first } => {
-            let last = answer.first().copied().map_or(0, u64::from);
-            Ok(Done { position: eventlog::Position(first.0 + last) })
+/// Those of the requests that the log has answered.
+async fn answered_before(
+    log: &Log,
+    open: &BTreeMap<RequestId, Open>,
+    asks: &[Ask],
+) -> Result<BTreeMap<RequestId, Stored>, ReadError> {
+    let (mut before, mut ask) = (BTreeMap::new(), Vec::new());
+    for named in asks.iter().flat_map(|ask| &ask.requests) {
+        let id = named.request.id;
+        if open.contains_key(&id) {
+            continue;
         }
-        Recall::Different => Err(Problem::Reused),
-        Recall::Fresh => Err(Problem::Unavailable),
+        match log.known(id) {
+            Known::Fresh => {}
+            Known::Stored(stored) => drop(before.insert(id, stored)),
+            Known::Ask => ask.push(id),
+        }
     }
-}
-
-/// Whoever no longer waits is not told; the command stands all the same.
-fn tell(answer: oneshot::Sender<Result<Done, Problem>>, result: Result<Done, Problem>) {
-    let _ = answer.send(result);
+    if !ask.is_empty() {
+        before.extend(log.recall_many(&ask).await?);
+    }
+    Ok(before)
 }

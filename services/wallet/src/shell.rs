@@ -4,19 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::auth::{Access, Verifier};
-use chassis::clock::{Clock, SystemClock};
+use chassis::clock::{Clock as _, SystemClock};
 use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::serve::{Bound, Grpc, Health, Server};
-use eventlog::{ConnectError, Log, MigrateError, Options, PgStore, Pools};
+use eventlog::{Clock, ConnectError, Log, Options, PgStore, Pools};
 use tokio_util::sync::CancellationToken;
 
-use crate::owner::{Fault, Opener};
+use crate::api::Api;
+use crate::owner::{Fault, Ground, Opener};
+use crate::repo::{self, LOG, Repo, SERVICE};
 use crate::wallet::{Limits, Wallet};
 
-/// The service's name: its schema, and a part of its role's name.
-const SERVICE: &str = "wallet";
-const LOG: &str = "wallet/0";
+pub use crate::repo::migrate;
+
 /// How long a silent wallet keeps its log.
 const LEASE: Duration = Duration::from_secs(5);
 
@@ -35,14 +36,6 @@ pub enum RunError {
     Tls(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Brings the schema of the wallet's log up to date. Safe to repeat.
-///
-/// # Errors
-/// The database cannot be reached, or `admin_url` is not an administrator's.
-pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(), MigrateError> {
-    eventlog::migrate(admin_url, SERVICE, role_password).await
-}
-
 /// Serves until the drain. Whether everybody was finished with. `take_over` takes the log at once,
 /// for whoever knows that its last owner is dead.
 ///
@@ -54,13 +47,22 @@ pub async fn run(
     take_over: bool,
 ) -> Result<bool, RunError> {
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
-    let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
-    let clock = Arc::new(SystemClock::new());
-    let opener = opener(store, (bound.address().to_string(), take_over), Arc::clone(&clock));
-    let (wallet, owner) = Wallet::open(opener, Limits::default()).await?;
+    let projection = repo::projection();
+    let store = PgStore::connect_with(url.expose(), SERVICE, Pools::default(), projection).await?;
+    let repo = Some(Repo::new(&store));
+    let system = Arc::new(SystemClock::new());
+    let clock: Clock = {
+        let system = Arc::clone(&system);
+        Arc::new(move || system.now())
+    };
+    let opener = opener(store, (bound.address().to_string(), take_over), clock.clone());
+    let ground = Ground { opener, clock: clock.clone(), repo };
+    let (wallet, owner) = Wallet::open(ground, Limits::default()).await?;
+    let api = Api::new(&wallet, clock, drain.stopping().clone());
+    drop(wallet);
     let stopping = CancellationToken::new();
     let mut owner = tokio::spawn(owner.run(stopping.clone()));
-    let mut served = std::pin::pin!(serve(wallet, &config, clock, (bound, drain.clone())));
+    let mut served = std::pin::pin!(serve(api, &config, system, (bound, drain.clone())));
     let finished = tokio::select! {
         finished = &mut served => finished?,
         owned = &mut owner => {
@@ -76,25 +78,27 @@ pub async fn run(
     Ok(finished)
 }
 
-fn opener(
-    store: Arc<PgStore>,
-    (address, take_over): (String, bool),
-    clock: Arc<SystemClock>,
-) -> Opener {
+fn opener(store: Arc<PgStore>, (address, take_over): (String, bool), clock: Clock) -> Opener {
     let options = Options {
         name: LOG.into(),
         owner: format!("{SERVICE} {}", std::process::id()).into(),
         address: address.into(),
         lease: LEASE,
         take_over,
-        clock: Arc::new(move || clock.now()),
-        limits: eventlog::Limits::default(),
+        clock,
+        limits: log_limits(),
     };
     Box::new(move || Box::pin(Log::open(store.clone(), options.clone())))
 }
 
+/// A batch of the API goes into one commit whole, whatever it opens beside.
+fn log_limits() -> eventlog::Limits {
+    let limits = eventlog::Limits::default();
+    eventlog::Limits { batch_events: 6_000, batch_bytes: 8 << 20, ..limits }
+}
+
 async fn serve(
-    wallet: Wallet,
+    api: Api,
     config: &ServiceConfig,
     clock: Arc<SystemClock>,
     (bound, drain): (Bound, Drain),
@@ -103,7 +107,7 @@ async fn serve(
     let access = Access::from_descriptors(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?;
     let health = Health::new();
-    let (accounts, settlement) = crate::api::services(&wallet, config.limits.message_bytes);
+    let (accounts, settlement) = crate::api::services(api, config.limits.message_bytes);
     let app = Grpc::new(health.clone())
         .add(accounts)
         .await

@@ -1,7 +1,8 @@
 //! Every no of the wallet as the API says it.
 
-use ledger::Refusal;
+use ledger::{Account, Refusal, Window};
 use proto::common::v1::ErrorReason;
+use proto::wallet::v1 as pb;
 use tonic::Status;
 use wire::{Refused, refused};
 
@@ -9,50 +10,132 @@ use crate::wallet::Problem;
 
 impl From<Problem> for Status {
     fn from(problem: Problem) -> Status {
-        let text = problem.to_string();
         match problem {
             Problem::Refused(refusal) => from_refusal(&refusal).into(),
             Problem::Reused => wire::status::request_id_reused().into(),
-            Problem::Overloaded => refused(ErrorReason::Overloaded, text).into(),
             Problem::Unavailable => {
                 wire::status::unavailable("the wallet's log is out of reach").into()
             }
-            Problem::Unwritable => refused(ErrorReason::Corrupt, text).into(),
+            Problem::Overloaded | Problem::Corrupt => {
+                refused(reason(&problem), problem.to_string()).into()
+            }
         }
+    }
+}
+
+/// A problem as the result of one transfer among others.
+pub(crate) fn one_of_many(problem: &Problem) -> pb::Refused {
+    let refusal = match problem {
+        Problem::Refused(refusal) => name(refusal),
+        Problem::Reused | Problem::Overloaded | Problem::Unavailable | Problem::Corrupt => {
+            pb::Refusal::Unspecified
+        }
+    };
+    pb::Refused {
+        // Among others a refusal is always the ledger's: `refusal` says which.
+        reason: match problem {
+            Problem::Refused(_) => ErrorReason::TransferRefused,
+            Problem::Reused | Problem::Overloaded | Problem::Unavailable | Problem::Corrupt => {
+                reason(problem)
+            }
+        }
+        .into(),
+        refusal: refusal.into(),
+        text: problem.to_string(),
+    }
+}
+
+fn reason(problem: &Problem) -> ErrorReason {
+    match problem {
+        Problem::Refused(Refusal::AccountExists { .. }) => ErrorReason::AlreadyExists,
+        Problem::Refused(Refusal::AccountUnknown { .. }) => ErrorReason::AccountUnknown,
+        Problem::Refused(Refusal::InsufficientCredits { .. }) => ErrorReason::InsufficientCredits,
+        Problem::Refused(_) => ErrorReason::TransferRefused,
+        Problem::Reused => ErrorReason::RequestIdReused,
+        Problem::Overloaded => ErrorReason::Overloaded,
+        Problem::Unavailable => ErrorReason::Unavailable,
+        Problem::Corrupt => ErrorReason::Corrupt,
     }
 }
 
 /// The refusal's name is for programs, its text for people.
 fn from_refusal(refusal: &Refusal) -> Refused {
-    let text = refusal.to_string();
-    let transfer =
-        |name: &str| refused(ErrorReason::TransferRefused, text.clone()).with("refusal", name);
+    let name = name(refusal).as_str_name().trim_start_matches("REFUSAL_");
+    let said = refused(reason(&Problem::Refused(*refusal)), refusal.to_string());
+    let said = said.with("refusal", name);
+    let of = |said: Refused, account: &Account| said.with("account", account.to_string());
     match refusal {
-        Refusal::TooFewLegs { .. } => transfer("TOO_FEW_LEGS"),
-        Refusal::TooManyLegs { .. } => transfer("TOO_MANY_LEGS"),
-        Refusal::ZeroLeg { account } => transfer("ZERO_LEG").with("account", account.to_string()),
-        Refusal::DuplicateAccount { account } => {
-            transfer("DUPLICATE_ACCOUNT").with("account", account.to_string())
+        Refusal::TooFewLegs { legs: _ }
+        | Refusal::TooManyLegs { legs: _ }
+        | Refusal::ZeroLeg
+        | Refusal::ReasonMissing
+        | Refusal::ReasonTooLong { chars: _ }
+        | Refusal::TimePassed
+        | Refusal::HoldNotPending { hold: _ }
+        | Refusal::AdjustmentNotPending { adjustment: _ }
+        | Refusal::SameOperator
+        | Refusal::LinkedRefused => said,
+        Refusal::NotBalanced { sum } => said.with("sum", sum.to_string()),
+        Refusal::DuplicateAccount { account }
+        | Refusal::WrongAccount { account }
+        | Refusal::AccountExists { account }
+        | Refusal::AccountUnknown { account }
+        | Refusal::AccountClosed { account }
+        | Refusal::AccountFrozen { account }
+        | Refusal::AccountNotFrozen { account }
+        | Refusal::AccountNotEmpty { account }
+        | Refusal::BalanceOutOfRange { account } => of(said, account),
+        Refusal::Excluded { account, until } => {
+            let said = of(said, account);
+            until.map_or(said.clone(), |until| said.with("until", until.0.to_string()))
         }
-        Refusal::NotBalanced { sum } => transfer("NOT_BALANCED").with("sum", sum.to_string()),
-        Refusal::WrongAccount { kind: _, account } => {
-            transfer("WRONG_ACCOUNT").with("account", account.to_string())
+        Refusal::ExclusionShorter { until } => match until {
+            Some(until) => said.with("until", until.0.to_string()),
+            None => said,
+        },
+        Refusal::LimitReached { window, limit, left } => {
+            let window = match window {
+                Window::Day => "DAY",
+                Window::Week => "WEEK",
+                Window::Month => "MONTH",
+            };
+            let said = said.with("window", window).with("limit", limit.to_string());
+            said.with("left", left.to_string())
         }
-        Refusal::ReasonMissing { kind: _ } => transfer("REASON_MISSING"),
-        Refusal::ReasonTooLong { chars: _ } => transfer("REASON_TOO_LONG"),
-        Refusal::BalanceOutOfRange { account } => {
-            transfer("BALANCE_OUT_OF_RANGE").with("account", account.to_string())
-        }
-        Refusal::AccountExists { account } => {
-            refused(ErrorReason::AlreadyExists, text).with("account", account.to_string())
-        }
-        Refusal::UnknownAccount { account } => {
-            refused(ErrorReason::AccountUnknown, text).with("account", account.to_string())
-        }
+        Refusal::HoldTooSmall { left } => said.with("left", left.to_string()),
         Refusal::InsufficientCredits { account, short } => {
-            refused(ErrorReason::InsufficientCredits, text)
-                .with("account", account.to_string())
-                .with("short", short.to_string())
+            of(said, account).with("short", short.to_string())
         }
+    }
+}
+
+/// As the API names it.
+fn name(refusal: &Refusal) -> pb::Refusal {
+    match refusal {
+        Refusal::TooFewLegs { .. } => pb::Refusal::TooFewLegs,
+        Refusal::TooManyLegs { .. } => pb::Refusal::TooManyLegs,
+        Refusal::ZeroLeg => pb::Refusal::ZeroLeg,
+        Refusal::DuplicateAccount { .. } => pb::Refusal::DuplicateAccount,
+        Refusal::NotBalanced { .. } => pb::Refusal::NotBalanced,
+        Refusal::WrongAccount { .. } => pb::Refusal::WrongAccount,
+        Refusal::ReasonMissing => pb::Refusal::ReasonMissing,
+        Refusal::ReasonTooLong { .. } => pb::Refusal::ReasonTooLong,
+        Refusal::TimePassed => pb::Refusal::TimePassed,
+        Refusal::AccountExists { .. } => pb::Refusal::AccountExists,
+        Refusal::AccountUnknown { .. } => pb::Refusal::AccountUnknown,
+        Refusal::AccountClosed { .. } => pb::Refusal::AccountClosed,
+        Refusal::AccountFrozen { .. } => pb::Refusal::AccountFrozen,
+        Refusal::AccountNotFrozen { .. } => pb::Refusal::AccountNotFrozen,
+        Refusal::AccountNotEmpty { .. } => pb::Refusal::AccountNotEmpty,
+        Refusal::HoldNotPending { .. } => pb::Refusal::HoldNotPending,
+        Refusal::AdjustmentNotPending { .. } => pb::Refusal::AdjustmentNotPending,
+        Refusal::SameOperator => pb::Refusal::SameOperator,
+        Refusal::Excluded { .. } => pb::Refusal::Excluded,
+        Refusal::ExclusionShorter { .. } => pb::Refusal::ExclusionShorter,
+        Refusal::LimitReached { .. } => pb::Refusal::LimitReached,
+        Refusal::HoldTooSmall { .. } => pb::Refusal::HoldTooSmall,
+        Refusal::InsufficientCredits { .. } => pb::Refusal::InsufficientCredits,
+        Refusal::BalanceOutOfRange { .. } => pb::Refusal::BalanceOutOfRange,
+        Refusal::LinkedRefused => pb::Refusal::LinkedRefused,
     }
 }

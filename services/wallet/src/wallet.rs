@@ -1,74 +1,128 @@
 //! The wallet as its callers see it: ask, and read what is durable.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use eventlog::Position;
+use eventlog::ReadError;
 use ledger::Refusal;
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use crate::books::Books;
+use crate::answer::Done;
 use crate::command::Request;
+use crate::repo::Repo;
 
-/// Bounds on what waits in memory.
+/// Bounds on what waits in memory and on what is done at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Commands that wait to be looked at; more are refused at once.
-    pub queue: usize,
-    /// Commands that were looked at and are not answered yet.
-    pub open: usize,
+    /// Commands that were accepted and are not answered; more are refused at once.
+    pub waiting: usize,
+    /// Commands that share a commit, unless one batch alone has more.
+    pub group: usize,
+    /// Groups that are on their way to the log at a time.
+    pub ahead: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { queue: 1024, open: 8192 }
+        Limits { waiting: 16_384, group: 1000, ahead: 2 }
     }
 }
 
-/// A command is durable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Done {
-    /// The position of its last event: of the transfer, or of the account's opening.
-    pub position: Position,
-}
-
 /// A command was not carried out, or nobody here knows.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Problem {
     /// A no, on durable balances.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The request id was used before, for another content.
-    #[error("this request id was used before, for something else")]
+    #[error("this request id was used before, for something else: make a new one for each command")]
     Reused,
     /// Too much waits. Nothing was changed.
     #[error("the wallet has too much to do: repeat the request a little later")]
     Overloaded,
     /// Perhaps carried out, perhaps not: repeating the same request tells.
-    #[error("the wallet's log is unavailable: repeat the request a little later")]
+    #[error("the wallet's log is out of reach: repeat the same request a little later")]
     Unavailable,
-    /// The log's limits do not let a lawful command in.
-    #[error("the wallet cannot write this command to its log")]
-    Unwritable,
+    /// What is stored contradicts itself.
+    #[error("the wallet's records contradict each other: tell the operator")]
+    Corrupt,
+}
+
+impl From<ReadError> for Problem {
+    fn from(error: ReadError) -> Problem {
+        match error {
+            ReadError::Unavailable { source } => {
+                let source = source.map(|source| source.to_string());
+                tracing::warn!(?source, "the wallet's tables cannot be read");
+                Problem::Unavailable
+            }
+            ReadError::Stopped => Problem::Unavailable,
+            ReadError::Corrupt(what) => {
+                tracing::error!(%what, "the wallet's tables cannot be read");
+                Problem::Corrupt
+            }
+        }
+    }
+}
+
+/// What became of a command.
+pub type Outcome = Result<Done, Problem>;
+
+/// Who asks, for the record.
+#[derive(Clone, Debug)]
+pub struct By {
+    pub actor: Arc<str>,
+    /// The trace the call belongs to; zeros for none.
+    pub trace: [u8; 16],
 }
 
 /// A handle of the wallet; its clones are handles of the same.
 #[derive(Clone)]
 pub struct Wallet {
     asks: mpsc::Sender<Ask>,
-    shelf: Shelf,
+    room: Arc<Semaphore>,
+    limit: usize,
+    books: Books,
 }
 
-/// A command and whoever waits for what becomes of it.
+/// Commands that came together, and whoever waits for what becomes of them.
 pub(crate) struct Ask {
+    pub(crate) requests: Vec<Named>,
+    pub(crate) by: By,
+    pub(crate) answer: oneshot::Sender<Vec<Outcome>>,
+    /// Given back with the answer.
+    pub(crate) room: OwnedSemaphorePermit,
+}
+
+/// A request with the digest of its content.
+pub(crate) struct Named {
     pub(crate) request: Request,
     pub(crate) digest: [u8; 32],
-    pub(crate) answer: oneshot::Sender<Result<Done, Problem>>,
+}
+
+/// The tables, and whether they are whole: while they are made anew nobody reads them.
+#[derive(Clone, Default)]
+pub(crate) struct Books {
+    pub(crate) repo: Option<Repo>,
+    whole: Arc<AtomicBool>,
+}
+
+impl Books {
+    pub(crate) fn new(repo: Option<Repo>) -> Books {
+        Books { repo, whole: Arc::default() }
+    }
+
+    pub(crate) fn set_whole(&self, whole: bool) {
+        self.whole.store(whole, Ordering::Release);
+    }
 }
 
 impl Wallet {
-    pub(crate) fn new(asks: mpsc::Sender<Ask>, shelf: Shelf) -> Wallet {
-        Wallet { asks, shelf }
+    pub(crate) fn new(limits: Limits, books: Books) -> (Wallet, mpsc::Receiver<Ask>) {
+        let limit = limits.waiting.max(1);
+        let (asks, asked) = mpsc::channel(limit);
+        (Wallet { asks, room: Arc::new(Semaphore::new(limit)), limit, books }, asked)
     }
 
     /// Has a command carried out; answers once it is durable. A caller who stops waiting does not
@@ -76,41 +130,53 @@ impl Wallet {
     ///
     /// # Errors
     /// See [`Problem`].
-    pub async fn ask(&self, request: Request) -> Result<Done, Problem> {
+    pub async fn ask(&self, request: Request, by: By) -> Outcome {
+        let outcomes = self.ask_all(vec![request], by).await?;
+        outcomes.into_iter().next().unwrap_or(Err(Problem::Unavailable))
+    }
+
+    /// Has commands carried out in their order; the outcome of each, in that order.
+    ///
+    /// # Errors
+    /// [`Problem::Overloaded`] and [`Problem::Unavailable`], where that is so of all of them.
+    pub async fn ask_all(&self, requests: Vec<Request>, by: By) -> Result<Vec<Outcome>, Problem> {
+        let (count, answered) = (requests.len(), self.enqueue(requests, by)?);
+        let outcomes = answered.await.map_err(|_| Problem::Unavailable)?;
+        if outcomes.len() == count { Ok(outcomes) } else { Err(Problem::Unavailable) }
+    }
+
+    /// Puts commands into the queue, now; what becomes of them comes later, in order, or nothing
+    /// where the log is lost.
+    ///
+    /// # Errors
+    /// [`Problem::Overloaded`] and [`Problem::Unavailable`].
+    pub fn enqueue(
+        &self,
+        requests: Vec<Request>,
+        by: By,
+    ) -> Result<oneshot::Receiver<Vec<Outcome>>, Problem> {
+        // A batch larger than all the room there is waits for the whole of it.
+        let permits = requests.len().clamp(1, self.limit);
+        let permits = u32::try_from(permits).map_err(|_| Problem::Overloaded)?;
+        let room = Arc::clone(&self.room)
+            .try_acquire_many_owned(permits)
+            .map_err(|_| Problem::Overloaded)?;
+        let named = |request: Request| Named { digest: request.digest(), request };
+        let requests = requests.into_iter().map(named).collect();
         let (answer, answered) = oneshot::channel();
-        let digest = request.digest();
-        self.asks.try_send(Ask { request, digest, answer }).map_err(|error| match error {
+        self.asks.try_send(Ask { requests, by, answer, room }).map_err(|error| match error {
             TrySendError::Full(_) => Problem::Overloaded,
             TrySendError::Closed(_) => Problem::Unavailable,
         })?;
-        answered.await.unwrap_or(Err(Problem::Unavailable))
+        Ok(answered)
     }
 
-    /// Reads the books as of the last durable event.
+    /// The books, as of the last durable event.
     ///
     /// # Errors
-    /// [`Problem::Unavailable`] while the log is not owned here.
-    pub fn read<T>(&self, look: impl FnOnce(&Books) -> T) -> Result<T, Problem> {
-        self.shelf.look(look).ok_or(Problem::Unavailable)
-    }
-}
-
-/// Where the books lie: the owner writes, everybody reads. Empty while the log is not owned here.
-#[derive(Clone, Default)]
-pub(crate) struct Shelf(Arc<RwLock<Option<Books>>>);
-
-impl Shelf {
-    pub(crate) fn put(&self, books: Option<Books>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = books;
-    }
-
-    pub(crate) fn look<T>(&self, look: impl FnOnce(&Books) -> T) -> Option<T> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(look)
-    }
-
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Books)) {
-        if let Some(books) = self.0.write().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            change(books);
-        }
+    /// [`Problem::Unavailable`] while they are made anew, and where the log has none.
+    pub fn read(&self) -> Result<&Repo, Problem> {
+        let whole = self.books.whole.load(Ordering::Acquire);
+        self.books.repo.as_ref().filter(|_| whole).ok_or(Problem::Unavailable)
     }
 }

@@ -159,7 +159,17 @@ impl Tables {
             | Recorded::CardsOpened(_)
             | Recorded::SeedOpened(_)
             | Recorded::AccountOpened(_)
-            | Recorded::TransferPosted(_) => Err(broken("no table writes this")),
+            | Recorded::TransferPosted(_)
+            | Recorded::AccountFrozen(_)
+            | Recorded::AccountUnfrozen(_)
+            | Recorded::AccountClosed(_)
+            | Recorded::HoldPlaced(_)
+            | Recorded::HoldReleased(_)
+            | Recorded::HoldExpired(_)
+            | Recorded::LimitsSet(_)
+            | Recorded::PlayerExcluded(_)
+            | Recorded::AdjustmentProposed(_)
+            | Recorded::AdjustmentRejected(_) => Err(broken("no table writes this")),
         }
     }
 

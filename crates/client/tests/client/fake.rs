@@ -329,4 +329,92 @@ impl WalletService for Fake {
         let refusal = refused(ErrorReason::InsufficientCredits, "the account has fewer credits");
         Err(refusal.with("short", "5").into())
     }
+    async fn open_accounts(
+        &self,
+        _: Request<wallet::OpenAccountsRequest>,
+    ) -> Answer<wallet::OpenAccountsResponse> {
+        Err(unasked())
+    }
+
+    async fn freeze_account(
+        &self,
+        _: Request<wallet::FreezeAccountRequest>,
+    ) -> Answer<wallet::FreezeAccountResponse> {
+        Err(unasked())
+    }
+
+    async fn unfreeze_account(
+        &self,
+        _: Request<wallet::UnfreezeAccountRequest>,
+    ) -> Answer<wallet::UnfreezeAccountResponse> {
+        Err(unasked())
+    }
+
+    async fn close_account(
+        &self,
+        _: Request<wallet::CloseAccountRequest>,
+    ) -> Answer<wallet::CloseAccountResponse> {
+        Err(unasked())
+    }
+
+    async fn set_limits(
+        &self,
+        _: Request<wallet::SetLimitsRequest>,
+    ) -> Answer<wallet::SetLimitsResponse> {
+        Err(unasked())
+    }
+
+    async fn get_limits(
+        &self,
+        _: Request<wallet::GetLimitsRequest>,
+    ) -> Answer<wallet::GetLimitsResponse> {
+        Err(unasked())
+    }
+
+    async fn exclude(&self, _: Request<wallet::ExcludeRequest>) -> Answer<wallet::ExcludeResponse> {
+        Err(unasked())
+    }
+
+    async fn propose_adjustment(
+        &self,
+        _: Request<wallet::ProposeAdjustmentRequest>,
+    ) -> Answer<wallet::ProposeAdjustmentResponse> {
+        Err(unasked())
+    }
+
+    async fn approve_adjustment(
+        &self,
+        _: Request<wallet::ApproveAdjustmentRequest>,
+    ) -> Answer<wallet::ApproveAdjustmentResponse> {
+        Err(unasked())
+    }
+
+    async fn reject_adjustment(
+        &self,
+        _: Request<wallet::RejectAdjustmentRequest>,
+    ) -> Answer<wallet::RejectAdjustmentResponse> {
+        Err(unasked())
+    }
+
+    async fn list_adjustments(
+        &self,
+        _: Request<wallet::ListAdjustmentsRequest>,
+    ) -> Answer<wallet::ListAdjustmentsResponse> {
+        Err(unasked())
+    }
+
+    type ExportStatementStream =
+        Pin<Box<dyn Stream<Item = Result<wallet::ExportStatementResponse, Status>> + Send>>;
+
+    async fn export_statement(
+        &self,
+        _: Request<wallet::ExportStatementRequest>,
+    ) -> Answer<Self::ExportStatementStream> {
+        Err(unasked())
+    }
+}
+
+/// What the client under test has no use for.
+fn unasked() -> Status {
+    Status::unimplemented("nobody asks for this here")
 }

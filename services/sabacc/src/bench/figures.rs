@@ -23,6 +23,8 @@ pub(crate) struct Figure {
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
     pub(crate) wal_bytes_per_operation: Option<f64>,
     pub(crate) disk_bytes_per_operation: Option<f64>,
+    /// Numbers that belong to it: yardsticks of its own, sizes of batches.
+    pub(crate) on: BTreeMap<&'static str, f64>,
     /// The figure as so many times each yardstick; none where there is no yardstick.
     pub(crate) ratios: BTreeMap<&'static str, Option<f64>>,
     pub(crate) goals: Vec<Goal>,
@@ -64,6 +66,7 @@ impl Figure {
             cpu_seconds,
             wal_bytes_per_operation: wal_bytes,
             disk_bytes_per_operation: disk_bytes,
+            on: BTreeMap::new(),
             ratios: BTreeMap::new(),
             goals: Vec::new(),
         }
@@ -80,6 +83,7 @@ impl Figure {
             cpu_seconds: load.cpu_seconds,
             wal_bytes_per_operation: load.wal_bytes_per_action,
             disk_bytes_per_operation: load.disk_bytes_per_action,
+            on: BTreeMap::new(),
             ratios: BTreeMap::new(),
             goals: Vec::new(),
         }
@@ -97,6 +101,12 @@ impl Figure {
         if let Some(least) = least {
             self.goals.push(Goal::at_least(&format!("{least} x {yardstick}"), ratio, least));
         }
+        self
+    }
+
+    /// With a number that belongs to it, such as what it stands beside.
+    pub(crate) fn on(mut self, (name, value): (&'static str, f64)) -> Figure {
+        self.on.insert(name, value);
         self
     }
 
@@ -148,6 +158,9 @@ impl fmt::Display for Figure {
         let (wal, disk) = (self.wal_bytes_per_operation, self.disk_bytes_per_operation);
         write!(f, "\n  processor seconds: {}", cpu.join(", "))?;
         write!(f, "; bytes each: write-ahead log {}, disk {}", shown(wal), shown(disk))?;
+        for (name, value) in &self.on {
+            write!(f, "\n  {name} {value}")?;
+        }
         for (yardstick, ratio) in &self.ratios {
             write!(f, "\n  {} x {yardstick}", shown(*ratio))?;
         }

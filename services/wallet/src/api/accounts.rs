@@ -1,22 +1,20 @@
 //! Accounts of players and acts of operators.
 
-use eventlog::Position;
+use std::collections::BTreeSet;
+
 use ledger::{Account, Command, Refusal};
-use primitives::{PlayerId, UnixMicros};
-use prost_types::Timestamp;
-use proto::common::v1::ErrorReason;
+use primitives::PlayerId;
 use proto::wallet::v1 as pb;
 use proto::wallet::v1::wallet_service_server::WalletService;
 use tonic::{Request, Response, Status};
-use wire::{BadField, field, refused};
+use wire::{BadField, field};
 
-use super::{Api, caller, parse, whose};
-use crate::books::{Books, Line};
-use crate::record::kind_to_pb;
-use crate::wallet::{Done, Problem};
+use super::{Api, by, caller, parse, text, whose};
+use crate::answer::{Done, Told};
+use crate::command::{self, Wish};
+use crate::wallet::Problem;
 
-const DEFAULT_PAGE: usize = 100;
-const LARGEST_PAGE: usize = 1000;
+const MOST_ACCOUNTS: usize = 1000;
 
 #[tonic::async_trait]
 impl WalletService for Api {
@@ -38,6 +36,20 @@ impl WalletService for Api {
         }
     }
 
+    async fn open_accounts(
+        &self,
+        request: Request<pb::OpenAccountsRequest>,
+    ) -> Result<Response<pb::OpenAccountsResponse>, Status> {
+        let caller = caller(&request).map_err(|status| *status)?;
+        let pb::OpenAccountsRequest { request_id, player_ids } = request.into_inner();
+        let id = field::request_id(&request_id)?;
+        let wish = Wish::OpenAll(players(&player_ids)?);
+        let request = command::Request { id, wish, linked: false };
+        let done = self.wallet.ask(request, by(&caller)).await?;
+        let opened = if let Told::Opened(opened) = done.told { opened } else { 0 };
+        Ok(Response::new(pb::OpenAccountsResponse { opened }))
+    }
+
     async fn get_account(
         &self,
         request: Request<pb::GetAccountRequest>,
@@ -45,23 +57,92 @@ impl WalletService for Api {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::GetAccountRequest { player_id } = request.into_inner();
         let player = whose(&caller, &player_id).map_err(|status| *status)?;
-        let found = self.wallet.read(|books| account(books, player))?;
-        found.map(Response::new).ok_or_else(|| unknown(player))
+        let found = self.account_of(Account::Player(player)).await?;
+        let seats = self.wallet.read()?.seats(player).await.map_err(Problem::from)?;
+        let seats = seats.into_iter().map(|(table, balance)| pb::SeatBalance {
+            table_id: table.0.to_vec(),
+            balance: balance.magnitude().get(),
+        });
+        let excluded = found.state.excluded(self.now());
+        Ok(Response::new(pb::GetAccountResponse {
+            account: found.account.to_string(),
+            balance: found.state.balance.magnitude().get(),
+            seats: seats.collect(),
+            held: found.state.held().get(),
+            frozen: found.state.frozen(),
+            closed: found.state.closed(),
+            excluded_until: excluded.map(text::end),
+        }))
+    }
+
+    async fn freeze_account(
+        &self,
+        request: Request<pb::FreezeAccountRequest>,
+    ) -> Result<Response<pb::FreezeAccountResponse>, Status> {
+        let caller = caller(&request).map_err(|status| *status)?;
+        let pb::FreezeAccountRequest { request_id, player_id, reason } = request.into_inner();
+        let (id, player, reason) = parse::act(&request_id, &player_id, &reason)?;
+        let done = self.ask(&caller, id, Command::Freeze { player, reason }).await?;
+        Ok(Response::new(pb::FreezeAccountResponse { position: done.position.0 }))
+    }
+
+    async fn unfreeze_account(
+        &self,
+        request: Request<pb::UnfreezeAccountRequest>,
+    ) -> Result<Response<pb::UnfreezeAccountResponse>, Status> {
+        let caller = caller(&request).map_err(|status| *status)?;
+        let pb::UnfreezeAccountRequest { request_id, player_id, reason } = request.into_inner();
+        let (id, player, reason) = parse::act(&request_id, &player_id, &reason)?;
+        let done = self.ask(&caller, id, Command::Unfreeze { player, reason }).await?;
+        Ok(Response::new(pb::UnfreezeAccountResponse { position: done.position.0 }))
+    }
+
+    async fn close_account(
+        &self,
+        request: Request<pb::CloseAccountRequest>,
+    ) -> Result<Response<pb::CloseAccountResponse>, Status> {
+        let caller = caller(&request).map_err(|status| *status)?;
+        let pb::CloseAccountRequest { request_id, player_id, reason } = request.into_inner();
+        let (id, player, reason) = parse::act(&request_id, &player_id, &reason)?;
+        let done = self.ask(&caller, id, Command::Close { player, reason }).await?;
+        Ok(Response::new(pb::CloseAccountResponse { position: done.position.0 }))
     }
 
     async fn list_entries(
         &self,
         request: Request<pb::ListEntriesRequest>,
     ) -> Result<Response<pb::ListEntriesResponse>, Status> {
-        let caller = caller(&request).map_err(|status| *status)?;
-        let pb::ListEntriesRequest { player_id, page_size, page_token } = request.into_inner();
-        let player = whose(&caller, &player_id).map_err(|status| *status)?;
-        let (size, after) = page(page_size, &page_token)?;
-        let found = self.wallet.read(|books| {
-            books.balance(player)?;
-            Some(entries(books.lines(player, after), size))
-        })?;
-        found.map(Response::new).ok_or_else(|| unknown(player))
+        self.entries(request).await.map(Response::new)
+    }
+
+    type ExportStatementStream = super::statement::Chunks;
+
+    async fn export_statement(
+        &self,
+        request: Request<pb::ExportStatementRequest>,
+    ) -> Result<Response<Self::ExportStatementStream>, Status> {
+        self.export(request).await.map(Response::new)
+    }
+
+    async fn set_limits(
+        &self,
+        request: Request<pb::SetLimitsRequest>,
+    ) -> Result<Response<pb::SetLimitsResponse>, Status> {
+        self.limit(request).await.map(Response::new)
+    }
+
+    async fn get_limits(
+        &self,
+        request: Request<pb::GetLimitsRequest>,
+    ) -> Result<Response<pb::GetLimitsResponse>, Status> {
+        self.limits(request).await.map(Response::new)
+    }
+
+    async fn exclude(
+        &self,
+        request: Request<pb::ExcludeRequest>,
+    ) -> Result<Response<pb::ExcludeResponse>, Status> {
+        self.keep_away(request).await.map(Response::new)
     }
 
     async fn issue(
@@ -69,9 +150,9 @@ impl WalletService for Api {
         request: Request<pb::IssueRequest>,
     ) -> Result<Response<pb::IssueResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
-        let (player, transfer) = parse::issue(request.into_inner())?;
-        let done = self.post(&caller, transfer).await?;
-        let (balance, position) = self.left(player, done)?;
+        let transfer = parse::issue(request.into_inner())?;
+        let done = self.ask(&caller, transfer.id, Command::Post(transfer)).await?;
+        let (balance, position) = left(done)?;
         Ok(Response::new(pb::IssueResponse { balance, position }))
     }
 
@@ -80,85 +161,64 @@ impl WalletService for Api {
         request: Request<pb::RedeemRequest>,
     ) -> Result<Response<pb::RedeemResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
-        let (player, transfer) = parse::redeem(request.into_inner())?;
-        let done = self.post(&caller, transfer).await?;
-        let (balance, position) = self.left(player, done)?;
+        let transfer = parse::redeem(request.into_inner())?;
+        let done = self.ask(&caller, transfer.id, Command::Post(transfer)).await?;
+        let (balance, position) = left(done)?;
         Ok(Response::new(pb::RedeemResponse { balance, position }))
     }
-}
 
-impl Api {
-    /// What a transfer left on a player's account, and its position: the same on every repeat.
-    fn left(&self, player: PlayerId, done: Done) -> Result<(u64, u64), Status> {
-        let balance = self.wallet.read(|books| books.balance_at(player, done.position))?;
-        // The books may be older than the answer only while the log is being read again.
-        let balance = balance.ok_or(Problem::Unavailable)?;
-        Ok((balance.magnitude().get(), done.position.0))
+    async fn propose_adjustment(
+        &self,
+        request: Request<pb::ProposeAdjustmentRequest>,
+    ) -> Result<Response<pb::ProposeAdjustmentResponse>, Status> {
+        self.propose(request).await.map(Response::new)
+    }
+
+    async fn approve_adjustment(
+        &self,
+        request: Request<pb::ApproveAdjustmentRequest>,
+    ) -> Result<Response<pb::ApproveAdjustmentResponse>, Status> {
+        self.approve(request).await.map(Response::new)
+    }
+
+    async fn reject_adjustment(
+        &self,
+        request: Request<pb::RejectAdjustmentRequest>,
+    ) -> Result<Response<pb::RejectAdjustmentResponse>, Status> {
+        self.reject(request).await.map(Response::new)
+    }
+
+    async fn list_adjustments(
+        &self,
+        request: Request<pb::ListAdjustmentsRequest>,
+    ) -> Result<Response<pb::ListAdjustmentsResponse>, Status> {
+        self.adjustments(request.into_inner()).await.map(Response::new)
     }
 }
 
-fn account(books: &Books, player: PlayerId) -> Option<pb::GetAccountResponse> {
-    let balance = books.balance(player)?;
-    let seats = books.seats(player).map(|(table, balance)| pb::SeatBalance {
-        table_id: table.0.to_vec(),
-        balance: balance.magnitude().get(),
-    });
-    Some(pb::GetAccountResponse {
-        account: Account::Player(player).to_string(),
-        balance: balance.magnitude().get(),
-        seats: seats.collect(),
-    })
-}
-
-/// A page token is the position of the last entry that was seen.
-fn page(size: u32, token: &str) -> Result<(usize, Option<Position>), BadField> {
-    let size = match usize::try_from(size) {
-        Ok(0) => DEFAULT_PAGE,
-        Ok(size) if size <= LARGEST_PAGE => size,
-        Ok(_) | Err(_) => return Err(BadField::new("page_size", "0 to 1,000")),
-    };
-    if token.is_empty() {
-        return Ok((size, None));
-    }
-    let after = token.parse().map_err(|_| {
-        BadField::new("page_token", "send what the page before gave as next_page_token")
-    })?;
-    Ok((size, Some(Position(after))))
-}
-
-fn entries(lines: &[Line], size: usize) -> pb::ListEntriesResponse {
-    let shown = lines.get(..size).unwrap_or(lines);
-    let more = shown.last().filter(|_| shown.len() < lines.len());
-    pb::ListEntriesResponse {
-        entries: shown.iter().map(entry).collect(),
-        next_page_token: more.map(|last| last.position.0.to_string()).unwrap_or_default(),
+/// What a transfer left on the player's account, and its position: the same on every repeat.
+fn left(done: Done) -> Result<(u64, u64), Problem> {
+    match done.told {
+        Told::Balance(balance) => Ok((balance.magnitude().get(), done.position.0)),
+        Told::Nothing | Told::Opened(_) | Told::Terms(_) | Told::Until(_) => Err(Problem::Corrupt),
     }
 }
 
-fn entry(line: &Line) -> pb::Entry {
-    let Line { position, recorded_at, transfer, kind, table, amount, balance, reason } = line;
-    pb::Entry {
-        transfer_id: transfer.0.to_vec(),
-        recorded_at: Some(timestamp(*recorded_at)),
-        kind: kind_to_pb(*kind).into(),
-        amount: amount.get(),
-        balance: balance.get(),
-        // No kind of transfer that belongs to a hand touches a player's account.
-        hand_id: Default::default(),
-        table_id: table.map(|table| table.0.to_vec()).unwrap_or_default(),
-        reason: reason.to_string(),
-        position: position.0,
+fn players(ids: &[Vec<u8>]) -> Result<Vec<PlayerId>, BadField> {
+    if ids.is_empty() || ids.len() > MOST_ACCOUNTS {
+        return Err(BadField::new("player_ids", "1 to 1,000 of them"));
     }
-}
-
-fn timestamp(at: UnixMicros) -> Timestamp {
-    let seconds = i64::try_from(at.0 / 1_000_000).unwrap_or(i64::MAX);
-    let nanos = i32::try_from(at.0 % 1_000_000 * 1000).unwrap_or_default();
-    Timestamp { seconds, nanos }
-}
-
-fn unknown(player: PlayerId) -> Status {
-    let account = Account::Player(player);
-    let text = format!("{account} does not exist: open it first");
-    refused(ErrorReason::AccountUnknown, text).with("account", account.to_string()).into()
+    let mut seen = BTreeSet::new();
+    let mut players = Vec::with_capacity(ids.len());
+    for (at, id) in ids.iter().enumerate() {
+        let player: PlayerId = id[..].try_into().map_err(|_| {
+            let problem = format!("an id is 16 bytes; this has {} bytes", id.len());
+            BadField::new(format!("player_ids[{at}]"), problem)
+        })?;
+        if !seen.insert(player) {
+            return Err(BadField::new(format!("player_ids[{at}]"), "it is there twice"));
+        }
+        players.push(player);
+    }
+    Ok(players)
 }

@@ -1,5 +1,6 @@
 //! Requests that move credits, into transfers.
 
+use chassis::auth::Role;
 use ledger::{Account, Amount, Kind, Leg, Transfer};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use proto::wallet::v1 as pb;
@@ -8,26 +9,31 @@ use wire::field;
 
 const REASON_CHARS: usize = ledger::MAX_REASON_CHARS;
 
-/// The player's account and the transfer.
-pub(super) fn issue(request: pb::IssueRequest) -> Result<(PlayerId, Transfer), BadField> {
-    let pb::IssueRequest { request_id, player_id, amount, reason } = request;
-    let player = field::player_id(&player_id)?;
-    let amount = field::positive("amount", amount)?;
-    let reason = field::text("reason", &reason, 1, REASON_CHARS)?;
-    let legs = pair(Account::Issuance, Account::Player(player), amount);
-    let id = field::request_id(&request_id)?;
-    Ok((player, Transfer { id, kind: Kind::Issue, legs, reason }))
+/// An operator's act on a player's account: its name, whose, and why.
+pub(super) fn act(
+    request_id: &[u8],
+    player_id: &[u8],
+    reason: &str,
+) -> Result<(RequestId, PlayerId, String), BadField> {
+    let id = field::request_id(request_id)?;
+    let player = field::player_id(player_id)?;
+    Ok((id, player, field::text("reason", reason, 1, REASON_CHARS)?))
 }
 
-/// The player's account and the transfer.
-pub(super) fn redeem(request: pb::RedeemRequest) -> Result<(PlayerId, Transfer), BadField> {
-    let pb::RedeemRequest { request_id, player_id, amount, reason } = request;
-    let player = field::player_id(&player_id)?;
+pub(super) fn issue(request: pb::IssueRequest) -> Result<Transfer, BadField> {
+    let pb::IssueRequest { request_id, player_id, amount, reason } = request;
+    let (id, player, reason) = act(&request_id, &player_id, &reason)?;
     let amount = field::positive("amount", amount)?;
-    let reason = field::text("reason", &reason, 1, REASON_CHARS)?;
+    let legs = pair(Account::Issuance, Account::Player(player), amount);
+    Ok(Transfer { id, kind: Kind::Issue, legs, reason })
+}
+
+pub(super) fn redeem(request: pb::RedeemRequest) -> Result<Transfer, BadField> {
+    let pb::RedeemRequest { request_id, player_id, amount, reason } = request;
+    let (id, player, reason) = act(&request_id, &player_id, &reason)?;
+    let amount = field::positive("amount", amount)?;
     let legs = pair(Account::Player(player), Account::Issuance, amount);
-    let id = field::request_id(&request_id)?;
-    Ok((player, Transfer { id, kind: Kind::Redeem, legs, reason }))
+    Ok(Transfer { id, kind: Kind::Redeem, legs, reason })
 }
 
 pub(super) fn buy_in(request: pb::BuyInRequest) -> Result<Transfer, BadField> {
@@ -56,15 +62,68 @@ pub(super) fn settle(request: pb::SettleRequest) -> Result<Transfer, BadField> {
             | pb::TransferKind::Issue
             | pb::TransferKind::Redeem
             | pb::TransferKind::BuyIn
-            | pb::TransferKind::CashOut,
+            | pb::TransferKind::CashOut
+            | pb::TransferKind::Adjustment
+            | pb::TransferKind::Capture,
         )
         | Err(_) => {
             let allowed = "allowed: TRANSFER_KIND_SETTLEMENT, TRANSFER_KIND_POT_REFUND";
             return Err(BadField::new("kind", allowed));
         }
     };
-    let legs = legs.iter().enumerate().map(leg).collect::<Result<_, _>>()?;
-    Ok(Transfer { id, kind, legs, reason: String::new() })
+    Ok(Transfer { id, kind, legs: legs_of(&legs)?, reason: String::new() })
+}
+
+/// One transfer of a batch, as somebody of this role may post it.
+pub(super) fn transfer(transfer: &pb::Transfer, role: Role) -> Result<Transfer, BadField> {
+    let pb::Transfer { transfer_id, kind, table_id, legs, reason, linked: _ } = transfer;
+    let id: RequestId = field::id("transfer_id", transfer_id)?;
+    if id.0 == [0; 16] {
+        return Err(BadField::new("transfer_id", "16 zero bytes name nothing: make up an id"));
+    }
+    let allowed = |who: Role, kind| {
+        let text = "services post BUY_IN, CASH_OUT, SETTLEMENT and POT_REFUND, operators ISSUE and \
+                    REDEEM";
+        if role == who { Ok(kind) } else { Err(BadField::new("kind", text)) }
+    };
+    let no_table = |kind| {
+        let text = "for SETTLEMENT and POT_REFUND alone";
+        if table_id.is_empty() { Ok(kind) } else { Err(BadField::new("table_id", text)) }
+    };
+    let kind = match pb::TransferKind::try_from(*kind) {
+        Ok(pb::TransferKind::Issue) => allowed(Role::Operator, no_table(Kind::Issue)?)?,
+        Ok(pb::TransferKind::Redeem) => allowed(Role::Operator, no_table(Kind::Redeem)?)?,
+        Ok(pb::TransferKind::BuyIn) => allowed(Role::Service, no_table(Kind::BuyIn)?)?,
+        Ok(pb::TransferKind::CashOut) => allowed(Role::Service, no_table(Kind::CashOut)?)?,
+        Ok(pb::TransferKind::Settlement) => {
+            allowed(Role::Service, Kind::Settlement { table: field::table_id(table_id)? })?
+        }
+        Ok(pb::TransferKind::PotRefund) => {
+            allowed(Role::Service, Kind::PotRefund { table: field::table_id(table_id)? })?
+        }
+        Ok(
+            pb::TransferKind::Unspecified
+            | pb::TransferKind::Adjustment
+            | pb::TransferKind::Capture,
+        )
+        | Err(_) => {
+            let text = "adjustments and captures have methods of their own; any other is unknown";
+            return Err(BadField::new("kind", text));
+        }
+    };
+    let reason = if kind.needs_reason() {
+        field::text("reason", reason, 1, REASON_CHARS)?
+    } else if reason.is_empty() {
+        String::new()
+    } else {
+        return Err(BadField::new("reason", "for ISSUE and REDEEM alone"));
+    };
+    Ok(Transfer { id, kind, legs: legs_of(legs)?, reason })
+}
+
+/// An account by its name.
+pub(super) fn account(field: &str, name: &str) -> Result<Account, BadField> {
+    name.parse().map_err(|error: ledger::AccountNameError| BadField::new(field, error.to_string()))
 }
 
 struct Seated {
@@ -86,6 +145,10 @@ fn pair(from: Account, to: Account, amount: Credits) -> Vec<Leg> {
         Leg { account: from, amount: Amount::debit(amount) },
         Leg { account: to, amount: Amount::credit(amount) },
     ]
+}
+
+fn legs_of(legs: &[pb::Leg]) -> Result<Vec<Leg>, BadField> {
+    legs.iter().enumerate().map(leg).collect()
 }
 
 fn leg((at, leg): (usize, &pb::Leg)) -> Result<Leg, BadField> {

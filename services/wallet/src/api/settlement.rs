@@ -1,10 +1,9 @@
-//! What tables ask of the wallet.
+//! What tables and other services ask of the wallet.
 
-use proto::common::v1::ErrorReason;
+use ledger::Command;
 use proto::wallet::v1 as pb;
 use proto::wallet::v1::settlement_service_server::SettlementService;
-use tonic::{Request, Response, Status};
-use wire::{BadField, refused};
+use tonic::{Request, Response, Status, Streaming};
 
 use super::{Api, caller, parse};
 
@@ -15,7 +14,8 @@ impl SettlementService for Api {
         request: Request<pb::BuyInRequest>,
     ) -> Result<Response<pb::BuyInResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
-        let done = self.post(&caller, parse::buy_in(request.into_inner())?).await?;
+        let transfer = parse::buy_in(request.into_inner())?;
+        let done = self.ask(&caller, transfer.id, Command::Post(transfer)).await?;
         Ok(Response::new(pb::BuyInResponse { position: done.position.0 }))
     }
 
@@ -24,7 +24,8 @@ impl SettlementService for Api {
         request: Request<pb::CashOutRequest>,
     ) -> Result<Response<pb::CashOutResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
-        let done = self.post(&caller, parse::cash_out(request.into_inner())?).await?;
+        let transfer = parse::cash_out(request.into_inner())?;
+        let done = self.ask(&caller, transfer.id, Command::Post(transfer)).await?;
         Ok(Response::new(pb::CashOutResponse { position: done.position.0 }))
     }
 
@@ -33,24 +34,60 @@ impl SettlementService for Api {
         request: Request<pb::SettleRequest>,
     ) -> Result<Response<pb::SettleResponse>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
-        let done = self.post(&caller, parse::settle(request.into_inner())?).await?;
+        let transfer = parse::settle(request.into_inner())?;
+        let done = self.ask(&caller, transfer.id, Command::Post(transfer)).await?;
         Ok(Response::new(pb::SettleResponse { position: done.position.0 }))
+    }
+
+    async fn post_batch(
+        &self,
+        request: Request<pb::PostBatchRequest>,
+    ) -> Result<Response<pb::PostBatchResponse>, Status> {
+        self.batch(request).await.map(Response::new)
+    }
+
+    type PostStream = super::batch::Results;
+
+    async fn post(
+        &self,
+        request: Request<Streaming<pb::PostRequest>>,
+    ) -> Result<Response<Self::PostStream>, Status> {
+        let caller = caller(&request).map_err(|status| *status)?;
+        Ok(Response::new(self.stream(caller, request.into_inner())))
+    }
+
+    async fn place_hold(
+        &self,
+        request: Request<pb::PlaceHoldRequest>,
+    ) -> Result<Response<pb::PlaceHoldResponse>, Status> {
+        self.hold(request).await.map(Response::new)
+    }
+
+    async fn capture_hold(
+        &self,
+        request: Request<pb::CaptureHoldRequest>,
+    ) -> Result<Response<pb::CaptureHoldResponse>, Status> {
+        self.capture(request).await.map(Response::new)
+    }
+
+    async fn release_hold(
+        &self,
+        request: Request<pb::ReleaseHoldRequest>,
+    ) -> Result<Response<pb::ReleaseHoldResponse>, Status> {
+        self.release(request).await.map(Response::new)
+    }
+
+    async fn get_hold(
+        &self,
+        request: Request<pb::GetHoldRequest>,
+    ) -> Result<Response<pb::GetHoldResponse>, Status> {
+        self.find_hold(request.into_inner()).await.map(Response::new)
     }
 
     async fn get_balance(
         &self,
         request: Request<pb::GetBalanceRequest>,
     ) -> Result<Response<pb::GetBalanceResponse>, Status> {
-        let pb::GetBalanceRequest { account } = request.into_inner();
-        let account: ledger::Account =
-            account.parse().map_err(|error: ledger::AccountNameError| {
-                BadField::new("account", error.to_string())
-            })?;
-        let balance = self.wallet.read(|books| books.ledger().balance(&account))?;
-        let balance = balance.ok_or_else(|| {
-            refused(ErrorReason::AccountUnknown, format!("{account} does not exist"))
-                .with("account", account.to_string())
-        })?;
-        Ok(Response::new(pb::GetBalanceResponse { balance: balance.get() }))
+        self.balance(request.into_inner()).await.map(Response::new)
     }
 }

@@ -1,41 +1,40 @@
-//! When the log is lost: forget everything, tell those who wait, and read the log again once it can
-//! be owned again.
+//! When a write failed: forget everything, tell those who wait, and read again once that is possible.
 
 use std::pin::pin;
 use std::time::Duration;
 
 use eventlog::{Log, OpenError, ReadError};
+use ledger::Ledger;
 use tokio_util::sync::CancellationToken;
 
-use super::{Fault, Opener, Owner, Work, tell};
-use crate::books::{Books, BooksError};
-use crate::wallet::{Problem, Shelf};
+use super::{Answer, Fault, Ground, LoadError, Owner, Work, load};
+use crate::wallet::{Books, Problem};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 impl Owner {
-    /// False where the wallet is told to stop before the log is ours again.
+    /// False where the wallet is told to stop before the accounts are read again.
     pub(super) async fn recover(&mut self, stopping: &CancellationToken) -> Result<bool, Fault> {
-        self.shelf.put(None);
-        let Work { open, .. } = std::mem::take(&mut self.work);
-        tracing::warn!(unanswered = open.len(), "the log is lost: reading it again");
-        for answer in open.into_values().flat_map(|open| open.answers) {
-            tell(answer, Err(Problem::Unavailable));
-        }
-        let mut reopened = pin!(reopen(&self.opener));
+        let unanswered = self.work.open.len();
+        tracing::warn!(unanswered, "a write failed: the accounts are read again");
+        // Whoever waits for what is thrown away hears that it is unavailable.
+        self.work = Work::new(self.work.log.clone(), Ledger::new());
+        let mut reopened = pin!(reopen(&self.ground, &self.books, self.work.log.clone()));
         let mut accepting = true;
         loop {
             tokio::select! {
                 result = &mut reopened => {
-                    let (log, books) = result?;
-                    put(&self.shelf, books, &log);
-                    self.log = log;
+                    let (log, ledger) = result?;
+                    self.work = Work::new(log, ledger);
                     return Ok(true);
                 }
                 () = stopping.cancelled() => return Ok(false),
                 ask = self.asks.recv(), if accepting => match ask {
-                    Some(ask) => tell(ask.answer, Err(Problem::Unavailable)),
+                    Some(ask) => {
+                        let outcomes = vec![Err(Problem::Unavailable); ask.requests.len()];
+                        Answer { to: ask.answer, outcomes, room: ask.room }.tell();
+                    }
                     None => accepting = false,
                 },
             }
@@ -43,31 +42,39 @@ impl Owner {
     }
 }
 
-/// Lays the books out for everybody.
-pub(super) fn put(shelf: &Shelf, books: Books, log: &Log) {
-    let accounts = books.ledger().accounts().len();
-    tracing::info!(events = log.size(), accounts, "the wallet's books are open");
-    shelf.put(Some(books));
-}
-
-/// Tries until the log is ours again; only a corrupt log ends it.
-async fn reopen(opener: &Opener) -> Result<(Log, Books), Fault> {
+/// Tries until the log is ours and read; only a corrupt log ends it.
+async fn reopen(ground: &Ground, books: &Books, log: Log) -> Result<(Log, Ledger), Fault> {
     let mut pause = FIRST_PAUSE;
+    let mut log = Some(log);
     loop {
-        match open_and_read(opener).await {
+        // A log that only could not write is still ours.
+        let held = log.take().filter(|log| !log.stopped().is_cancelled());
+        match open_and_read(ground, books, held).await {
             Ok(opened) => return Ok(opened),
-            Err(fault) if is_final(&fault) => return Err(fault),
-            Err(fault) => tracing::warn!(%fault, ?pause, "the log cannot be opened yet"),
+            Err((fault, _)) if is_final(&fault) => return Err(fault),
+            Err((fault, held)) => {
+                tracing::warn!(%fault, ?pause, "the accounts cannot be read yet");
+                log = held;
+            }
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
-async fn open_and_read(opener: &Opener) -> Result<(Log, Books), Fault> {
-    let log = opener().await?;
-    let books = Books::read(&log).await?;
-    Ok((log, books))
+async fn open_and_read(
+    ground: &Ground,
+    books: &Books,
+    held: Option<Log>,
+) -> Result<(Log, Ledger), (Fault, Option<Log>)> {
+    let log = match held {
+        Some(log) => log,
+        None => (ground.opener)().await.map_err(|error| (error.into(), None))?,
+    };
+    match load::load(&log, books).await {
+        Ok(ledger) => Ok((log, ledger)),
+        Err(error) => Err((error.into(), Some(log))),
+    }
 }
 
 fn is_final(fault: &Fault) -> bool {
@@ -78,11 +85,11 @@ fn is_final(fault: &Fault) -> bool {
                 false
             }
         },
-        Fault::Books(error) => match error {
-            BooksError::Read(ReadError::Unavailable { .. } | ReadError::Stopped) => false,
-            BooksError::Read(ReadError::Corrupt(_))
-            | BooksError::Corrupt(_)
-            | BooksError::Unsound(_) => true,
+        Fault::Load(error) => match error {
+            LoadError::Read(ReadError::Unavailable { .. } | ReadError::Stopped) => false,
+            LoadError::Read(ReadError::Corrupt(_))
+            | LoadError::Corrupt(_)
+            | LoadError::Unsound(_) => true,
         },
     }
 }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use eventlog::{Entry, Fault, Log, MemStore, NewEvent};
 use ledger::{Account, Amount};
-use primitives::{RequestId, StreamId};
-use sabacc_wallet::books::BooksError;
-use sabacc_wallet::{Fault as WalletFault, Limits, Problem, Wallet};
+use primitives::StreamId;
+use sabacc_wallet::{Fault as WalletFault, Ground, Limits, LoadError, Problem, Wallet};
 use tokio::task::JoinSet;
 
 use crate::house::{
-    House, TABLE, buy_in, cash_out, id, issue, open, opener, own, player, seat, settle,
+    Hands, House, TABLE, buy_in, cash_out, id, issue, open, opener, own, player, seat, settle,
+    tester,
 };
 
 #[tokio::test]
@@ -25,22 +25,18 @@ async fn a_restart_changes_nothing() {
     house.ask(settle(10, &hand)).await.unwrap();
     house.ask(settle(11, &[])).await.unwrap();
     house.ask(cash_out(12, 0, 350)).await.unwrap();
-    let live = house.books();
+    let live = house.books().await;
     let store = house.stop().await;
     let again = House::open(store).await;
-    assert_eq!(again.books(), live);
+    assert_eq!(again.books().await, live);
     let rest = [own(0), own(1), seat(0), seat(1), pot, Account::Rake];
-    assert_eq!(rest.map(|account| again.balance(account)), [950, 600, 0, 435, 10, 5]);
-    let lines: Vec<_> = live
-        .lines(player(0), None)
-        .iter()
-        .map(|line| (line.transfer, line.amount.get(), line.balance.get()))
-        .collect();
-    let issued: RequestId = id(1_000_000);
-    assert_eq!(lines, [(issued, 1000, 1000), (id(0), -400, 600), (id(12), 350, 950)]);
-    let seats: Vec<_> = live.seats(player(1)).collect();
+    assert_eq!(rest.map(|account| live.balance(account)), [950, 600, 0, 435, 10, 5]);
+    let lines: Vec<_> =
+        live.lines(own(0)).iter().map(|(_, amount, balance)| (*amount, *balance)).collect();
+    assert_eq!(lines, [(1000, 1000), (-400, 600), (350, 950)]);
+    let seats: Vec<_> = live.ledger.in_play(player(1)).collect();
     assert_eq!(seats, [(TABLE, Amount::try_new(435).unwrap())]);
-    assert_eq!(live.seats(player(0)).count(), 0);
+    assert_eq!(live.ledger.in_play(player(0)).count(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -52,10 +48,14 @@ async fn outcomes_that_nobody_knew_are_found_out() {
         let answer = house.insist(buy_in(7, 0, 60)).await;
         assert!(answer.is_ok(), "{fault:?}: {answer:?}");
         assert_eq!(house.insist(buy_in(7, 0, 60)).await, answer, "{fault:?}");
-        assert_eq!((house.balance(own(0)), house.balance(seat(0))), (40, 60), "{fault:?}");
-        let live = house.books();
+        assert_eq!(
+            (house.balance(own(0)).await, house.balance(seat(0)).await),
+            (40, 60),
+            "{fault:?}"
+        );
+        let live = house.books().await;
         let again = House::open(house.stop().await).await;
-        assert_eq!(again.books(), live, "{fault:?}");
+        assert_eq!(again.books().await, live, "{fault:?}");
     }
 }
 
@@ -70,7 +70,7 @@ async fn a_lost_log_is_read_again_and_nothing_in_flight_is_believed() {
         let wallet = house.wallet.clone();
         callers.spawn(async move {
             tokio::time::sleep(Duration::from_millis(u64::from(n))).await;
-            (n, wallet.ask(buy_in(u64::from(n), n, 70)).await)
+            (n, wallet.ask(buy_in(u64::from(n), n, 70), tester()).await)
         });
     }
     let answers = callers.join_all().await;
@@ -82,11 +82,11 @@ async fn a_lost_log_is_read_again_and_nothing_in_flight_is_believed() {
         if before.is_ok() {
             assert_eq!(after, before, "what was acknowledged stays");
         }
-        assert_eq!((house.balance(own(n)), house.balance(seat(n))), (30, 70));
+        assert_eq!((house.balance(own(n)).await, house.balance(seat(n)).await), (30, 70));
     }
-    let live = house.books();
+    let live = house.books().await;
     let again = House::open(house.stop().await).await;
-    assert_eq!(again.books(), live);
+    assert_eq!(again.books().await, live);
 }
 
 #[tokio::test(start_paused = true)]
@@ -98,14 +98,15 @@ async fn what_could_not_be_written_is_given_back() {
     assert_eq!(house.ask(buy_in(1, 0, 100)).await, Err(Problem::Unavailable));
     house.store.set_down(false);
     assert!(house.insist(buy_in(2, 0, 100)).await.is_ok());
-    assert_eq!((house.balance(own(0)), house.balance(seat(0))), (0, 100));
+    assert_eq!((house.balance(own(0)).await, house.balance(seat(0)).await), (0, 100));
 }
 
 #[tokio::test(start_paused = true)]
 async fn while_the_log_is_another_s_everybody_is_told_so() {
     let house = House::open(MemStore::new()).await;
     house.welcome(1, 100).await;
-    let intruder = opener(house.store.clone(), Duration::from_secs(1))().await.unwrap();
+    let clock = house.clock.clock();
+    let intruder = opener(house.store.clone(), Duration::from_secs(1), clock)().await.unwrap();
     house.store.inject(Fault::Delay(Duration::ZERO));
     assert_eq!(house.ask(buy_in(1, 0, 10)).await, Err(Problem::Unavailable));
     intruder.close().await;
@@ -116,7 +117,8 @@ async fn while_the_log_is_another_s_everybody_is_told_so() {
 async fn a_log_of_somebody_else_is_not_served() {
     let store = MemStore::new();
     let patience = Duration::from_secs(1);
-    let log: Log = opener(store.clone(), patience)().await.unwrap();
+    let clock = Hands::new().clock();
+    let log: Log = opener(store.clone(), patience, clock.clone())().await.unwrap();
     let stranger = NewEvent {
         stream: StreamId([1; 16]),
         kind: 1,
@@ -127,8 +129,9 @@ async fn a_log_of_somebody_else_is_not_served() {
     let entry = Entry { events: vec![stranger], request: None, actor: "x".into(), trace: [0; 16] };
     log.append(entry).await.unwrap();
     log.close().await;
-    let opened = Wallet::open(opener(store, patience), Limits::default()).await;
-    let Err(WalletFault::Books(BooksError::Corrupt(corrupt))) = opened.map(|_| ()) else {
+    let opener = opener(store, patience, clock.clone());
+    let opened = Wallet::open(Ground { opener, clock, repo: None }, Limits::default()).await;
+    let Err(WalletFault::Load(LoadError::Corrupt(corrupt))) = opened.map(|_| ()) else {
         panic!("a wallet opened over a table's log");
     };
     assert_eq!(corrupt.position, 0);
@@ -142,13 +145,13 @@ async fn stopping_finishes_what_was_accepted() {
     let mut callers = JoinSet::new();
     for n in 0..50 {
         let wallet = house.wallet.clone();
-        callers.spawn(async move { wallet.ask(issue(n, 0, 1)).await });
+        callers.spawn(async move { wallet.ask(issue(n, 0, 1), tester()).await });
     }
     tokio::task::yield_now().await;
     let wallet = house.wallet.clone();
     let store = house.stop().await;
     let accepted = callers.join_all().await.iter().filter(|answer| answer.is_ok()).count();
-    assert_eq!(wallet.ask(issue(99, 0, 1)).await, Err(Problem::Unavailable));
+    assert_eq!(wallet.ask(issue(99, 0, 1), tester()).await, Err(Problem::Unavailable));
     let again = House::open(store).await;
-    assert_eq!(again.balance(own(0)), i64::try_from(accepted).unwrap());
+    assert_eq!(again.balance(own(0)).await, i64::try_from(accepted).unwrap());
 }

@@ -4,27 +4,96 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use eventlog::{Limits as LogLimits, Log, MemStore, Options, UnixMicros};
-use ledger::{Account, Amount, Command, Kind, Leg, Transfer, conserved};
+use eventlog::{
+    Clock, Limits as LogLimits, Log, MemStore, Options, Position, Reader, Store, UnixMicros,
+};
+use ledger::{Account, Amount, Command, Kind, Ledger, Leg, Transfer, conserved};
 use primitives::{PlayerId, RequestId, TableId};
-use sabacc_wallet::books::Books;
 use sabacc_wallet::command::Request;
-use sabacc_wallet::{Done, Fault, Limits, Opener, Problem, Wallet};
+use sabacc_wallet::repo::Repo;
+use sabacc_wallet::rows::{EntryRow, Place, Rows};
+use sabacc_wallet::{By, Done, Fault, Ground, Limits, Opener, Problem, Wallet, record};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const TABLE: TableId = TableId([0xAA; 16]);
+/// When tests begin: 2023-11-14T22:13:20Z.
+pub(crate) const BEGIN: u64 = 1_700_000_000_000_000;
 
 /// A running wallet and the store behind it.
-pub(crate) struct House {
-    pub(crate) store: Arc<MemStore>,
+pub(crate) struct House<S> {
+    pub(crate) store: Arc<S>,
     pub(crate) wallet: Wallet,
+    pub(crate) clock: Hands,
     owner: JoinHandle<Result<(), Fault>>,
     stopping: CancellationToken,
 }
 
-impl House {
-    pub(crate) async fn open(store: Arc<MemStore>) -> House {
+/// A clock that moves by a microsecond whenever it is looked at, and as it is told.
+#[derive(Clone)]
+pub(crate) struct Hands(Arc<AtomicU64>);
+
+impl Hands {
+    pub(crate) fn new() -> Hands {
+        Hands(Arc::new(AtomicU64::new(BEGIN)))
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        let hands = Arc::clone(&self.0);
+        Arc::new(move || UnixMicros(hands.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set(&self, micros: u64) {
+        self.0.store(micros, Ordering::Relaxed);
+    }
+
+    pub(crate) fn forward(&self, span: Duration) {
+        self.set(self.now() + u64::try_from(span.as_micros()).expect("tests are short"));
+    }
+}
+
+/// What a log says: where all credits are, and every entry.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Books {
+    pub(crate) ledger: Ledger,
+    pub(crate) entries: Vec<EntryRow>,
+}
+
+impl Books {
+    pub(crate) async fn read(store: Arc<dyn Store>) -> Books {
+        let reader = Reader::new(store, "wallet/0");
+        let (mut ledger, mut rows, mut from) = (Ledger::new(), Rows::default(), Position(0));
+        loop {
+            let events = reader.read(from, 1000).await.expect("the store is up");
+            let Some(last) = events.last() else { break };
+            from = Position(last.position.0 + 1);
+            for stored in &events {
+                let place = Place { position: stored.position, at: stored.recorded_at };
+                rows.step(&mut ledger, place, &record::parse(stored).expect("a wallet wrote it"));
+            }
+        }
+        assert_eq!(conserved(&ledger), Ok(()));
+        Books { ledger, entries: rows.entries }
+    }
+
+    pub(crate) fn balance(&self, account: Account) -> i64 {
+        self.ledger.balance(&account).map_or(0, Amount::get)
+    }
+
+    /// Amounts and balances of an account's entries, in their order.
+    pub(crate) fn lines(&self, account: Account) -> Vec<(u64, i64, i64)> {
+        let Some(state) = self.ledger.account(&account) else { return Vec::new() };
+        let of_account = self.entries.iter().filter(|entry| entry.account == state.number);
+        of_account.map(|it| (it.position.0, it.amount.get(), it.balance.get())).collect()
+    }
+}
+
+impl House<MemStore> {
+    pub(crate) async fn open(store: Arc<MemStore>) -> House<MemStore> {
         House::open_with(store, Limits::default(), Duration::from_secs(5)).await
     }
 
@@ -32,34 +101,39 @@ impl House {
         store: Arc<MemStore>,
         limits: Limits,
         patience: Duration,
-    ) -> House {
-        let opener = opener(Arc::clone(&store), patience);
-        let (wallet, owner) = Wallet::open(opener, limits).await.expect("the store is up");
+    ) -> House<MemStore> {
+        House::on(store, None, Hands::new(), (limits, patience)).await
+    }
+}
+
+impl<S: Store + 'static> House<S> {
+    pub(crate) async fn on(
+        store: Arc<S>,
+        repo: Option<Repo>,
+        clock: Hands,
+        (limits, patience): (Limits, Duration),
+    ) -> House<S> {
+        let opener = opener(Arc::clone(&store), patience, clock.clock());
+        let ground = Ground { opener, clock: clock.clock(), repo };
+        let (wallet, owner) = Wallet::open(ground, limits).await.expect("the store is up");
         let stopping = CancellationToken::new();
         let owner = tokio::spawn(owner.run(stopping.clone()));
-        House { store, wallet, owner, stopping }
+        House { store, wallet, clock, owner, stopping }
     }
 
-    pub(crate) async fn stop(self) -> Arc<MemStore> {
+    pub(crate) async fn stop(self) -> Arc<S> {
         self.stopping.cancel();
         self.owner.await.expect("the owner does not panic").expect("the log is sound");
         self.store
     }
 
     pub(crate) async fn ask(&self, command: Request) -> Result<Done, Problem> {
-        self.wallet.ask(command).await
+        self.wallet.ask(command, tester()).await
     }
 
     /// Asks until there is an answer.
     pub(crate) async fn insist(&self, command: Request) -> Result<Done, Problem> {
-        loop {
-            match self.wallet.ask(command.clone()).await {
-                Err(Problem::Unavailable | Problem::Overloaded) => {
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
-                answer @ (Ok(_) | Err(_)) => return answer,
-            }
-        }
+        insist(&self.wallet, command).await
     }
 
     /// Players 0 to `players`, with so many credits each.
@@ -70,33 +144,50 @@ impl House {
         }
     }
 
-    pub(crate) fn balance(&self, account: Account) -> i64 {
-        let balance = self.wallet.read(|books| books.ledger().balance(&account));
-        balance.expect("the books are open").map_or(0, Amount::get)
+    pub(crate) async fn balance(&self, account: Account) -> i64 {
+        self.books().await.balance(account)
     }
 
     /// The books, found sound.
-    pub(crate) fn books(&self) -> Books {
-        let books = self.wallet.read(Books::clone).expect("the books are open");
-        assert_eq!(conserved(books.ledger()), Ok(()));
-        books
+    pub(crate) async fn books(&self) -> Books {
+        Books::read(Arc::clone(&self.store) as _).await
+    }
+}
+
+/// Who asks in tests.
+pub(crate) fn tester() -> By {
+    By { actor: "operator:test".into(), trace: [0; 16] }
+}
+
+/// Asks until there is an answer.
+pub(crate) async fn insist(wallet: &Wallet, command: Request) -> Result<Done, Problem> {
+    loop {
+        match wallet.ask(command.clone(), tester()).await {
+            Err(Problem::Unavailable | Problem::Overloaded) => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            answer @ (Ok(_) | Err(_)) => return answer,
+        }
     }
 }
 
 /// Takes the log over at once: a test does not wait for leases.
-pub(crate) fn opener(store: Arc<MemStore>, patience: Duration) -> Opener {
-    let now = Arc::new(AtomicU64::new(1));
+pub(crate) fn opener<S: Store + 'static>(
+    store: Arc<S>,
+    patience: Duration,
+    clock: Clock,
+) -> Opener {
     Box::new(move || {
-        let (store, now) = (Arc::clone(&store), Arc::clone(&now));
         let options = Options {
             name: "wallet/0".into(),
             owner: "test".into(),
             address: "nowhere".into(),
             lease: Duration::from_secs(5),
             take_over: true,
-            clock: Arc::new(move || UnixMicros(now.fetch_add(1, Ordering::Relaxed))),
-            limits: LogLimits { patience, ..LogLimits::default() },
+            clock: clock.clone(),
+            limits: LogLimits { patience, batch_events: 6_000, ..LogLimits::default() },
         };
+        let store: Arc<dyn Store> = store.clone();
         Box::pin(Log::open(store, options))
     })
 }
@@ -120,7 +211,7 @@ pub(crate) fn id(n: u64) -> RequestId {
 }
 
 pub(crate) fn open(n: u8) -> Request {
-    request(id(2_000_000 + u64::from(n)), Command::Open(player(n)))
+    Request::new(id(2_000_000 + u64::from(n)), Command::Open(player(n)))
 }
 
 pub(crate) fn issue(request: u64, to: u8, amount: i64) -> Request {
@@ -152,9 +243,5 @@ fn post(n: u64, kind: Kind, legs: &[(Account, i64)]) -> Request {
         })
         .collect();
     let reason = if kind.needs_reason() { "a test".to_owned() } else { String::new() };
-    request(id(n), Command::Post(Transfer { id: id(n), kind, legs, reason }))
-}
-
-fn request(id: RequestId, command: Command) -> Request {
-    Request { id, command, actor: "operator:test".into(), trace: [0; 16] }
+    Request::new(id(n), Command::Post(Transfer { id: id(n), kind, legs, reason }))
 }

@@ -6,11 +6,11 @@ use eventlog::{Fault, MemStore};
 use sabacc_wallet::{Limits, Problem};
 use tokio::task::JoinSet;
 
-use crate::house::{House, issue, own};
+use crate::house::{House, issue, own, tester};
 
 #[tokio::test(start_paused = true)]
 async fn what_does_not_fit_the_queue_is_refused_at_once() {
-    let limits = Limits { queue: 4, open: 4 };
+    let limits = Limits { waiting: 8, ..Limits::default() };
     let house = House::open_with(MemStore::new(), limits, Duration::from_secs(5)).await;
     house.welcome(1, 1).await;
     house.store.inject(Fault::Delay(Duration::from_secs(1)));
@@ -18,7 +18,7 @@ async fn what_does_not_fit_the_queue_is_refused_at_once() {
     let mut callers = JoinSet::new();
     for n in 0..100 {
         let wallet = house.wallet.clone();
-        callers.spawn(async move { (wallet.ask(issue(n, 0, 1)).await, begun.elapsed()) });
+        callers.spawn(async move { (wallet.ask(issue(n, 0, 1), tester()).await, begun.elapsed()) });
     }
     let answers = callers.join_all().await;
     let (mut done, mut refused) = (0, 0);
@@ -33,7 +33,7 @@ async fn what_does_not_fit_the_queue_is_refused_at_once() {
         }
     }
     assert!(done >= 4 && refused >= 90, "{done} done, {refused} refused");
-    assert_eq!(house.balance(own(0)), 1 + done);
+    assert_eq!(house.balance(own(0)).await, 1 + done);
 }
 
 #[tokio::test(start_paused = true)]
@@ -45,10 +45,10 @@ async fn decisions_do_not_wait_for_commits() {
     let mut callers = JoinSet::new();
     for n in 0..1000 {
         let wallet = house.wallet.clone();
-        callers.spawn(async move { wallet.ask(issue(n, 0, 1)).await });
+        callers.spawn(async move { wallet.ask(issue(n, 0, 1), tester()).await });
     }
     assert!(callers.join_all().await.iter().all(Result::is_ok));
     let commits = house.store.appends() - before;
     assert!(commits <= 4, "1000 transfers took {commits} commits");
-    assert_eq!(house.balance(own(0)), 1001);
+    assert_eq!(house.balance(own(0)).await, 1001);
 }

@@ -6,7 +6,7 @@ use primitives::Credits;
 use sabacc_wallet::Problem;
 use tokio::task::JoinSet;
 
-use crate::house::{House, buy_in, cash_out, issue, open, own, redeem, seat, settle};
+use crate::house::{House, buy_in, cash_out, issue, open, own, redeem, seat, settle, tester};
 
 #[tokio::test]
 async fn the_same_request_from_100_callers_is_posted_once() {
@@ -15,18 +15,18 @@ async fn the_same_request_from_100_callers_is_posted_once() {
     let mut callers = JoinSet::new();
     for _ in 0..100 {
         let wallet = house.wallet.clone();
-        callers.spawn(async move { wallet.ask(buy_in(7, 0, 300)).await });
+        callers.spawn(async move { wallet.ask(buy_in(7, 0, 300), tester()).await });
     }
     let answers = callers.join_all().await;
     assert!(answers[0].is_ok());
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
-    assert_eq!((house.balance(own(0)), house.balance(seat(0))), (200, 300));
+    assert_eq!((house.balance(own(0)).await, house.balance(seat(0)).await), (200, 300));
     // Long after, and though there are not 300 credits left: the first answer again.
     assert_eq!(house.ask(buy_in(7, 0, 300)).await, answers[0]);
     let store = house.stop().await;
     let house = House::open(store).await;
     assert_eq!(house.ask(buy_in(7, 0, 300)).await, answers[0]);
-    assert_eq!((house.balance(own(0)), house.balance(seat(0))), (200, 300));
+    assert_eq!((house.balance(own(0)).await, house.balance(seat(0)).await), (200, 300));
 }
 
 #[tokio::test]
@@ -37,17 +37,17 @@ async fn one_credit_asked_for_by_100_callers_is_spent_once() {
     for n in 0..100_u64 {
         let wallet = house.wallet.clone();
         let ask = if n % 2 == 0 { buy_in(n, 0, 1) } else { redeem(n, 0, 1) };
-        callers.spawn(async move { wallet.ask(ask).await });
+        callers.spawn(async move { wallet.ask(ask, tester()).await });
     }
     let answers = callers.join_all().await;
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
     let broke = Refusal::InsufficientCredits { account: own(0), short: Credits::of(1) };
     let refused = answers.iter().filter(|answer| **answer == Err(Problem::Refused(broke))).count();
     assert_eq!(refused, 99, "{answers:?}");
-    assert_eq!(house.balance(own(0)), 0);
+    assert_eq!(house.balance(own(0)).await, 0);
     // Either it is in play or it is out of being again.
-    assert_eq!(house.balance(seat(0)), -house.balance(Account::Issuance));
-    house.books();
+    assert_eq!(house.balance(seat(0)).await, -house.balance(Account::Issuance).await);
+    house.books().await;
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn a_request_id_means_one_thing_for_ever() {
     let settled = house.ask(settle(9, &legs)).await;
     assert!(settled.is_ok());
     assert_eq!(house.ask(settle(9, &[legs[2], legs[0], legs[1]])).await, settled);
-    assert_eq!(house.balance(seat(1)), 3);
+    assert_eq!(house.balance(seat(1)).await, 3);
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn accounts_are_opened_once() {
     let mut callers = JoinSet::new();
     for _ in 0..20 {
         let wallet = house.wallet.clone();
-        callers.spawn(async move { wallet.ask(open(3)).await });
+        callers.spawn(async move { wallet.ask(open(3), tester()).await });
     }
     let answers = callers.join_all().await;
     assert!(answers.iter().all(|answer| answer.is_ok() && *answer == answers[0]), "{answers:?}");
@@ -97,10 +97,10 @@ async fn accounts_are_opened_once() {
     // Two first buy-ins at the same time open the seat once; the log says so.
     let (one, two) = tokio::join!(house.ask(buy_in(2, 3, 20)), house.ask(buy_in(3, 3, 30)));
     assert!(one.is_ok() && two.is_ok());
-    assert_eq!(house.balance(seat(3)), 50);
-    let (live, store) = (house.books(), house.stop().await);
+    assert_eq!(house.balance(seat(3)).await, 50);
+    let (live, store) = (house.books().await, house.stop().await);
     let again = House::open(store).await;
-    assert_eq!(again.books(), live);
+    assert_eq!(again.books().await, live);
     // Opened, issued, seat opened, bought in, bought in.
     let last = again.ask(buy_in(3, 3, 30)).await.unwrap().position.0;
     assert_eq!(last, 4);

@@ -1,0 +1,168 @@
+//! Transfers: first what is wrong whatever the balances are, then what is wrong now.
+
+use primitives::{Credits, UnixMicros};
+
+use super::{because, not_too_long};
+use crate::limits::sum_of;
+use crate::{
+    Account, Amount, Event, Kind, Ledger, Leg, MAX_LEGS, MIN_LEGS, Refusal, State, Transfer, Window,
+};
+
+pub(super) fn post(
+    ledger: &Ledger,
+    now: UnixMicros,
+    transfer: Transfer,
+) -> Result<Vec<Event>, Refusal> {
+    in_itself(&transfer)?;
+    let mut events = as_it_stands(ledger, now, &transfer)?;
+    events.push(Event::Posted(transfer.into()));
+    Ok(events)
+}
+
+/// What can be said of a transfer without looking at a balance.
+fn in_itself(transfer: &Transfer) -> Result<(), Refusal> {
+    let Transfer { id: _, kind, legs, reason } = transfer;
+    let moved_nothing = legs.is_empty() && matches!(kind, Kind::Settlement { .. });
+    if legs.len() < MIN_LEGS && !moved_nothing {
+        return Err(Refusal::TooFewLegs { legs: legs.len() });
+    }
+    if legs.len() > MAX_LEGS {
+        return Err(Refusal::TooManyLegs { legs: legs.len() });
+    }
+    if legs.iter().any(|leg| leg.amount.is_zero()) {
+        return Err(Refusal::ZeroLeg);
+    }
+    if let Some(account) = repeated(legs) {
+        return Err(Refusal::DuplicateAccount { account });
+    }
+    // 64 legs below 2^53 stay below 2^59.
+    let sum = legs.iter().fold(0_i64, |sum, leg| sum.saturating_add(leg.amount.get()));
+    if sum != 0 {
+        return Err(Refusal::NotBalanced { sum });
+    }
+    if let Some(account) = transfer.misfit() {
+        return Err(Refusal::WrongAccount { account });
+    }
+    if kind.needs_reason() { because(reason) } else { not_too_long(reason) }
+}
+
+/// The first account that has been named by an earlier leg. At most 64 legs, mostly two: looking
+/// back is cheaper than sorting.
+fn repeated(legs: &[Leg]) -> Option<Account> {
+    legs.iter()
+        .enumerate()
+        .find(|(at, leg)| legs.iter().take(*at).any(|earlier| earlier.account == leg.account))
+        .map(|(_, leg)| leg.account)
+}
+
+/// The accounts to open first, or what is to be said against it now.
+fn as_it_stands(
+    ledger: &Ledger,
+    now: UnixMicros,
+    transfer: &Transfer,
+) -> Result<Vec<Event>, Refusal> {
+    // Of two accounts that move credits at most one is new: there is room for the transfer itself.
+    let mut opened = Vec::with_capacity(2);
+    let mut refusal: Option<Refusal> = None;
+    for leg in &transfer.legs {
+        match one_leg(ledger.account(&leg.account), (transfer.kind, leg), now) {
+            Ok(None) => {}
+            Ok(Some(event)) => opened.push(event),
+            Err(found) => {
+                let earlier = refusal.filter(|kept| kept.precedence() <= found.precedence());
+                refusal = Some(earlier.unwrap_or(found));
+            }
+        }
+    }
+    refusal.map_or(Ok(opened), Err)
+}
+
+fn one_leg(
+    state: Option<&State>,
+    (kind, leg): (Kind, &Leg),
+    now: UnixMicros,
+) -> Result<Option<Event>, Refusal> {
+    let account = leg.account;
+    let Some(state) = state else {
+        let opens = kind.opens(&account) && leg.amount.is_credit();
+        let opened = opens.then_some(Event::Opened(account));
+        return opened.map(Some).ok_or(Refusal::AccountUnknown { account });
+    };
+    // Whoever has nothing extra is neither closed, frozen nor excluded, and has no limits.
+    if state.extra.is_some() && matches!(account, Account::Player(_)) {
+        as_player(state, (kind, leg), now)?;
+    }
+    one_leg_in_range(state, leg)?;
+    Ok(None)
+}
+
+/// What stands against a leg of a player's account but its balance.
+fn as_player(state: &State, (kind, leg): (Kind, &Leg), now: UnixMicros) -> Result<(), Refusal> {
+    let account = leg.account;
+    if state.closed() {
+        return Err(Refusal::AccountClosed { account });
+    }
+    if leg.amount.is_debit() && state.frozen() {
+        return Err(Refusal::AccountFrozen { account });
+    }
+    match kind {
+        Kind::BuyIn => {
+            not_kept_from_play(account, state, now)?;
+            within_limits(state, now, leg.amount.magnitude())
+        }
+        Kind::Issue => not_kept_from_play(account, state, now),
+        Kind::Redeem
+        | Kind::CashOut
+        | Kind::Settlement { .. }
+        | Kind::PotRefund { .. }
+        | Kind::Adjustment { .. }
+        | Kind::Capture { .. } => Ok(()),
+    }
+}
+
+pub(super) fn not_kept_from_play(
+    account: Account,
+    state: &State,
+    now: UnixMicros,
+) -> Result<(), Refusal> {
+    match state.excluded(now) {
+        Some(exclusion) => Err(Refusal::Excluded { account, until: exclusion.end() }),
+        None => Ok(()),
+    }
+}
+
+/// Whether so much more may be brought to tables. What is held may yet be brought there.
+pub(super) fn within_limits(
+    state: &State,
+    now: UnixMicros,
+    amount: Credits,
+) -> Result<(), Refusal> {
+    let limits = state.limits(now);
+    for window in Window::ALL {
+        let Some(limit) = limits.of(window) else { continue };
+        let left = limit.saturating_minus(sum_of(state.brought(window, now), state.held()));
+        if amount > left {
+            return Err(Refusal::LimitReached { window, limit, left });
+        }
+    }
+    Ok(())
+}
+
+/// How much more than is available `amount` is.
+pub(super) fn short_by(state: &State, amount: Credits) -> Option<Credits> {
+    let after = state.available().plus(Amount::debit(amount)).unwrap_or(Amount::debit(amount));
+    after.is_debit().then(|| after.magnitude())
+}
+
+/// What the balance says against a leg.
+pub(super) fn one_leg_in_range(state: &State, leg: &Leg) -> Result<(), Refusal> {
+    let account = leg.account;
+    if leg.amount.is_debit()
+        && !account.may_be_negative()
+        && let Some(short) = short_by(state, leg.amount.magnitude())
+    {
+        return Err(Refusal::InsufficientCredits { account, short });
+    }
+    state.balance.plus(leg.amount).map_err(|_| Refusal::BalanceOutOfRange { account })?;
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! How events change the ledger, and how that is taken back.
+
+use primitives::{AdjustmentId, Credits, HoldId, UnixMicros};
+
+use crate::limits::{bring, sum_of};
+use crate::{
+    Account, Adjustment, Amount, Ended, Event, Kind, Ledger, Pending, Proposed, State, Terms,
+    Transfer,
+};
+
+/// Applies one event that was recorded at `at`. It cannot fail: an event was decided on the very
+/// ledger it meets. Fed with events of another history, balances stay inside their range and
+/// [`crate::conserved`] tells.
+pub fn evolve(ledger: &mut Ledger, at: UnixMicros, event: &Event) {
+    match event {
+        Event::Opened(account) => {
+            ledger.open(*account);
+        }
+        Event::Posted(posted) => post(ledger, at, &posted.transfer),
+        Event::Frozen { player, reason: _ } => {
+            ledger.open(Account::Player(*player)).change(|extra| extra.frozen = true);
+        }
+        Event::Unfrozen { player, reason: _ } => {
+            ledger.open(Account::Player(*player)).change(|extra| extra.frozen = false);
+        }
+        Event::Closed { player, reason: _ } => {
+            ledger.open(Account::Player(*player)).change(|extra| extra.closed = true);
+        }
+        Event::HoldPlaced(hold) => {
+            let_go(ledger, hold.id);
+            ledger.open(hold.from).change(|extra| extra.held = sum_of(extra.held, hold.amount));
+            ledger.put_hold(hold.id, Some(Pending { hold: *hold, left: hold.amount }));
+        }
+        Event::HoldReleased(Ended { hold, .. }) | Event::HoldExpired(Ended { hold, .. }) => {
+            let_go(ledger, *hold);
+        }
+        Event::LimitsSet { player, by, now, later } => {
+            let terms = Terms { now: *now, later: *later };
+            ledger
+                .open(Account::Player(*player))
+                .change(|extra| *extra.terms_mut(*by) = Some(Box::new(terms)));
+        }
+        Event::Excluded { player, until } => {
+            let exclusion = (*until).into();
+            ledger.open(Account::Player(*player)).change(|extra| extra.excluded = Some(exclusion));
+        }
+        Event::AdjustmentProposed(adjustment) => {
+            let proposed = Proposed { adjustment: adjustment.clone(), at };
+            ledger.adjustments.insert(adjustment.id, proposed);
+        }
+        Event::AdjustmentRejected { adjustment, .. } => {
+            ledger.adjustments.remove(adjustment);
+        }
+    }
+}
+
+fn post(ledger: &mut Ledger, at: UnixMicros, transfer: &Transfer) {
+    let brings = match transfer.kind {
+        Kind::BuyIn => true,
+        Kind::Capture { hold, keep_rest } => {
+            capture(ledger, transfer, (hold, keep_rest));
+            true
+        }
+        Kind::Adjustment { adjustment } => {
+            ledger.adjustments.remove(&adjustment);
+            false
+        }
+        Kind::Issue
+        | Kind::Redeem
+        | Kind::CashOut
+        | Kind::Settlement { .. }
+        | Kind::PotRefund { .. } => false,
+    };
+    for leg in &transfer.legs {
+        let state = ledger.open(leg.account);
+        let before = state.balance;
+        let after = before.saturating_plus(leg.amount);
+        state.balance = after;
+        if brings && leg.amount.is_debit() && matches!(leg.account, Account::Player(_)) {
+            state.change(|extra| bring(&mut extra.brought, at, leg.amount.magnitude()));
+        }
+        if before.is_zero() != after.is_zero() {
+            ledger.mark(leg.account, after);
+        }
+    }
+}
+
+/// What is paid is held no more; nor is the rest, if it is not kept.
+fn capture(ledger: &mut Ledger, transfer: &Transfer, (id, keep_rest): (HoldId, bool)) {
+    let Some(pending) = ledger.hold(id).copied() else { return };
+    let from = pending.hold.from;
+    let leg = transfer.legs.iter().find(|leg| leg.account == from);
+    let paid = leg.map_or(Credits::ZERO, |leg| leg.amount.magnitude());
+    let rest = pending.left.saturating_minus(paid);
+    let left = if keep_rest { rest } else { Credits::ZERO };
+    let freed = pending.left.saturating_minus(left);
+    ledger.open(from).change(|extra| extra.held = extra.held.saturating_minus(freed));
+    ledger.put_hold(id, (!left.is_zero()).then_some(Pending { left, ..pending }));
+}
+
+fn let_go(ledger: &mut Ledger, id: HoldId) {
+    if let Some(pending) = ledger.hold(id).copied() {
+        let freed = pending.left;
+        ledger
+            .open(pending.hold.from)
+            .change(|extra| extra.held = extra.held.saturating_minus(freed));
+        ledger.put_hold(id, None);
+    }
+}
+
+/// What an event found in its place; see [`Ledger::undo`].
+#[derive(Debug)]
+pub struct Undo {
+    accounts: Vec<(Account, Option<State>)>,
+    hold: Option<(HoldId, Option<Pending>)>,
+    adjustment: Option<(AdjustmentId, Option<Proposed>)>,
+}
+
+/// As [`evolve`], with what takes it back.
+pub fn evolve_undoable(ledger: &mut Ledger, at: UnixMicros, event: &Event) -> Undo {
+    let undo = ledger.before(event);
+    evolve(ledger, at, event);
+    undo
+}
+
+impl Ledger {
+    /// Takes an event back. Events are taken back in the order opposite to that in which they were
+    /// applied; then the ledger is what it was. Costs what the event cost.
+    pub fn undo(&mut self, undo: Undo) {
+        let Undo { accounts, hold, adjustment } = undo;
+        for (account, before) in accounts {
+            let balance = before.as_ref().map_or(Amount::ZERO, |state| state.balance);
+            match before {
+                Some(state) => self.accounts.insert(account, state),
+                None => self.accounts.remove(&account),
+            };
+            self.mark(account, balance);
+        }
+        if let Some((id, before)) = hold {
+            self.put_hold(id, before);
+        }
+        if let Some((id, before)) = adjustment {
+            match before {
+                Some(proposed) => self.adjustments.insert(id, proposed),
+                None => self.adjustments.remove(&id),
+            };
+        }
+    }
+
+    fn before(&self, event: &Event) -> Undo {
+        let mut undo = Undo { accounts: Vec::new(), hold: None, adjustment: None };
+        let mut account = |account| {
+            undo.accounts.push((account, self.account(&account).cloned()));
+        };
+        let adjustment = |id| Some((id, self.adjustment(id).cloned()));
+        match event {
+            Event::Opened(opened) => account(*opened),
+            Event::Posted(posted) => {
+                posted.transfer.legs.iter().for_each(|leg| account(leg.account));
+                match posted.transfer.kind {
+                    Kind::Capture { hold, .. } => {
+                        undo.hold = Some((hold, self.hold(hold).copied()));
+                    }
+                    Kind::Adjustment { adjustment: id } => undo.adjustment = adjustment(id),
+                    Kind::Issue
+                    | Kind::Redeem
+                    | Kind::BuyIn
+                    | Kind::CashOut
+                    | Kind::Settlement { .. }
+                    | Kind::PotRefund { .. } => {}
+                }
+            }
+            Event::Frozen { player, .. }
+            | Event::Unfrozen { player, .. }
+            | Event::Closed { player, .. }
+            | Event::LimitsSet { player, .. }
+            | Event::Excluded { player, .. } => account(Account::Player(*player)),
+            Event::HoldPlaced(hold) => {
+                account(hold.from);
+                undo.hold = Some((hold.id, self.hold(hold.id).copied()));
+            }
+            Event::HoldReleased(Ended { hold, from, .. })
+            | Event::HoldExpired(Ended { hold, from, .. }) => {
+                account(*from);
+                undo.hold = Some((*hold, self.hold(*hold).copied()));
+            }
+            Event::AdjustmentProposed(Adjustment { id, .. })
+            | Event::AdjustmentRejected { adjustment: id, .. } => undo.adjustment = adjustment(*id),
+        }
+        undo
+    }
+}

@@ -1,0 +1,77 @@
+//! Holds: credits that are there and cannot be used for anything but what they are held for.
+
+use primitives::{Credits, HoldId, UnixMicros};
+
+use crate::Account;
+
+/// Credits of `from` that may have to be paid to `to`. As a value it may be unlawful:
+/// [`crate::decide`] judges it. Inside an event it is lawful.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hold {
+    pub id: HoldId,
+    /// A player's account or a seat's.
+    pub from: Account,
+    /// For a player's account his seat; for a seat its table's pots or another seat there.
+    pub to: Account,
+    /// At least 1.
+    pub amount: Credits,
+    /// When it is over by itself.
+    pub expires_at: UnixMicros,
+}
+
+impl Hold {
+    /// The account that has no place in a hold.
+    pub(crate) fn misfit(&self) -> Option<Account> {
+        let fits = match (self.from, self.to) {
+            (Account::Player(owner), Account::Seat(_, player)) => owner == player,
+            (
+                Account::Seat(table, _),
+                Account::Seat(to, _) | Account::SabaccPot(to) | Account::CarriedPot(to),
+            ) => table == to,
+            (Account::Player(_) | Account::Seat(..), _) => false,
+            (
+                Account::Issuance | Account::Rake | Account::SabaccPot(_) | Account::CarriedPot(_),
+                _,
+            ) => return Some(self.from),
+        };
+        (!fits).then_some(self.to)
+    }
+
+    /// Whether the capture may open the account it pays to: as a buy-in opens a seat and a
+    /// settlement a pot.
+    pub(crate) const fn may_open(&self) -> bool {
+        match self.to {
+            Account::SabaccPot(_) | Account::CarriedPot(_) => true,
+            Account::Seat(..) => matches!(self.from, Account::Player(_)),
+            Account::Issuance | Account::Rake | Account::Player(_) => false,
+        }
+    }
+}
+
+/// A hold that is neither used up nor let go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pending {
+    /// As it was placed.
+    pub hold: Hold,
+    /// Credits still held: at least 1, at most the hold's amount.
+    pub left: Credits,
+}
+
+impl Pending {
+    /// The end of the hold without a payment.
+    #[must_use]
+    pub const fn ended(&self) -> Ended {
+        let Hold { id, from, to, amount: _, expires_at: _ } = self.hold;
+        Ended { hold: id, from, to, amount: self.left }
+    }
+}
+
+/// A hold that was let go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ended {
+    pub hold: HoldId,
+    pub from: Account,
+    pub to: Account,
+    /// What it still held.
+    pub amount: Credits,
+}

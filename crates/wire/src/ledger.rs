@@ -1,0 +1,217 @@
+//! The wallet's events: as the ledger says them, and as the wallet's log keeps them.
+//!
+//! What is read was written in just these words: a stored event that the ledger's own would not
+//! become again, byte for byte and in the same stream, is refused.
+
+use ::ledger::{
+    Account, Adjustment, Amount, Ended, Event, Hold, Kind, Leg, Limits, Posted, Setter, Transfer,
+};
+use eventlog::NewEvent;
+use primitives::{Credits, PlayerId, StreamId, TableId, UnixMicros};
+use proto::event::v1 as pb;
+use proto::wallet::v1::{Leg as PbLeg, TransferKind};
+
+use crate::Recorded;
+use crate::recorded::Unreadable;
+
+/// A stored event is none that a wallet writes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Foreign {
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    #[error("no wallet writes {0}")]
+    Kind(&'static str),
+    /// Which field.
+    #[error("{0} is not what the ledger writes there")]
+    Field(&'static str),
+    #[error("the ledger does not write this in these words")]
+    Words,
+    /// Where it lies, and where it belongs.
+    #[error("the event lies in stream {0}, and belongs into {1}")]
+    Stream(StreamId, StreamId),
+}
+
+/// An event as it is appended.
+#[must_use]
+pub fn new_event(event: &Event) -> NewEvent {
+    recorded(event).on(stream(event))
+}
+
+/// The event behind a stored one.
+///
+/// # Errors
+/// Where no wallet can have written it.
+pub fn parse(stored: &eventlog::Event) -> Result<Event, Foreign> {
+    let recorded = Recorded::try_from(stored)?;
+    let event = read::event(&recorded)?;
+    let again = new_event(&event);
+    if again.stream != stored.stream {
+        return Err(Foreign::Stream(stored.stream, again.stream));
+    }
+    if again.payload == stored.payload && !stored.sealed { Ok(event) } else { Err(Foreign::Words) }
+}
+
+/// Where an event lies: what involves a table in the table's stream, what involves only a player in
+/// the player's, what involves the house alone in the stream of zeros.
+#[must_use]
+pub fn stream(event: &Event) -> StreamId {
+    let of_player = |player: &PlayerId| StreamId::from(*player);
+    match event {
+        Event::Opened(account)
+        | Event::AdjustmentProposed(Adjustment { account, .. })
+        | Event::AdjustmentRejected { account, .. } => of(account.table(), account.player()),
+        Event::Posted(Posted { transfer, approved_by: _ }) => {
+            of(transfer.table(), transfer.player())
+        }
+        Event::HoldPlaced(Hold { from, to, .. })
+        | Event::HoldReleased(Ended { from, to, .. })
+        | Event::HoldExpired(Ended { from, to, .. }) => of(to.table(), from.player()),
+        Event::Frozen { player, .. }
+        | Event::Unfrozen { player, .. }
+        | Event::Closed { player, .. }
+        | Event::LimitsSet { player, .. }
+        | Event::Excluded { player, .. } => of_player(player),
+    }
+}
+
+fn of(table: Option<TableId>, player: Option<PlayerId>) -> StreamId {
+    let player = player.map_or(StreamId::default(), StreamId::from);
+    table.map_or(player, StreamId::from)
+}
+
+/// What a transfer is for, as the API says it.
+#[must_use]
+pub const fn kind_to_pb(kind: Kind) -> TransferKind {
+    match kind {
+        Kind::Issue => TransferKind::Issue,
+        Kind::Redeem => TransferKind::Redeem,
+        Kind::BuyIn => TransferKind::BuyIn,
+        Kind::CashOut => TransferKind::CashOut,
+        Kind::Settlement { .. } => TransferKind::Settlement,
+        Kind::PotRefund { .. } => TransferKind::PotRefund,
+        Kind::Adjustment { .. } => TransferKind::Adjustment,
+        Kind::Capture { .. } => TransferKind::Capture,
+    }
+}
+
+/// The event's payload.
+#[must_use]
+pub fn recorded(event: &Event) -> Recorded {
+    match event {
+        Event::Opened(account) => pb::AccountOpened { account: account.to_string() }.into(),
+        Event::Posted(it) => posted(it).into(),
+        Event::Frozen { player, reason } => {
+            pb::AccountFrozen { player_id: bytes(player.0), reason: reason.clone() }.into()
+        }
+        Event::Unfrozen { player, reason } => {
+            pb::AccountUnfrozen { player_id: bytes(player.0), reason: reason.clone() }.into()
+        }
+        Event::Closed { player, reason } => {
+            pb::AccountClosed { player_id: bytes(player.0), reason: reason.clone() }.into()
+        }
+        Event::HoldPlaced(Hold { id, from, to, amount, expires_at }) => pb::HoldPlaced {
+            hold_id: bytes(id.0),
+            from: from.to_string(),
+            to: to.to_string(),
+            amount: amount.get(),
+            expires_micros: expires_at.0,
+        }
+        .into(),
+        Event::HoldReleased(Ended { hold, from, to, amount }) => pb::HoldReleased {
+            hold_id: bytes(hold.0),
+            from: from.to_string(),
+            to: to.to_string(),
+            amount: amount.get(),
+        }
+        .into(),
+        Event::HoldExpired(Ended { hold, from, to, amount }) => pb::HoldExpired {
+            hold_id: bytes(hold.0),
+            from: from.to_string(),
+            to: to.to_string(),
+            amount: amount.get(),
+        }
+        .into(),
+        Event::LimitsSet { player, by, now, later } => pb::LimitsSet {
+            player_id: bytes(player.0),
+            by: setter_to_pb(*by).into(),
+            now: Some(limits_to_pb(now)),
+            later: later.as_ref().map(|(_, limits)| limits_to_pb(limits)),
+            later_micros: later.map_or(0, |(from, _)| from.0),
+        }
+        .into(),
+        Event::Excluded { player, until } => pb::PlayerExcluded {
+            player_id: bytes(player.0),
+            until_micros: until.map(|time| time.0),
+        }
+        .into(),
+        Event::AdjustmentProposed(Adjustment { id, account, amount, reason, proposed_by }) => {
+            pb::AdjustmentProposed {
+                adjustment_id: bytes(id.0),
+                account: account.to_string(),
+                amount: amount.get(),
+                reason: reason.clone(),
+                proposed_by: proposed_by.clone(),
+            }
+            .into()
+        }
+        Event::AdjustmentRejected { adjustment, account, reason } => pb::AdjustmentRejected {
+            adjustment_id: bytes(adjustment.0),
+            account: account.to_string(),
+            reason: reason.clone(),
+        }
+        .into(),
+    }
+}
+
+fn posted(posted: &Posted) -> pb::TransferPosted {
+    let Posted { transfer, approved_by } = posted;
+    let legs = transfer
+        .legs
+        .iter()
+        .map(|leg| PbLeg { account: leg.account.to_string(), amount: leg.amount.get() });
+    let none = bytes::Bytes::new;
+    let (hold_id, keep_rest, adjustment_id) = match transfer.kind {
+        Kind::Capture { hold, keep_rest } => (bytes(hold.0), keep_rest, none()),
+        Kind::Adjustment { adjustment } => (none(), false, bytes(adjustment.0)),
+        Kind::Issue
+        | Kind::Redeem
+        | Kind::BuyIn
+        | Kind::CashOut
+        | Kind::Settlement { .. }
+        | Kind::PotRefund { .. } => (none(), false, none()),
+    };
+    pb::TransferPosted {
+        transfer_id: bytes(transfer.id.0),
+        kind: kind_to_pb(transfer.kind).into(),
+        legs: legs.collect(),
+        table_id: transfer.table().map(|table| bytes(table.0)).unwrap_or_default(),
+        hand_id: transfer.hand().map(|hand| bytes(hand.0)).unwrap_or_default(),
+        reason: transfer.reason.clone(),
+        hold_id,
+        keep_rest,
+        adjustment_id,
+        approved_by: approved_by.as_deref().unwrap_or_default().to_owned(),
+    }
+}
+
+const fn setter_to_pb(by: Setter) -> pb::LimitSetter {
+    match by {
+        Setter::Player => pb::LimitSetter::Player,
+        Setter::Operator => pb::LimitSetter::Operator,
+    }
+}
+
+fn limits_to_pb(limits: &Limits) -> pb::WindowLimits {
+    let Limits { day, week, month } = *limits;
+    let get = |limit: Option<Credits>| limit.map(Credits::get);
+    pb::WindowLimits { day: get(day), week: get(week), month: get(month) }
+}
+
+fn bytes(id: [u8; 16]) -> bytes::Bytes {
+    bytes::Bytes::copy_from_slice(&id)
+}
+
+mod read;
+
+#[cfg(test)]
+mod tests;

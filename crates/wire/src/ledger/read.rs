@@ -1,0 +1,190 @@
+//! From payloads to the ledger's events, field by field.
+
+use super::*;
+
+type Read<T> = Result<T, Foreign>;
+
+/// Parses the payload of any of the wallet's events.
+pub(super) fn event(recorded: &Recorded) -> Read<Event> {
+    if let Recorded::TransferPosted(it) = recorded {
+        return posted(it).map(Event::Posted);
+    }
+    about_accounts(recorded)
+        .or_else(|| about_promises(recorded))
+        .unwrap_or_else(|| Err(Foreign::Kind(recorded.name())))
+}
+
+/// What happens to an account itself; none where it is something else.
+fn about_accounts(recorded: &Recorded) -> Option<Read<Event>> {
+    let event = if let Recorded::AccountOpened(pb::AccountOpened { account: name }) = recorded {
+        account("account", name).map(Event::Opened)
+    } else if let Recorded::AccountFrozen(it) = recorded {
+        let pb::AccountFrozen { player_id, reason } = it;
+        let reason = reason.clone();
+        id("player_id", player_id).map(|player| Event::Frozen { player, reason })
+    } else if let Recorded::AccountUnfrozen(it) = recorded {
+        let pb::AccountUnfrozen { player_id, reason } = it;
+        let reason = reason.clone();
+        id("player_id", player_id).map(|player| Event::Unfrozen { player, reason })
+    } else if let Recorded::AccountClosed(it) = recorded {
+        let pb::AccountClosed { player_id, reason } = it;
+        let reason = reason.clone();
+        id("player_id", player_id).map(|player| Event::Closed { player, reason })
+    } else if let Recorded::LimitsSet(it) = recorded {
+        limits_set(it)
+    } else if let Recorded::PlayerExcluded(pb::PlayerExcluded { player_id, until_micros }) =
+        recorded
+    {
+        let until = until_micros.map(UnixMicros);
+        id("player_id", player_id).map(|player| Event::Excluded { player, until })
+    } else {
+        return None;
+    };
+    Some(event)
+}
+
+/// Holds and proposals; none where it is something else.
+fn about_promises(recorded: &Recorded) -> Option<Read<Event>> {
+    let event = if let Recorded::HoldPlaced(it) = recorded {
+        placed(it).map(Event::HoldPlaced)
+    } else if let Recorded::HoldReleased(it) = recorded {
+        let pb::HoldReleased { hold_id, from, to, amount } = it;
+        ended(hold_id, (from, to), *amount).map(Event::HoldReleased)
+    } else if let Recorded::HoldExpired(it) = recorded {
+        let pb::HoldExpired { hold_id, from, to, amount } = it;
+        ended(hold_id, (from, to), *amount).map(Event::HoldExpired)
+    } else if let Recorded::AdjustmentProposed(it) = recorded {
+        proposed(it).map(Event::AdjustmentProposed)
+    } else if let Recorded::AdjustmentRejected(it) = recorded {
+        rejected(it)
+    } else {
+        return None;
+    };
+    Some(event)
+}
+
+fn posted(message: &pb::TransferPosted) -> Read<Posted> {
+    let pb::TransferPosted {
+        transfer_id,
+        kind,
+        legs,
+        table_id,
+        // Follows from the kind and the id: the comparison of the whole finds it out.
+        hand_id: _,
+        reason,
+        hold_id,
+        keep_rest,
+        adjustment_id,
+        approved_by,
+    } = message;
+    let table = || id("table_id", table_id);
+    let kind = match TransferKind::try_from(*kind) {
+        Ok(TransferKind::Issue) => Kind::Issue,
+        Ok(TransferKind::Redeem) => Kind::Redeem,
+        Ok(TransferKind::BuyIn) => Kind::BuyIn,
+        Ok(TransferKind::CashOut) => Kind::CashOut,
+        Ok(TransferKind::Settlement) => Kind::Settlement { table: table()? },
+        Ok(TransferKind::PotRefund) => Kind::PotRefund { table: table()? },
+        Ok(TransferKind::Adjustment) => {
+            Kind::Adjustment { adjustment: id("adjustment_id", adjustment_id)? }
+        }
+        Ok(TransferKind::Capture) => {
+            Kind::Capture { hold: id("hold_id", hold_id)?, keep_rest: *keep_rest }
+        }
+        Ok(TransferKind::Unspecified) | Err(_) => return Err(Foreign::Field("kind")),
+    };
+    let legs = legs.iter().map(leg).collect::<Read<_>>()?;
+    let transfer =
+        Transfer { id: id("transfer_id", transfer_id)?, kind, legs, reason: reason.clone() };
+    let approved_by = (!approved_by.is_empty()).then(|| approved_by.as_str().into());
+    let adjusts = matches!(kind, Kind::Adjustment { .. });
+    if approved_by.is_some() && !adjusts {
+        return Err(Foreign::Field("approved_by"));
+    }
+    Ok(Posted { transfer, approved_by })
+}
+
+fn leg(leg: &PbLeg) -> Read<Leg> {
+    let PbLeg { account: name, amount } = leg;
+    Ok(Leg { account: account("account", name)?, amount: signed(*amount)? })
+}
+
+fn placed(message: &pb::HoldPlaced) -> Read<Hold> {
+    let pb::HoldPlaced { hold_id, from, to, amount, expires_micros } = message;
+    Ok(Hold {
+        id: id("hold_id", hold_id)?,
+        from: account("from", from)?,
+        to: account("to", to)?,
+        amount: credits("amount", *amount)?,
+        expires_at: UnixMicros(*expires_micros),
+    })
+}
+
+fn ended(hold_id: &[u8], (from, to): (&str, &str), amount: u64) -> Read<Ended> {
+    Ok(Ended {
+        hold: id("hold_id", hold_id)?,
+        from: account("from", from)?,
+        to: account("to", to)?,
+        amount: credits("amount", amount)?,
+    })
+}
+
+fn proposed(message: &pb::AdjustmentProposed) -> Read<Adjustment> {
+    let pb::AdjustmentProposed { adjustment_id, account: name, amount, reason, proposed_by } =
+        message;
+    Ok(Adjustment {
+        id: id("adjustment_id", adjustment_id)?,
+        account: account("account", name)?,
+        amount: signed(*amount)?,
+        reason: reason.clone(),
+        proposed_by: proposed_by.clone(),
+    })
+}
+
+fn rejected(message: &pb::AdjustmentRejected) -> Read<Event> {
+    let pb::AdjustmentRejected { adjustment_id, account: name, reason } = message;
+    Ok(Event::AdjustmentRejected {
+        adjustment: id("adjustment_id", adjustment_id)?,
+        account: account("account", name)?,
+        reason: reason.clone(),
+    })
+}
+
+fn limits_set(message: &pb::LimitsSet) -> Read<Event> {
+    let pb::LimitsSet { player_id, by, now, later, later_micros } = message;
+    let by = match pb::LimitSetter::try_from(*by) {
+        Ok(pb::LimitSetter::Player) => Setter::Player,
+        Ok(pb::LimitSetter::Operator) => Setter::Operator,
+        Ok(pb::LimitSetter::Unspecified) | Err(_) => return Err(Foreign::Field("by")),
+    };
+    let now = limits(now.as_ref().ok_or(Foreign::Field("now"))?)?;
+    let later = later.as_ref().map(limits).transpose()?;
+    let later = later.map(|limits| (UnixMicros(*later_micros), limits));
+    Ok(Event::LimitsSet { player: id("player_id", player_id)?, by, now, later })
+}
+
+fn limits(message: &pb::WindowLimits) -> Read<Limits> {
+    let pb::WindowLimits { day, week, month } = message;
+    let limit = |field, limit: &Option<u64>| limit.map(|it| credits(field, it)).transpose();
+    Ok(Limits {
+        day: limit("day", day)?,
+        week: limit("week", week)?,
+        month: limit("month", month)?,
+    })
+}
+
+fn id<'a, T: TryFrom<&'a [u8]>>(field: &'static str, bytes: &'a [u8]) -> Read<T> {
+    T::try_from(bytes).map_err(|_| Foreign::Field(field))
+}
+
+fn account(field: &'static str, name: &str) -> Read<Account> {
+    name.parse().map_err(|_| Foreign::Field(field))
+}
+
+fn credits(field: &'static str, amount: u64) -> Read<Credits> {
+    Credits::try_new(amount).map_err(|_| Foreign::Field(field))
+}
+
+fn signed(amount: i64) -> Read<Amount> {
+    Amount::try_new(amount).map_err(|_| Foreign::Field("amount"))
+}

@@ -1,0 +1,162 @@
+//! What a caller is told when his command is durable, and how that is kept with the request: whoever
+//! repeats it is told exactly the same, whatever has happened since.
+
+use bytes::Bytes;
+use eventlog::{Position, Stored};
+use ledger::{Amount, Limits, Terms};
+use primitives::{Credits, UnixMicros};
+
+/// A command is durable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Done {
+    /// The position of its last event: of the transfer, where it is one.
+    pub position: Position,
+    pub told: Told,
+}
+
+/// What there is to say beside the position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Told {
+    Nothing,
+    /// What an issue or a redemption left on the player's account.
+    Balance(Amount),
+    /// How many accounts were opened.
+    Opened(u32),
+    /// The limits that were set.
+    Terms(Terms),
+    /// The end of an exclusion; none: never.
+    Until(Option<UnixMicros>),
+}
+
+const NOTHING: u8 = 0;
+const BALANCE: u8 = 1;
+const OPENED: u8 = 2;
+const TERMS: u8 = 3;
+const UNTIL: u8 = 4;
+
+/// The bytes of an answer: how far behind the entry's first event its last one lies (2 bytes), what
+/// is told (1 byte), and that.
+#[must_use]
+pub(crate) fn encode(last: u16, told: &Told) -> Bytes {
+    if last == 0 && *told == Told::Nothing {
+        return Bytes::from_static(&[0, 0, NOTHING]);
+    }
+    let mut bytes = Vec::with_capacity(16);
+    bytes.extend(last.to_be_bytes());
+    match told {
+        Told::Nothing => bytes.push(NOTHING),
+        Told::Balance(balance) => {
+            bytes.push(BALANCE);
+            bytes.extend(balance.get().to_be_bytes());
+        }
+        Told::Opened(opened) => {
+            bytes.push(OPENED);
+            bytes.extend(opened.to_be_bytes());
+        }
+        Told::Terms(Terms { now, later }) => {
+            bytes.push(TERMS);
+            limits(&mut bytes, now);
+            perhaps(&mut bytes, later.map(|(from, _)| from.0));
+            limits(&mut bytes, &later.map_or(Limits::NONE, |(_, limits)| limits));
+        }
+        Told::Until(until) => {
+            bytes.push(UNTIL);
+            perhaps(&mut bytes, until.map(|until| until.0));
+        }
+    }
+    bytes.into()
+}
+
+/// The first answer; nothing where no wallet wrote it.
+#[must_use]
+pub(crate) fn decode(stored: &Stored) -> Option<Done> {
+    let mut bytes = Reader(&stored.answer);
+    let last = u64::from(u16::from_be_bytes(bytes.take()?));
+    let told = match bytes.take::<1>()? {
+        [NOTHING] => Told::Nothing,
+        [BALANCE] => Told::Balance(Amount::try_new(i64::from_be_bytes(bytes.take()?)).ok()?),
+        [OPENED] => Told::Opened(u32::from_be_bytes(bytes.take()?)),
+        [TERMS] => {
+            let now = bytes.limits()?;
+            let from = bytes.perhaps()?;
+            let later = bytes.limits()?;
+            Told::Terms(Terms { now, later: from.map(|from| (UnixMicros(from), later)) })
+        }
+        [UNTIL] => Told::Until(bytes.perhaps()?.map(UnixMicros)),
+        _ => return None,
+    };
+    let position = Position(stored.first.0.checked_add(last)?);
+    bytes.0.is_empty().then_some(Done { position, told })
+}
+
+fn limits(bytes: &mut Vec<u8>, limits: &Limits) {
+    let Limits { day, week, month } = limits;
+    for limit in [day, week, month] {
+        perhaps(bytes, limit.map(|limit| limit.get()));
+    }
+}
+
+fn perhaps(bytes: &mut Vec<u8>, number: Option<u64>) {
+    bytes.push(u8::from(number.is_some()));
+    bytes.extend(number.unwrap_or_default().to_be_bytes());
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn perhaps(&mut self) -> Option<Option<u64>> {
+        let [there] = self.take()?;
+        let number = u64::from_be_bytes(self.take()?);
+        Some((there == 1).then_some(number))
+    }
+
+    fn limits(&mut self) -> Option<Limits> {
+        let mut next = || match self.perhaps()? {
+            Some(limit) => Some(Some(Credits::try_new(limit).ok()?)),
+            None => Some(None),
+        };
+        Some(Limits { day: next()?, week: next()?, month: next()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use primitives::RequestId;
+
+    use super::*;
+
+    fn stored(answer: Bytes) -> Stored {
+        Stored { id: RequestId([1; 16]), digest: [0; 32], first: Position(40), answer }
+    }
+
+    #[test]
+    fn every_answer_is_read_back_as_it_was() {
+        let some = Limits { day: Some(Credits::of(5)), week: None, month: Some(Credits::MAX) };
+        let terms = Terms { now: some, later: Some((UnixMicros(9), Limits::NONE)) };
+        let all = [
+            Told::Nothing,
+            Told::Balance(Amount::debit(Credits::of(7))),
+            Told::Opened(1000),
+            Told::Terms(terms),
+            Told::Terms(Terms { now: some, later: None }),
+            Told::Until(None),
+            Told::Until(Some(UnixMicros(3))),
+        ];
+        for told in all {
+            for last in [0, 2, 999] {
+                let bytes = encode(last, &told);
+                let position = Position(40 + u64::from(last));
+                assert_eq!(decode(&stored(bytes.clone())), Some(Done { position, told }));
+                assert_eq!(decode(&stored(bytes.slice(..bytes.len() - 1))), None, "{told:?}");
+            }
+        }
+        assert_eq!(decode(&stored(Bytes::from_static(&[0, 0, 9]))), None);
+        assert_eq!(decode(&stored(Bytes::from_static(&[0, 0, 0, 0]))), None);
+    }
+}

@@ -1,0 +1,259 @@
+//! One group: what is decided together, in memory, without waiting for anything.
+
+use std::collections::BTreeMap;
+
+use eventlog::{Entry, NewEvent, Position, Request as LogRequest, Stored};
+use ledger::{Account, Command, Event, Kind, Ledger, Refusal, Terms, Undo, decide};
+use primitives::{RequestId, UnixMicros};
+
+use super::Open;
+use crate::answer::{self, Done, Told};
+use crate::command::{Request, Wish};
+use crate::rows::{Place, Rows, StateRow};
+use crate::wallet::{By, Named, Outcome, Problem};
+
+/// A group while it is decided.
+pub(super) struct Deciding<'a> {
+    ledger: &'a mut Ledger,
+    open: &'a mut BTreeMap<RequestId, Open>,
+    next: Position,
+    at: UnixMicros,
+    entries: Vec<Entry>,
+    ids: Vec<RequestId>,
+    rows: Rows,
+}
+
+/// A group that is decided.
+pub(super) struct Decided {
+    pub(super) entries: Vec<Entry>,
+    /// The requests that it answers.
+    pub(super) ids: Vec<RequestId>,
+    pub(super) rows: Rows,
+    pub(super) states: Vec<StateRow>,
+    /// Where the group after it will stand.
+    pub(super) next: Position,
+}
+
+/// What is known of a request before it is decided.
+enum Seen {
+    Fresh,
+    Answered(Outcome),
+}
+
+/// Where a linked group began, and how to go back there.
+struct Start {
+    next: Position,
+    entries: usize,
+    ids: usize,
+    rows: crate::rows::Mark,
+    undos: Vec<Undo>,
+}
+
+impl<'a> Deciding<'a> {
+    pub(super) fn new(
+        ledger: &'a mut Ledger,
+        open: &'a mut BTreeMap<RequestId, Open>,
+        next: Position,
+        at: UnixMicros,
+    ) -> Deciding<'a> {
+        let (entries, ids, rows) = (Vec::new(), Vec::new(), Rows::default());
+        Deciding { ledger, open, next, at, entries, ids, rows }
+    }
+
+    pub(super) fn finish(self) -> Decided {
+        let Deciding { ledger, open: _, next, at: _, entries, ids, rows } = self;
+        let states = rows.states(ledger);
+        Decided { entries, ids, rows, states, next }
+    }
+
+    /// Ends holds whose time is over, at most so many; whether there were any.
+    pub(super) fn expire(&mut self, most: usize) -> bool {
+        let mut over = self.ledger.expired(self.at);
+        over.truncate(most);
+        let events: Vec<NewEvent> = over.iter().map(|event| self.step(event, None)).collect();
+        let any = !events.is_empty();
+        if any {
+            let actor = "service:wallet".into();
+            self.entries.push(Entry { events, request: None, actor, trace: [0; 16] });
+        }
+        any
+    }
+
+    /// Decides requests in their order, linked ones together.
+    pub(super) fn all(
+        &mut self,
+        requests: Vec<Named>,
+        by: &By,
+        before: &BTreeMap<RequestId, Stored>,
+    ) -> Vec<Outcome> {
+        let mut outcomes = Vec::with_capacity(requests.len());
+        let mut requests = requests.into_iter();
+        while let Some(first) = requests.next() {
+            if !first.request.linked {
+                outcomes.push(self.alone(first, by, before));
+                continue;
+            }
+            let mut linked = vec![first];
+            while linked.last().is_some_and(|last| last.request.linked) {
+                let Some(next) = requests.next() else { break };
+                linked.push(next);
+            }
+            outcomes.extend(self.together(linked, by, before));
+        }
+        outcomes
+    }
+
+    fn alone(&mut self, named: Named, by: &By, before: &BTreeMap<RequestId, Stored>) -> Outcome {
+        match self.seen(&named, before) {
+            Seen::Answered(outcome) => outcome,
+            Seen::Fresh => self.carry_out(named, by, None),
+        }
+    }
+
+    /// All or none of them. Those that were posted before stay so.
+    fn together(
+        &mut self,
+        linked: Vec<Named>,
+        by: &By,
+        before: &BTreeMap<RequestId, Stored>,
+    ) -> Vec<Outcome> {
+        let mut start = Start {
+            next: self.next,
+            entries: self.entries.len(),
+            ids: self.ids.len(),
+            rows: self.rows.mark(),
+            undos: Vec::new(),
+        };
+        let count = linked.len();
+        let mut outcomes: Vec<(bool, Outcome)> = Vec::with_capacity(count);
+        for named in linked {
+            let (fresh, outcome) = match self.seen(&named, before) {
+                Seen::Answered(outcome) => (false, outcome),
+                Seen::Fresh => (true, self.carry_out(named, by, Some(&mut start.undos))),
+            };
+            outcomes.push((fresh, outcome));
+            if outcome.is_err() {
+                self.take_back(start);
+                return refused_together(&outcomes, count);
+            }
+        }
+        outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+    }
+
+    fn take_back(&mut self, start: Start) {
+        let Start { next, entries, ids, rows, undos } = start;
+        undos.into_iter().rev().for_each(|undo| self.ledger.undo(undo));
+        self.next = next;
+        self.entries.truncate(entries);
+        for id in self.ids.drain(ids..) {
+            self.open.remove(&id);
+        }
+        self.rows.back_to(rows);
+    }
+
+    fn seen(&self, named: &Named, before: &BTreeMap<RequestId, Stored>) -> Seen {
+        let Named { request, digest } = named;
+        if let Some(open) = self.open.get(&request.id) {
+            let same = open.digest == *digest;
+            return Seen::Answered(if same { Ok(open.done) } else { Err(Problem::Reused) });
+        }
+        match before.get(&request.id) {
+            Some(stored) if stored.digest != *digest => Seen::Answered(Err(Problem::Reused)),
+            Some(stored) => Seen::Answered(answer::decode(stored).ok_or(Problem::Corrupt)),
+            None => Seen::Fresh,
+        }
+    }
+
+    fn carry_out(&mut self, named: Named, by: &By, mut undos: Option<&mut Vec<Undo>>) -> Outcome {
+        let Named { request: Request { id, wish, linked: _ }, digest } = named;
+        let (events, told) = match wish {
+            Wish::One(command) => {
+                let events = decide(self.ledger, self.at, command)?;
+                let new = events.iter().map(|event| self.step(event, undos.as_deref_mut()));
+                let new: Vec<NewEvent> = new.collect();
+                (new, events.last().map_or(Told::Nothing, |last| self.told(last)))
+            }
+            Wish::OpenAll(players) => {
+                let mut new = Vec::with_capacity(players.len());
+                for player in players {
+                    match decide(self.ledger, self.at, Command::Open(player)) {
+                        Ok(events) => new.extend(events.iter().map(|event| self.step(event, None))),
+                        Err(Refusal::AccountExists { .. }) => {}
+                        Err(refusal) => return Err(refusal.into()),
+                    }
+                }
+                let opened = u32::try_from(new.len()).unwrap_or(u32::MAX);
+                (new, Told::Opened(opened))
+            }
+        };
+        let position = Position(self.next.0.saturating_sub(1));
+        let done = Done { position, told };
+        if events.is_empty() {
+            // Nothing had to be done: nothing is remembered, and a repeat finds the same.
+            return Ok(done);
+        }
+        let last = u16::try_from(events.len() - 1).unwrap_or(u16::MAX);
+        let request = LogRequest { id, digest, answer: answer::encode(last, &told) };
+        let (actor, trace) = (by.actor.clone(), by.trace);
+        self.entries.push(Entry { events, request: Some(request), actor, trace });
+        self.ids.push(id);
+        self.open.insert(id, Open { digest, done });
+        Ok(done)
+    }
+
+    /// Applies an event, and puts it as the log takes it.
+    fn step(&mut self, event: &Event, undos: Option<&mut Vec<Undo>>) -> NewEvent {
+        let place = Place { position: self.next, at: self.at };
+        match undos {
+            Some(undos) => undos.push(self.rows.step_undoable(self.ledger, place, event)),
+            None => self.rows.step(self.ledger, place, event),
+        }
+        self.next.0 += 1;
+        wire::ledger::new_event(event)
+    }
+
+    /// What is told beside the position, of a command whose last event this is.
+    fn told(&self, last: &Event) -> Told {
+        match last {
+            Event::Posted(posted) => match posted.transfer.kind {
+                Kind::Issue | Kind::Redeem => {
+                    let player = posted.transfer.player().map(Account::Player);
+                    let balance = player.and_then(|account| self.ledger.balance(&account));
+                    balance.map_or(Told::Nothing, Told::Balance)
+                }
+                Kind::BuyIn
+                | Kind::CashOut
+                | Kind::Settlement { .. }
+                | Kind::PotRefund { .. }
+                | Kind::Adjustment { .. }
+                | Kind::Capture { .. } => Told::Nothing,
+            },
+            Event::LimitsSet { player: _, by: _, now, later } => {
+                Told::Terms(Terms { now: *now, later: *later })
+            }
+            Event::Excluded { player: _, until } => Told::Until(*until),
+            Event::Opened(_)
+            | Event::Frozen { .. }
+            | Event::Unfrozen { .. }
+            | Event::Closed { .. }
+            | Event::HoldPlaced(_)
+            | Event::HoldReleased(_)
+            | Event::HoldExpired(_)
+            | Event::AdjustmentProposed(_)
+            | Event::AdjustmentRejected { .. } => Told::Nothing,
+        }
+    }
+}
+
+/// The outcomes of a linked group whose last looked at was refused: its own for that one, and for
+/// those that were posted long before; the others are refused for it.
+fn refused_together(outcomes: &[(bool, Outcome)], count: usize) -> Vec<Outcome> {
+    let linked = Err(Problem::Refused(Refusal::LinkedRefused));
+    let told = outcomes.iter().map(|(fresh, outcome)| match outcome {
+        Ok(_) if *fresh => linked,
+        Ok(_) | Err(_) => *outcome,
+    });
+    let mut told: Vec<Outcome> = told.collect();
+    told.resize(count, linked);
+    told
+}

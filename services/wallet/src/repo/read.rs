@@ -1,0 +1,244 @@
+//! What is asked of the tables. Every answer is of durable events only.
+
+use std::ops::Range;
+
+use eventlog::{Position, ReadError};
+use ledger::{Account, Amount, Exclusion, Hold, Proposed, State};
+use primitives::{Credits, HoldId, PlayerId, RequestId, TableId, UnixMicros};
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+
+use super::rows::{FOR_GOOD, account};
+use super::{LOG, Repo, retried};
+use crate::rows::{HoldState, StateRow, extra_of};
+
+/// An account as it stands.
+#[derive(Clone, Debug)]
+pub struct AccountRead {
+    pub account: Account,
+    pub state: State,
+    /// Position of the event that opened it.
+    pub opened: Position,
+    /// The number of events that this is true of.
+    pub size: u64,
+}
+
+/// A line of a statement.
+#[derive(Clone, Debug)]
+pub struct EntryRead {
+    pub position: Position,
+    pub amount: Amount,
+    pub balance: Amount,
+    /// See [`crate::rows::kind_number`].
+    pub kind: i16,
+    pub reason: Option<String>,
+    /// The other account where the transfer has two legs.
+    pub other: Option<Account>,
+    pub recorded_at: UnixMicros,
+    pub transfer: Option<RequestId>,
+}
+
+/// A hold, whatever became of it.
+#[derive(Clone, Copy, Debug)]
+pub struct HoldRead {
+    pub hold: Hold,
+    pub left: Credits,
+    pub state: HoldState,
+}
+
+impl Repo {
+    /// An account; nothing where it was never opened.
+    ///
+    /// # Errors
+    /// Where the database is out of reach, or the tables are not as a wallet writes them. So do all
+    /// reads.
+    pub async fn account(&self, of: Account) -> Result<Option<AccountRead>, ReadError> {
+        let name = of.to_string();
+        retried(|| async {
+            let row = sqlx::query(include_str!("sql/account.sql"))
+                .bind(&name)
+                .fetch_optional(&self.pool)
+                .await?;
+            row.as_ref().map(account_read).transpose()
+        })
+        .await
+    }
+
+    /// The tables where a player has credits, in their order, and how many.
+    pub async fn seats(&self, player: PlayerId) -> Result<Vec<(TableId, Amount)>, ReadError> {
+        let player = player.to_string();
+        retried(|| async {
+            let rows = sqlx::query(include_str!("sql/seats.sql"))
+                .bind(&player)
+                .fetch_all(&self.pool)
+                .await?;
+            let seat = |row: &PgRow| {
+                let table = account(row.try_get("name")?)?.table();
+                Ok(table.map(|table| Ok((table, amount(row.try_get("balance")?)?))))
+            };
+            let seats: Result<Vec<_>, sqlx::Error> = rows.iter().map(seat).collect();
+            seats?.into_iter().flatten().collect()
+        })
+        .await
+    }
+
+    /// The balance of an account after the events before a position.
+    pub async fn balance_before(
+        &self,
+        account: u32,
+        position: Position,
+    ) -> Result<Amount, ReadError> {
+        retried(|| async {
+            let balance: Option<i64> = sqlx::query_scalar(include_str!("sql/balance_before.sql"))
+                .bind(account.cast_signed())
+                .bind(column(position.0))
+                .fetch_optional(&self.pool)
+                .await?;
+            balance.map_or(Ok(Amount::ZERO), amount)
+        })
+        .await
+    }
+
+    /// How many events were recorded before a time.
+    pub async fn before(&self, time: UnixMicros) -> Result<u64, ReadError> {
+        retried(|| async {
+            let size: Option<i64> = sqlx::query_scalar(include_str!("sql/position_of.sql"))
+                .bind(LOG)
+                .bind(column(time.0))
+                .fetch_optional(&self.pool)
+                .await?;
+            u64::try_from(size.unwrap_or_default()).map_err(decode)
+        })
+        .await
+    }
+
+    /// The entries of an account at these positions, oldest first, at most `limit`.
+    pub async fn entries(
+        &self,
+        account: u32,
+        positions: Range<u64>,
+        limit: usize,
+    ) -> Result<Vec<EntryRead>, ReadError> {
+        retried(|| async {
+            let rows = sqlx::query(include_str!("sql/entries.sql"))
+                .bind(LOG)
+                .bind(account.cast_signed())
+                .bind(column(positions.start))
+                .bind(column(positions.end))
+                .bind(column(limit as u64))
+                .fetch_all(&self.pool)
+                .await?;
+            rows.iter().map(entry_read).collect()
+        })
+        .await
+    }
+
+    /// A hold; nothing where there never was one of this id.
+    pub async fn hold(&self, hold: HoldId) -> Result<Option<HoldRead>, ReadError> {
+        let id = hold.to_string();
+        retried(|| async {
+            let row = sqlx::query(include_str!("sql/holds.sql"))
+                .bind(Some(&id))
+                .fetch_optional(&self.pool)
+                .await?;
+            row.as_ref().map(hold_of).transpose()
+        })
+        .await
+    }
+
+    /// Adjustments that wait, oldest first, those proposed at `from` or later, at most `limit`.
+    pub async fn adjustments(
+        &self,
+        from: Position,
+        limit: usize,
+    ) -> Result<Vec<(Proposed, Position)>, ReadError> {
+        retried(|| self.waiting(from.0, column(limit as u64))).await
+    }
+}
+
+fn account_read(row: &PgRow) -> Result<AccountRead, sqlx::Error> {
+    let number = u32::try_from(row.try_get::<i32, _>("number")?).map_err(decode)?;
+    let balance = match row.try_get::<Option<i64>, _>("balance")? {
+        Some(balance) => amount(balance)?,
+        None => Amount::ZERO,
+    };
+    let extra = state_of(row, number)?.as_ref().and_then(extra_of).map(Box::new);
+    Ok(AccountRead {
+        account: account(row.try_get("name")?)?,
+        state: State { number, balance, extra },
+        opened: Position(unsigned(row, "opened")?),
+        size: unsigned(row, "size")?,
+    })
+}
+
+fn entry_read(row: &PgRow) -> Result<EntryRead, sqlx::Error> {
+    let other: Option<&str> = row.try_get("other")?;
+    let transfer: Option<&str> = row.try_get("transfer")?;
+    Ok(EntryRead {
+        position: Position(unsigned(row, "position")?),
+        amount: amount(row.try_get("amount")?)?,
+        balance: amount(row.try_get("balance")?)?,
+        kind: row.try_get("kind")?,
+        reason: row.try_get("reason")?,
+        other: other.map(account).transpose()?,
+        recorded_at: UnixMicros(unsigned(row, "recorded_at")?),
+        transfer: transfer.map(|id| id.parse().map_err(decode)).transpose()?,
+    })
+}
+
+/// What an account has beside its balance, if it has a row for it.
+pub(super) fn state_of(row: &PgRow, account: u32) -> Result<Option<StateRow>, sqlx::Error> {
+    let Some(held) = row.try_get::<Option<i64>, _>("held")? else { return Ok(None) };
+    let excluded: Option<i64> = row.try_get("excluded_until")?;
+    let excluded = excluded.map(|until| match until {
+        FOR_GOOD => Exclusion::ForGood,
+        until => Exclusion::Until(UnixMicros(until.unsigned_abs())),
+    });
+    Ok(Some(StateRow {
+        account,
+        held: credits(held)?,
+        frozen: row.try_get("frozen")?,
+        closed: row.try_get("closed")?,
+        excluded,
+        extra: row.try_get("extra")?,
+    }))
+}
+
+pub(super) fn hold_of(row: &PgRow) -> Result<HoldRead, sqlx::Error> {
+    let state = match row.try_get::<i16, _>("state")? {
+        1 => HoldState::Pending,
+        2 => HoldState::Captured,
+        3 => HoldState::Released,
+        4 => HoldState::Expired,
+        other => return Err(sqlx::Error::Decode(format!("no hold has state {other}").into())),
+    };
+    let hold = Hold {
+        id: row.try_get::<&str, _>("id")?.parse().map_err(decode)?,
+        from: account(row.try_get("source")?)?,
+        to: account(row.try_get("destination")?)?,
+        amount: credits(row.try_get("amount")?)?,
+        expires_at: UnixMicros(unsigned(row, "expires_at")?),
+    };
+    Ok(HoldRead { hold, left: credits(row.try_get("remaining")?)?, state })
+}
+
+pub(super) fn unsigned(row: &PgRow, column: &'static str) -> Result<u64, sqlx::Error> {
+    u64::try_from(row.try_get::<i64, _>(column)?).map_err(decode)
+}
+
+pub(super) fn amount(amount: i64) -> Result<Amount, sqlx::Error> {
+    Amount::try_new(amount).map_err(decode)
+}
+
+fn credits(amount: i64) -> Result<Credits, sqlx::Error> {
+    u64::try_from(amount).map_err(decode).and_then(|it| Credits::try_new(it).map_err(decode))
+}
+
+pub(super) fn decode(error: impl std::error::Error + Send + Sync + 'static) -> sqlx::Error {
+    sqlx::Error::Decode(error.into())
+}
+
+/// Bounds beyond the largest column value are as good as that.
+fn column(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,136 @@
+//! Rows as the statement takes them: an array a column.
+
+use std::fmt;
+
+use ledger::{Account, Exclusion};
+use primitives::Credits;
+use sqlx::encode::Encode;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::PgArguments;
+use sqlx::{Arguments as _, Postgres, Type};
+
+use crate::rows::{AdjustmentState, HoldState, Rows, StateRow};
+
+/// An exclusion for good.
+pub(super) const FOR_GOOD: i64 = i64::MAX;
+
+/// What a group writes beside its events.
+#[derive(Default)]
+pub(crate) struct Written {
+    pub(crate) rows: Rows,
+    pub(crate) states: Vec<StateRow>,
+}
+
+impl fmt::Debug for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Written").field("entries", &self.rows.entries.len()).finish_non_exhaustive()
+    }
+}
+
+impl eventlog::Rows for Written {
+    fn bind(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
+        self.accounts(to)?;
+        self.entries(to)?;
+        self.states(to)?;
+        self.holds(to)?;
+        self.adjustments(to)
+    }
+}
+
+impl Written {
+    fn accounts(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
+        let rows = &self.rows.opened;
+        add(to, rows, |row| row.number.cast_signed())?;
+        add(to, rows, |row| row.account.to_string())?;
+        add(to, rows, |row| row.account.player().map(|player| player.to_string()))?;
+        add(to, rows, |row| row.account.table().map(|table| table.to_string()))?;
+        add(to, rows, |row| row.opened.0.cast_signed())
+    }
+
+    fn entries(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
+        let rows = &self.rows.entries;
+        add(to, rows, |row| row.position.0.cast_signed())?;
+        add(to, rows, |row| row.amount.get())?;
+        add(to, rows, |row| row.balance.get())?;
+        add(to, rows, |row| row.account.cast_signed())?;
+        add(to, rows, |row| row.other.map(u32::cast_signed))?;
+        add(to, rows, |row| row.kind)?;
+        add(to, rows, |row| row.reason.as_deref())
+    }
+
+    fn states(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
+        let rows = &self.states;
+        add(to, rows, |row| row.account.cast_signed())?;
+        add(to, rows, |row| credits(row.held))?;
+        add(to, rows, |row| row.frozen)?;
+        add(to, rows, |row| row.closed)?;
+        add(to, rows, |row| row.excluded.map(excluded))?;
+        add(to, rows, |row| &row.extra[..])
+    }
+
+    fn holds(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
+        let rows: Vec<_> = self.rows.holds.values().collect();
+        add(to, &rows, |row| row.hold.id.to_string())?;
+        add(to, &rows, |row| row.account.cast_signed())?;
+        add(to, &rows, |row| row.hold.to.to_string())?;
+        add(to, &rows, |row| credits(row.hold.amount))?;
+        add(to, &rows, |row| credits(row.left))?;
+        add(to, &rows, |row| hold_state(row.state))?;
+        add(to, &rows, |row| row.hold.expires_at.0.cast_signed())?;
+        add(to, &rows, |row| row.changed.0.cast_signed())
+    }
+
+    fn adjustments(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
+        let rows: Vec<_> = self.rows.adjustments.values().collect();
+        add(to, &rows, |row| row.adjustment.id.to_string())?;
+        add(to, &rows, |row| row.adjustment.account.to_string())?;
+        add(to, &rows, |row| row.adjustment.amount.get())?;
+        add(to, &rows, |row| row.adjustment.reason.as_str())?;
+        add(to, &rows, |row| row.adjustment.proposed_by.as_str())?;
+        add(to, &rows, |row| row.proposed.0.cast_signed())?;
+        add(to, &rows, |row| adjustment_state(row.state))?;
+        add(to, &rows, |row| row.changed.0.cast_signed())
+    }
+}
+
+fn add<'a, T, U>(
+    to: &mut PgArguments,
+    rows: &'a [T],
+    column: impl Fn(&'a T) -> U,
+) -> Result<(), BoxDynError>
+where
+    Vec<U>: Encode<'a, Postgres> + Type<Postgres>,
+{
+    to.add(rows.iter().map(column).collect::<Vec<U>>())
+}
+
+/// At most 2^53 - 1.
+pub(super) const fn credits(credits: Credits) -> i64 {
+    credits.get().cast_signed()
+}
+
+pub(super) fn excluded(exclusion: Exclusion) -> i64 {
+    exclusion.end().map_or(FOR_GOOD, |end| end.0.cast_signed())
+}
+
+pub(super) const fn hold_state(state: HoldState) -> i16 {
+    match state {
+        HoldState::Pending => 1,
+        HoldState::Captured => 2,
+        HoldState::Released => 3,
+        HoldState::Expired => 4,
+    }
+}
+
+pub(super) const fn adjustment_state(state: AdjustmentState) -> i16 {
+    match state {
+        AdjustmentState::Waits => 1,
+        AdjustmentState::Approved => 2,
+        AdjustmentState::Rejected => 3,
+    }
+}
+
+/// A name of an account, as a column has it.
+pub(super) fn account(name: &str) -> Result<Account, sqlx::Error> {
+    name.parse().map_err(|error: ledger::AccountNameError| sqlx::Error::Decode(error.into()))
+}

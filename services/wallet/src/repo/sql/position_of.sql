@@ -1,0 +1,15 @@
+-- $1 log, $2 a time in microseconds: how many events were recorded before it. Times never go back from
+-- position to position, so the middle tells which half to look at.
+WITH RECURSIVE between AS (
+    SELECT 0::bigint AS low, size AS high FROM projected WHERE log = $1
+    UNION ALL
+    SELECT CASE WHEN middle.recorded_at < $2 THEN middle.position + 1 ELSE low END,
+        CASE WHEN middle.recorded_at < $2 THEN high ELSE middle.position END
+    FROM between
+    JOIN LATERAL (
+        SELECT position, recorded_at FROM events
+        WHERE log = $1 AND position = (between.low + between.high) / 2
+    ) AS middle ON true
+    WHERE between.low < between.high
+)
+SELECT low FROM between WHERE low = high

@@ -1,0 +1,437 @@
+//! What the log's events are in the wallet's tables: pure, and the only place that says so.
+//!
+//! Whoever decides, whoever builds the tables anew and whoever verifies them all go through
+//! [`Rows::step`], which moves the ledger by one event and notes what it did. An entry is one leg;
+//! accounts that only got an entry have no other row to write. What few accounts have beside a
+//! balance, holds and adjustments have one row each in a group, however often it touched them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use eventlog::Position;
+use ledger::{
+    Account, Adjustment, Amount, Brought, Event, Exclusion, Extra, Hold, Kind, Ledger, Limits,
+    Pending, Posted, State, Terms, Undo, evolve, evolve_undoable,
+};
+use primitives::{AdjustmentId, Credits, HoldId, UnixMicros};
+
+/// Where an event stands, and when it was recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    pub position: Position,
+    pub at: UnixMicros,
+}
+
+/// The rows of some events that follow each other.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    pub opened: Vec<AccountRow>,
+    /// In order of position; those of one position in the order of the transfer's legs.
+    pub entries: Vec<EntryRow>,
+    pub holds: BTreeMap<HoldId, HoldRow>,
+    pub adjustments: BTreeMap<AdjustmentId, AdjustmentRow>,
+    /// Accounts that have something beside a balance, or had; some more than once.
+    touched: Vec<Account>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AccountRow {
+    pub number: u32,
+    pub account: Account,
+    pub opened: Position,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EntryRow {
+    pub position: Position,
+    pub amount: Amount,
+    pub balance: Amount,
+    pub account: u32,
+    pub other: Option<u32>,
+    pub kind: i16,
+    pub reason: Option<Box<str>>,
+}
+
+/// What an account has beside its balance.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StateRow {
+    pub account: u32,
+    pub held: Credits,
+    pub frozen: bool,
+    pub closed: bool,
+    pub excluded: Option<Exclusion>,
+    /// See [`encode_extra`].
+    pub extra: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HoldRow {
+    pub hold: Hold,
+    /// The number of the account that it holds credits of.
+    pub account: u32,
+    pub left: Credits,
+    pub state: HoldState,
+    pub changed: Position,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HoldState {
+    Pending,
+    Captured,
+    Released,
+    Expired,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AdjustmentRow {
+    pub adjustment: Adjustment,
+    /// Of the proposal. Where the row is there already it keeps its own.
+    pub proposed: Position,
+    pub state: AdjustmentState,
+    pub changed: Position,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AdjustmentState {
+    Waits,
+    Approved,
+    Rejected,
+}
+
+/// How far rows had come; see [`Rows::back_to`].
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    opened: usize,
+    entries: usize,
+    touched: usize,
+}
+
+impl Rows {
+    /// What is there before the first event.
+    #[must_use]
+    pub fn of_the_house() -> Rows {
+        let house = [(0, Account::Issuance), (1, Account::Rake)];
+        let opened =
+            house.map(|(number, account)| AccountRow { number, account, opened: Position(0) });
+        Rows { opened: opened.into(), ..Rows::default() }
+    }
+
+    /// Moves the ledger by one event and notes what it did.
+    pub fn step(&mut self, ledger: &mut Ledger, place: Place, event: &Event) {
+        self.before(ledger, place, event);
+        evolve(ledger, place.at, event);
+        self.after(ledger, place, event);
+    }
+
+    /// As [`Rows::step`], with what takes it back from the ledger.
+    pub fn step_undoable(&mut self, ledger: &mut Ledger, place: Place, event: &Event) -> Undo {
+        self.before(ledger, place, event);
+        let undo = evolve_undoable(ledger, place.at, event);
+        self.after(ledger, place, event);
+        undo
+    }
+
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        let Rows { opened, entries, holds: _, adjustments: _, touched } = self;
+        Mark { opened: opened.len(), entries: entries.len(), touched: touched.len() }
+    }
+
+    /// Forgets what was noted since the mark. Only transfers that are neither captures nor
+    /// adjustments may have been noted since.
+    pub fn back_to(&mut self, mark: Mark) {
+        let Mark { opened, entries, touched } = mark;
+        self.opened.truncate(opened);
+        self.entries.truncate(entries);
+        self.touched.truncate(touched);
+    }
+
+    /// One row for each account that was touched, as the ledger has it now, by number.
+    #[must_use]
+    pub fn states(&self, ledger: &Ledger) -> Vec<StateRow> {
+        let touched: BTreeSet<Account> = self.touched.iter().copied().collect();
+        let states = touched.iter().filter_map(|account| ledger.account(account));
+        let mut rows: Vec<StateRow> = states.map(state_row).collect();
+        rows.sort_unstable_by_key(|row| row.account);
+        rows
+    }
+
+    /// What ends with the event is looked up while it is there.
+    fn before(&mut self, ledger: &Ledger, place: Place, event: &Event) {
+        match event {
+            Event::HoldPlaced(hold) => {
+                let pending = Pending { hold: *hold, left: hold.amount };
+                self.hold(ledger, place, &pending, HoldState::Pending);
+            }
+            Event::HoldReleased(ended) => {
+                self.ended(ledger, place, ended.hold, HoldState::Released);
+            }
+            Event::HoldExpired(ended) => self.ended(ledger, place, ended.hold, HoldState::Expired),
+            Event::Posted(Posted { transfer, approved_by: _ }) => match transfer.kind {
+                Kind::Capture { hold, keep_rest } => {
+                    let Some(pending) = ledger.hold(hold).copied() else { return };
+                    let from = transfer.legs.iter().find(|leg| leg.account == pending.hold.from);
+                    let paid = from.map_or(Credits::ZERO, |leg| leg.amount.magnitude());
+                    let rest = pending.left.saturating_minus(paid);
+                    let kept = keep_rest && !rest.is_zero();
+                    let (left, state) = if kept {
+                        (rest, HoldState::Pending)
+                    } else {
+                        (Credits::ZERO, HoldState::Captured)
+                    };
+                    self.hold(ledger, place, &Pending { left, ..pending }, state);
+                }
+                Kind::Adjustment { adjustment } => {
+                    self.adjusted(ledger, place, adjustment, AdjustmentState::Approved);
+                }
+                Kind::Issue
+                | Kind::Redeem
+                | Kind::BuyIn
+                | Kind::CashOut
+                | Kind::Settlement { .. }
+                | Kind::PotRefund { .. } => {}
+            },
+            Event::AdjustmentProposed(adjustment) => {
+                let row = AdjustmentRow {
+                    adjustment: adjustment.clone(),
+                    proposed: place.position,
+                    state: AdjustmentState::Waits,
+                    changed: place.position,
+                };
+                self.adjustments.insert(adjustment.id, row);
+            }
+            Event::AdjustmentRejected { adjustment, account: _, reason: _ } => {
+                self.adjusted(ledger, place, *adjustment, AdjustmentState::Rejected);
+            }
+            Event::Opened(_)
+            | Event::Frozen { .. }
+            | Event::Unfrozen { .. }
+            | Event::Closed { .. }
+            | Event::LimitsSet { .. }
+            | Event::Excluded { .. } => {}
+        }
+    }
+
+    fn after(&mut self, ledger: &Ledger, place: Place, event: &Event) {
+        match event {
+            Event::Opened(account) => {
+                let number = number(ledger, account);
+                let opened = place.position;
+                self.opened.push(AccountRow { number, account: *account, opened });
+            }
+            Event::Posted(posted) => self.posted(ledger, place, posted),
+            Event::HoldPlaced(hold) => self.touched.push(hold.from),
+            Event::HoldReleased(ended) | Event::HoldExpired(ended) => self.touched.push(ended.from),
+            Event::Frozen { player, .. }
+            | Event::Unfrozen { player, .. }
+            | Event::Closed { player, .. }
+            | Event::LimitsSet { player, .. }
+            | Event::Excluded { player, .. } => self.touched.push(Account::Player(*player)),
+            Event::AdjustmentProposed(_) | Event::AdjustmentRejected { .. } => {}
+        }
+    }
+
+    fn posted(&mut self, ledger: &Ledger, place: Place, posted: &Posted) {
+        let transfer = &posted.transfer;
+        let kind = kind_number(transfer.kind);
+        let brings = matches!(transfer.kind, Kind::BuyIn | Kind::Capture { .. });
+        let first = self.entries.len();
+        for leg in &transfer.legs {
+            let Some(state) = ledger.account(&leg.account) else { continue };
+            let reason = !transfer.reason.is_empty() && leg.account != Account::Issuance;
+            self.entries.push(EntryRow {
+                position: place.position,
+                amount: leg.amount,
+                balance: state.balance,
+                account: state.number,
+                other: None,
+                kind,
+                reason: reason.then(|| transfer.reason.as_str().into()),
+            });
+            if brings && leg.amount.is_debit() {
+                self.touched.push(leg.account);
+            }
+        }
+        if let Some([one, two]) = self.entries.get_mut(first..) {
+            (one.other, two.other) = (Some(two.account), Some(one.account));
+        }
+    }
+
+    fn hold(&mut self, ledger: &Ledger, place: Place, pending: &Pending, state: HoldState) {
+        let Pending { hold, left } = *pending;
+        let account = number(ledger, &hold.from);
+        let row = HoldRow { hold, account, left, state, changed: place.position };
+        self.holds.insert(hold.id, row);
+    }
+
+    fn ended(&mut self, ledger: &Ledger, place: Place, hold: HoldId, state: HoldState) {
+        if let Some(pending) = ledger.hold(hold).copied() {
+            self.hold(ledger, place, &Pending { left: Credits::ZERO, ..pending }, state);
+        }
+    }
+
+    fn adjusted(
+        &mut self,
+        ledger: &Ledger,
+        place: Place,
+        id: AdjustmentId,
+        state: AdjustmentState,
+    ) {
+        let Some(proposed) = ledger.adjustment(id) else { return };
+        let row = self.adjustments.entry(id).or_insert_with(|| AdjustmentRow {
+            adjustment: proposed.adjustment.clone(),
+            proposed: place.position,
+            state,
+            changed: place.position,
+        });
+        (row.state, row.changed) = (state, place.position);
+    }
+}
+
+/// The number of a kind of transfer, in the tables and in the API alike.
+#[must_use]
+pub const fn kind_number(kind: Kind) -> i16 {
+    match kind {
+        Kind::Issue => 1,
+        Kind::Redeem => 2,
+        Kind::BuyIn => 3,
+        Kind::CashOut => 4,
+        Kind::Settlement { .. } => 5,
+        Kind::PotRefund { .. } => 6,
+        Kind::Adjustment { .. } => 7,
+        Kind::Capture { .. } => 8,
+    }
+}
+
+fn number(ledger: &Ledger, account: &Account) -> u32 {
+    ledger.account(account).map_or(u32::MAX, |state| state.number)
+}
+
+fn state_row(state: &State) -> StateRow {
+    let extra = state.extra();
+    StateRow {
+        account: state.number,
+        held: extra.held,
+        frozen: extra.frozen,
+        closed: extra.closed,
+        excluded: extra.excluded,
+        extra: encode_extra(extra),
+    }
+}
+
+/// What a row of states has no column for: the player's limits and the operator's, then what was
+/// brought to tables, an hour in 4 bytes and an amount in 8.
+fn encode_extra(extra: &Extra) -> Vec<u8> {
+    let Extra { held: _, frozen: _, closed: _, excluded: _, own, operator, brought } = extra;
+    let mut bytes = Vec::with_capacity(2 + brought.len() * 12);
+    for terms in [own, operator] {
+        match terms.as_deref() {
+            None => bytes.push(0),
+            Some(Terms { now, later }) => {
+                bytes.push(1 + u8::from(later.is_some()));
+                limits(&mut bytes, now);
+                if let Some((from, later)) = later {
+                    bytes.extend(from.0.to_be_bytes());
+                    limits(&mut bytes, later);
+                }
+            }
+        }
+    }
+    for Brought { hour, amount } in brought {
+        bytes.extend(u32::try_from(*hour).unwrap_or(u32::MAX).to_be_bytes());
+        bytes.extend(amount.get().to_be_bytes());
+    }
+    bytes
+}
+
+/// No limit is all ones, which is no number of credits.
+fn limits(bytes: &mut Vec<u8>, limits: &Limits) {
+    let Limits { day, week, month } = limits;
+    for limit in [day, week, month] {
+        bytes.extend(limit.map_or(u64::MAX, Credits::get).to_be_bytes());
+    }
+}
+
+/// The extra of a row; nothing where no wallet wrote it.
+#[must_use]
+pub fn extra_of(row: &StateRow) -> Option<Extra> {
+    let StateRow { account: _, held, frozen, closed, excluded, extra } = row;
+    let mut bytes = Reader(extra);
+    let own = bytes.terms()?;
+    let operator = bytes.terms()?;
+    let mut brought = Vec::with_capacity(bytes.0.len() / 12);
+    while !bytes.0.is_empty() {
+        let hour = u64::from(u32::from_be_bytes(bytes.take()?));
+        let amount = Credits::try_new(u64::from_be_bytes(bytes.take()?)).ok()?;
+        brought.push(Brought { hour, amount });
+    }
+    let (held, frozen, closed, excluded) = (*held, *frozen, *closed, *excluded);
+    Some(Extra { held, frozen, closed, excluded, own, operator, brought })
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn terms(&mut self) -> Option<Option<Box<Terms>>> {
+        let later = match self.take::<1>()? {
+            [0] => return Some(None),
+            [1] => false,
+            [2] => true,
+            _ => return None,
+        };
+        let now = self.limits()?;
+        let later = if later {
+            Some((UnixMicros(u64::from_be_bytes(self.take()?)), self.limits()?))
+        } else {
+            None
+        };
+        Some(Some(Box::new(Terms { now, later })))
+    }
+
+    fn limits(&mut self) -> Option<Limits> {
+        let mut next = || match u64::from_be_bytes(self.take()?) {
+            u64::MAX => Some(None),
+            limit => Some(Some(Credits::try_new(limit).ok()?)),
+        };
+        Some(Limits { day: next()?, week: next()?, month: next()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_extra_is_read_back_as_it_was() {
+        let some = Limits { day: Some(Credits::ZERO), week: None, month: Some(Credits::MAX) };
+        let terms = |later| Some(Box::new(Terms { now: some, later }));
+        let brought = vec![
+            Brought { hour: 480_000, amount: Credits::of(7) },
+            Brought { hour: 480_001, amount: Credits::MAX },
+        ];
+        let full = Extra {
+            held: Credits::of(3),
+            frozen: true,
+            closed: false,
+            excluded: Some(Exclusion::ForGood),
+            own: terms(None),
+            operator: terms(Some((UnixMicros(5), Limits::NONE))),
+            brought,
+        };
+        for extra in [full, Extra::NONE] {
+            let row = state_row(&State {
+                number: 9,
+                balance: Amount::ZERO,
+                extra: Some(Box::new(extra.clone())),
+            });
+            assert_eq!(extra_of(&row), Some(extra));
+            let cut = row.extra.get(1..).unwrap_or_default().to_vec();
+            assert_eq!(extra_of(&StateRow { extra: cut, ..row }), None);
+        }
+    }
+}
