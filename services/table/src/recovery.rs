@@ -41,7 +41,7 @@ struct Kept {
 }
 
 enum KeptWhat {
-    OfHand(Recorded),
+    OfHand(Box<Recorded>),
     /// As it was told to everybody.
     OfTable(Box<What>),
 }
@@ -112,7 +112,7 @@ impl Folding {
         }
         let sequence = found.table.sequence;
         if found.table.hand.is_some_and(|hand| StreamId::from(hand) == event.stream) {
-            found.hand.push(Kept { what: KeptWhat::OfHand(recorded), at, sequence });
+            found.hand.push(Kept { what: KeptWhat::OfHand(Box::new(recorded)), at, sequence });
         } else if !found.hand.is_empty() && updates::is_published(&recorded) {
             let what = state::plain(&found.table, &recorded, vacated);
             found.hand.push(Kept { what: KeptWhat::OfTable(Box::new(what)), at, sequence });
