@@ -134,7 +134,7 @@ impl Found {
         let mut past = Vec::new();
         for Kept { what, at, sequence } in hand {
             let event = match what {
-                KeptWhat::OfHand(event) => event,
+                KeptWhat::OfHand(event) => *event,
                 KeptWhat::OfTable(what) => {
                     past.push(Past { sequence, at, kind: PastKind::Plain(what) });
                     continue;
@@ -156,7 +156,7 @@ impl Found {
         for kept in &self.hand {
             let KeptWhat::OfHand(event) = &kept.what else { continue };
             version += 1;
-            if let Recorded::CardsMoved(moved) = event {
+            if let Recorded::CardsMoved(moved) = &**event {
                 let cards = openings.entry(moved.seat).or_default();
                 for card in &moved.cards {
                     cards.push(dealer::Handle { op: card.op, position: card.position });
