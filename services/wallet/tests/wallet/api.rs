@@ -13,20 +13,20 @@ use tonic_types::StatusExt as _;
 
 use crate::house::{House, TABLE, id, own, player, seat};
 
-const OPERATOR: (Role, &str) = (Role::Operator, "ops");
-const SERVICE: (Role, &str) = (Role::Service, "table");
+pub(crate) const OPERATOR: (Role, &str) = (Role::Operator, "ops");
+pub(crate) const SERVICE: (Role, &str) = (Role::Service, "table");
 
-fn by<T>((role, subject): (Role, &str), message: T) -> Request<T> {
+pub(crate) fn by<T>((role, subject): (Role, &str), message: T) -> Request<T> {
     let mut request = Request::new(message);
     request.extensions_mut().insert(Identity { role, subject: subject.to_owned() });
     request
 }
 
-fn bytes(id: [u8; 16]) -> Vec<u8> {
+pub(crate) fn bytes(id: [u8; 16]) -> Vec<u8> {
     id.to_vec()
 }
 
-fn issue_request(request: u64, to: u8, amount: u64) -> pb::IssueRequest {
+pub(crate) fn issue_request(request: u64, to: u8, amount: u64) -> pb::IssueRequest {
     pb::IssueRequest {
         request_id: bytes(id(request).0),
         player_id: bytes(player(to).0),
@@ -35,7 +35,7 @@ fn issue_request(request: u64, to: u8, amount: u64) -> pb::IssueRequest {
     }
 }
 
-fn buy_in_request(request: u64, n: u8, amount: u64) -> pb::BuyInRequest {
+pub(crate) fn buy_in_request(request: u64, n: u8, amount: u64) -> pb::BuyInRequest {
     pb::BuyInRequest {
         request_id: bytes(id(request).0),
         table_id: bytes(TABLE.0),
@@ -44,7 +44,7 @@ fn buy_in_request(request: u64, n: u8, amount: u64) -> pb::BuyInRequest {
     }
 }
 
-fn settle_request(request: u64, legs: &[(Account, i64)]) -> pb::SettleRequest {
+pub(crate) fn settle_request(request: u64, legs: &[(Account, i64)]) -> pb::SettleRequest {
     let legs = legs
         .iter()
         .map(|(account, amount)| pb::Leg { account: account.to_string(), amount: *amount });
@@ -57,7 +57,7 @@ fn settle_request(request: u64, legs: &[(Account, i64)]) -> pb::SettleRequest {
 }
 
 /// Players 0 and 1 with 100 credits each, 40 of them at the table.
-async fn given() -> (House<PgStore>, Api) {
+pub(crate) async fn given() -> (House<PgStore>, Api) {
     let (house, _) = House::in_town("api").await;
     house.welcome(2, 100).await;
     let api = house.api();
@@ -67,7 +67,7 @@ async fn given() -> (House<PgStore>, Api) {
     (house, api)
 }
 
-fn check<T: std::fmt::Debug>(
+pub(crate) fn check<T: std::fmt::Debug>(
     answer: Result<Response<T>, Status>,
     code: Code,
     reason: ErrorReason,
