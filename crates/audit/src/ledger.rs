@@ -11,13 +11,13 @@
 //! way: these are known differences. They are counted out of the comparison and listed as open.
 
 mod effects;
-pub(crate) mod posting;
+mod replay;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use ::ledger::{Account, Command, Event as Entry, Kind, Ledger, conserved, decide, evolve};
+use ::ledger::{Account, Event as Entry, Kind, Transfer, conserved};
 use eventlog::Event;
 use primitives::{RequestId, UnixMicros};
 use serde::Serialize;
@@ -25,6 +25,7 @@ use wire::Recorded;
 
 use crate::report::{Checked, Checks, Verdict};
 use effects::Effects;
+use replay::Replay;
 use tables::Tables;
 
 /// The checks, in the order they are told in.
@@ -48,7 +49,8 @@ impl Check {
         match self {
             Check::Lawful => "Every record of the wallet's log is a lawful step of the ledger.",
             Check::Balanced => {
-                "All balances sum to zero, and nobody but the house's issuance owes."
+                "All balances sum to zero, nobody but the house's issuance owes, and what is held is \
+                 there."
             }
             Check::Tables => {
                 "Every table's own books go on from hand to hand and from seat to seat without a \
@@ -82,6 +84,10 @@ pub struct Figures {
     pub hands_settled: u64,
     pub issued: u64,
     pub redeemed: u64,
+    /// What adjustments brought into being; negative where they took more out of being.
+    pub adjusted: i64,
+    /// Holds that were placed.
+    pub holds: u64,
     /// Over all settled hands.
     pub rake: u64,
 }
@@ -116,9 +122,7 @@ impl Troubles {
 /// An audit under way.
 #[derive(Default)]
 pub struct LedgerAudit {
-    ledger: Ledger,
-    /// Accounts that were opened for a transfer that must follow.
-    opened: Vec<Entry>,
+    replay: Replay,
     /// Transfers of operators: of these nobody else keeps the ids.
     operators: BTreeSet<RequestId>,
     /// One past the last position of the wallet's log.
@@ -140,10 +144,29 @@ impl LedgerAudit {
         self.figures.wallet_events = self.figures.wallet_events.saturating_add(1);
         let at = event.position.0;
         self.wallet_size = self.wallet_size.max(at.saturating_add(1));
-        match posting::entry(event) {
-            Ok(Entry::Opened(account)) => self.opening(at, account),
-            Ok(Entry::Posted(transfer)) => self.posting(at, &transfer),
-            Err(why) => self.unlawful(at, &why),
+        match wire::ledger::parse(event) {
+            Ok(entry) => {
+                if let Err(why) = self.replay.next(event.recorded_at, &entry) {
+                    self.unlawful(at, &why);
+                }
+                match entry {
+                    Entry::Posted(posted) => self.posted(at, &posted.transfer),
+                    Entry::HoldPlaced(_) => {
+                        self.figures.holds = self.figures.holds.saturating_add(1);
+                    }
+                    Entry::Opened(_)
+                    | Entry::Frozen { .. }
+                    | Entry::Unfrozen { .. }
+                    | Entry::Closed { .. }
+                    | Entry::HoldReleased(_)
+                    | Entry::HoldExpired(_)
+                    | Entry::LimitsSet { .. }
+                    | Entry::Excluded { .. }
+                    | Entry::AdjustmentProposed(_)
+                    | Entry::AdjustmentRejected { .. } => {}
+                }
+            }
+            Err(foreign) => self.unlawful(at, &foreign.to_string()),
         }
     }
 
@@ -172,39 +195,17 @@ impl LedgerAudit {
         self.troubles.add(Check::Lawful, why);
     }
 
-    /// A player's account is opened by itself, others by the transfer that comes next.
-    fn opening(&mut self, at: u64, account: Account) {
-        let Some(player) = account.player().filter(|_| account.table().is_none()) else {
-            self.opened.push(Entry::Opened(account));
-            return;
-        };
-        match decide(&self.ledger, Command::Open(player)) {
-            Ok(_) => {}
-            Err(refusal) => self.unlawful(at, &refusal.to_string()),
-        }
-        evolve(&mut self.ledger, &Entry::Opened(account));
-    }
-
-    fn posting(&mut self, at: u64, transfer: &::ledger::Transfer) {
+    /// What tables and operators asked for; of the tables' accounts only the tables may ask.
+    fn posted(&mut self, at: u64, transfer: &Transfer) {
         self.count(transfer);
-        let by_operator = transfer.kind.needs_reason();
-        if by_operator && !self.operators.insert(transfer.id) {
+        if !transfer.kind.needs_reason() {
+            self.effects.posted(transfer, at, &mut self.troubles);
+        } else if !self.operators.insert(transfer.id) {
             self.unlawful(at, &format!("the transfer {} is posted a second time", transfer.id));
         }
-        let mut found = std::mem::take(&mut self.opened);
-        found.push(Entry::Posted(transfer.clone()));
-        match decide(&self.ledger, Command::Post(transfer.clone())) {
-            Ok(lawful) if lawful == found => {}
-            Ok(_) => self.unlawful(at, "the transfer opens other accounts than it should"),
-            Err(refusal) => self.unlawful(at, &refusal.to_string()),
-        }
-        found.iter().for_each(|entry| evolve(&mut self.ledger, entry));
-        if !by_operator {
-            self.effects.posted(transfer, at, &mut self.troubles);
-        }
     }
 
-    fn count(&mut self, transfer: &::ledger::Transfer) {
+    fn count(&mut self, transfer: &Transfer) {
         let figures = &mut self.figures;
         figures.transfers = figures.transfers.saturating_add(1);
         let legs = transfer.legs.iter().filter(|leg| leg.amount.is_credit());
@@ -212,7 +213,16 @@ impl LedgerAudit {
         match transfer.kind {
             Kind::Issue => figures.issued = figures.issued.saturating_add(moved),
             Kind::Redeem => figures.redeemed = figures.redeemed.saturating_add(moved),
-            Kind::BuyIn | Kind::CashOut | Kind::Settlement { .. } | Kind::PotRefund { .. } => {}
+            Kind::Adjustment { .. } => {
+                let issuance = transfer.legs.iter().find(|leg| leg.account == Account::Issuance);
+                let made = issuance.map_or(0, |leg| leg.amount.negated().get());
+                figures.adjusted = figures.adjusted.saturating_add(made);
+            }
+            Kind::BuyIn
+            | Kind::CashOut
+            | Kind::Settlement { .. }
+            | Kind::PotRefund { .. }
+            | Kind::Capture { .. } => {}
         }
     }
 
@@ -221,10 +231,10 @@ impl LedgerAudit {
     /// any more.
     #[must_use]
     pub fn finish(mut self, read_at: UnixMicros) -> Report {
-        if !self.opened.is_empty() {
-            self.unlawful(self.wallet_size, "accounts were opened, and no transfer follows");
+        if let Err(why) = self.replay.finish() {
+            self.unlawful(self.wallet_size, &why);
         }
-        if let Err(unsound) = conserved(&self.ledger) {
+        if let Err(unsound) = conserved(self.replay.ledger()) {
             self.troubles.add(Check::Balanced, || unsound.to_string());
         }
         let until = effects::Until { wallet_size: self.wallet_size, read_at };
@@ -232,7 +242,8 @@ impl LedgerAudit {
         let (pending, mut open) = effects.finish(&until, &mut self.troubles);
         open.extend(self.tables.in_play());
         self.compare(&pending);
-        self.figures.accounts = u64::try_from(self.ledger.accounts().len()).unwrap_or(u64::MAX);
+        self.figures.accounts =
+            u64::try_from(self.replay.ledger().accounts().len()).unwrap_or(u64::MAX);
         let Troubles(mut troubles) = self.troubles;
         let mut checked = |check| {
             let verdict = troubles.remove(&check).map_or(Verdict::Passed, Verdict::Failed);
@@ -245,10 +256,10 @@ impl LedgerAudit {
     /// Balances, with what is still to be posted, against the tables' words.
     fn compare(&mut self, pending: &BTreeMap<Account, i128>) {
         let mut wallet = pending.clone();
-        for (account, balance) in self.ledger.accounts() {
+        for (account, state) in self.replay.ledger().accounts() {
             if account.table().is_some() || *account == Account::Rake {
                 let sum = wallet.entry(*account).or_default();
-                *sum = sum.saturating_add(i128::from(balance.get()));
+                *sum = sum.saturating_add(i128::from(state.balance.get()));
             }
         }
         wallet.retain(|account, _| account.table().is_some() || *account == Account::Rake);

@@ -8,7 +8,6 @@
 mod hand;
 mod promise;
 mod script;
-mod wallet;
 
 use std::collections::BTreeMap;
 
@@ -26,6 +25,8 @@ pub const ACTION_SECONDS: u32 = 20;
 /// Seconds of a time bank.
 pub const BANK_SECONDS: u32 = 30;
 const BUY_IN: u64 = 2000;
+/// Between two things that happen.
+const STEP_MICROS: u64 = 700;
 const ORIGIN: &str = "specimen.example/dealer";
 
 /// A seat with somebody on it.
@@ -118,7 +119,9 @@ impl Room {
         (word ^ (word >> 31)) % n
     }
 
-    fn now(&self) -> UnixMicros {
+    /// What time it is.
+    #[must_use]
+    pub fn now(&self) -> UnixMicros {
         UnixMicros(self.now)
     }
 
@@ -127,7 +130,11 @@ impl Room {
     }
 
     fn write(&mut self, log: LogName, stream: [u8; 16], recorded: Recorded) -> u64 {
-        self.now += 700;
+        self.now += STEP_MICROS;
+        self.note(log, stream, recorded)
+    }
+
+    fn note(&mut self, log: LogName, stream: [u8; 16], recorded: Recorded) -> u64 {
         let at = self.now();
         self.script.push(Entry { log, stream: primitives::StreamId(stream), at, recorded })
     }
@@ -146,14 +153,43 @@ impl Room {
 
     /// Posts a transfer; its position in the wallet's log.
     fn post(&mut self, transfer: Transfer) -> u64 {
-        let entries = ::ledger::decide(&self.ledger, Command::Post(transfer));
+        self.wallet_does(Command::Post(transfer))
+    }
+
+    /// The wallet carries out a command, all of it at one time; the position of its last event. What
+    /// is over by then has ended before.
+    ///
+    /// # Panics
+    /// Where the ledger refuses it.
+    pub fn wallet_does(&mut self, command: Command) -> u64 {
+        self.now += STEP_MICROS;
+        let mut entries = self.ledger.expired(self.now());
+        self.wallet_says(&entries);
+        entries = ::ledger::decide(&self.ledger, self.now(), command)
+            .expect("the room asks for lawful commands only");
+        self.wallet_says(&entries)
+    }
+
+    /// The wallet ends what is over.
+    pub fn wallet_expires(&mut self) {
+        self.now += STEP_MICROS;
+        let entries = self.ledger.expired(self.now());
+        self.wallet_says(&entries);
+    }
+
+    fn wallet_says(&mut self, entries: &[::ledger::Event]) -> u64 {
         let mut position = 0;
-        for entry in entries.expect("the room asks for lawful transfers only") {
-            ::ledger::evolve(&mut self.ledger, &entry);
-            let (stream, recorded) = wallet::record(&entry);
-            position = self.write(LogName::Wallet, stream.0, recorded);
+        for entry in entries {
+            let stream = wire::ledger::stream(entry);
+            position = self.note(LogName::Wallet, stream.0, wire::ledger::recorded(entry));
+            ::ledger::evolve(&mut self.ledger, UnixMicros(self.now), entry);
         }
         position
+    }
+
+    /// Time passes, and nothing happens.
+    pub fn wait(&mut self, time: std::time::Duration) {
+        self.now = UnixMicros(self.now).plus(time).0;
     }
 
     /// A player with just these credits takes a seat with all of them.
@@ -163,10 +199,7 @@ impl Room {
     pub fn sit(&mut self, seat: u32, buy_in: u64) {
         let credits = Credits::try_new(buy_in).expect("an amount of credits");
         let player = PlayerId(id("player", u64::from(seat) << 32 | self.choose(1 << 32)));
-        let opened = ::ledger::Event::Opened(Account::Player(player));
-        ::ledger::evolve(&mut self.ledger, &opened);
-        let (stream, recorded) = wallet::record(&opened);
-        self.write(LogName::Wallet, stream.0, recorded);
+        self.wallet_does(Command::Open(player));
         let (issue, transfer) = (self.request("issue"), self.request("buy-in"));
         let accounts = (Account::Issuance, Account::Player(player));
         let reason = "a player of a specimen".to_owned();

@@ -42,13 +42,21 @@ pub fn new_event(event: &Event) -> NewEvent {
 /// # Errors
 /// Where no wallet can have written it.
 pub fn parse(stored: &eventlog::Event) -> Result<Event, Foreign> {
-    let recorded = Recorded::try_from(stored)?;
-    let event = read::event(&recorded)?;
+    let event = event(&Recorded::try_from(stored)?)?;
     let again = new_event(&event);
     if again.stream != stored.stream {
         return Err(Foreign::Stream(stored.stream, again.stream));
     }
     if again.payload == stored.payload && !stored.sealed { Ok(event) } else { Err(Foreign::Words) }
+}
+
+/// The event behind a payload, wherever it lies.
+///
+/// # Errors
+/// Where no wallet can have written it.
+pub fn event(payload: &Recorded) -> Result<Event, Foreign> {
+    let event = read::event(payload)?;
+    if recorded(&event) == *payload { Ok(event) } else { Err(Foreign::Words) }
 }
 
 /// Where an event lies: what involves a table in the table's stream, what involves only a player in

@@ -47,7 +47,6 @@ use chassis::drain::Drain;
 use chassis::telemetry;
 use clap::{Args, Subcommand};
 
-use crate::repo::Shape;
 use crate::say;
 use crate::up::telemetry_config;
 use drive::Stint;
@@ -98,33 +97,19 @@ impl Common {
 pub(crate) struct Yardsticks {
     /// Transactions a second.
     pub(crate) pgbench: Option<f64>,
-    /// Events a second.
-    pub(crate) floor: Option<f64>,
-    /// Of the rows that the floor wrote.
-    pub(crate) shape: Option<Shape>,
-    /// Milliseconds.
-    pub(crate) bare_unary: Option<f64>,
-    /// Milliseconds.
-    pub(crate) single_commit: Option<f64>,
+    /// What one caller alone cannot do without, in milliseconds.
+    pub(crate) alone: Vec<(&'static str, Option<f64>)>,
 }
 
 impl Yardsticks {
-    #[expect(clippy::cast_precision_loss, reason = "bytes of one row")]
     pub(crate) fn report(
         self,
         measured: &'static str,
         seconds: u64,
         figures: Vec<Figure>,
     ) -> Report {
-        let shape = self.shape;
-        let yardsticks = BTreeMap::from([
-            ("pgbench", self.pgbench),
-            ("UNNEST", self.floor),
-            ("UNNEST_batch", shape.map(|shape| rounded(shape.batch))),
-            ("UNNEST_payload_bytes", shape.map(|shape| shape.payload as f64)),
-            ("bare_unary_ms", self.bare_unary),
-            ("single_commit_ms", self.single_commit),
-        ]);
+        let mut yardsticks = BTreeMap::from([("pgbench", self.pgbench)]);
+        yardsticks.extend(self.alone);
         let (sizes, goals) = (BTreeMap::new(), Vec::new());
         Report { measured, seconds, yardsticks, figures, sizes, goals, passed: true }
     }

@@ -91,16 +91,17 @@ where
 }
 
 fn trouble(error: sqlx::Error) -> ReadError {
-    match error {
+    let unreadable = matches!(
+        error,
         sqlx::Error::ColumnDecode { .. }
-        | sqlx::Error::ColumnNotFound(_)
-        | sqlx::Error::Decode(_)
-        | sqlx::Error::TypeNotFound { .. } => ReadError::Corrupt(
-            format!("the wallet's tables are not as it writes them: {error}").into(),
-        ),
-        other => {
-            let source: Source = Arc::new(other);
-            ReadError::Unavailable { source: Some(source) }
-        }
+            | sqlx::Error::ColumnNotFound(_)
+            | sqlx::Error::Decode(_)
+            | sqlx::Error::TypeNotFound { .. }
+    );
+    if unreadable {
+        let what = format!("the wallet's tables are not as it writes them: {error}");
+        return ReadError::Corrupt(what.into());
     }
+    let source: Source = Arc::new(error);
+    ReadError::Unavailable { source: Some(source) }
 }

@@ -13,6 +13,7 @@ pub const SQL: &[Place] = &[
     ("crates/chassis/src/postgres",    "starts the database and connects to it"),
     ("crates/testkit/",                "gives every test a database of its own"),
     ("*/src/repo.rs",                  "a service's own tables"),
+    ("services/wallet/src/repo/",      "the wallet's are many: a file for each purpose"),
 ];
 
 /// Where gRPC codes are named.

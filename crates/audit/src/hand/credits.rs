@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ::ledger::{Account, Kind};
+use ::ledger::{Account, Event as Entry, Kind};
 use primitives::PlayerId;
 use proto::event::v1 as pb;
 use rules::Settlement;
@@ -11,7 +11,6 @@ use wire::Recorded;
 use crate::hand::Check;
 use crate::hand::case::Case;
 use crate::hand::walk::Walk;
-use crate::ledger::posting;
 use crate::report::{Trouble, failed, hold, missing};
 
 /// What is where after a hand.
@@ -83,14 +82,15 @@ pub(super) fn transfer(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
     let ruled = walk.end.as_ref().map(|end| After::from(&end.settlement));
     let expected = legs(opened, &ruled.unwrap_or_else(|| After::from(settled)))?;
     let mut transfers = case.wallet.iter().filter_map(|read| {
-        let Recorded::TransferPosted(posted) = &read.recorded else { return None };
-        Some((read.event, posted))
+        matches!(read.recorded, Recorded::TransferPosted(_)).then_some((read.event, &read.recorded))
     });
-    let (at, posted) = transfers
+    let (at, recorded) = transfers
         .next()
         .ok_or_else(|| missing("the wallet's transfer is not among the records"))?;
     hold(transfers.next().is_none(), || "the wallet posted more than one transfer".to_owned())?;
-    let transfer = posting::transfer(posted).map_err(failed)?;
+    let entry = wire::ledger::event(recorded).map_err(|foreign| failed(foreign.to_string()))?;
+    let Entry::Posted(posted) = entry else { return Err(failed("it is no transfer")) };
+    let transfer = posted.transfer;
     let table = case.table_id()?;
     hold(transfer.id == case.records.hand_id.into(), || {
         format!("the transfer is called {}, not by the hand's id", transfer.id)

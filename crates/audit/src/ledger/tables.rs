@@ -85,6 +85,7 @@ impl Tables {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "a line for each event that is none of a table's")]
     fn try_apply(
         &mut self,
         event: &Event,

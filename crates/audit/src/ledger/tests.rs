@@ -1,6 +1,6 @@
 //! Honest books pass whole and at every moment; each check fails for what it is there for.
 
-use primitives::UnixMicros;
+use primitives::{StreamId, UnixMicros};
 use proto::event::v1 as pb;
 
 use super::*;
@@ -59,6 +59,8 @@ macro_rules! the {
         the!($entries, $kind, |_: &pb::$kind| true)
     };
 }
+
+mod promises;
 
 fn settles(posted: &pb::TransferPosted) -> bool {
     !posted.hand_id.is_empty() && posted.legs.len() > 1

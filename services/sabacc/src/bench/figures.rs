@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::drive::Driven;
 use super::latency::Spread;
 use super::{rounded, shown};
+use crate::repo::Shape;
 
 /// One thing that was measured.
 #[derive(Debug, Clone, Serialize)]
@@ -23,11 +24,24 @@ pub(crate) struct Figure {
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
     pub(crate) wal_bytes_per_operation: Option<f64>,
     pub(crate) disk_bytes_per_operation: Option<f64>,
-    /// Numbers that belong to it: yardsticks of its own, sizes of batches.
-    pub(crate) on: BTreeMap<&'static str, f64>,
+    /// Where it stands beside PostgreSQL writing the same rows alone.
+    pub(crate) floor: Option<Floor>,
     /// The figure as so many times each yardstick; none where there is no yardstick.
     pub(crate) ratios: BTreeMap<&'static str, Option<f64>>,
     pub(crate) goals: Vec<Goal>,
+}
+
+/// PostgreSQL alone, writing the same rows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Floor {
+    /// Events a second.
+    pub(crate) rate: f64,
+    /// Events that one commit wrote on average, here and there.
+    pub(crate) batch: f64,
+    /// Bytes of an event's payload on average.
+    pub(crate) payload_bytes: usize,
+    /// Bytes of a request's answer on average.
+    pub(crate) answer_bytes: usize,
 }
 
 /// What a figure should come to.
@@ -66,7 +80,7 @@ impl Figure {
             cpu_seconds,
             wal_bytes_per_operation: wal_bytes,
             disk_bytes_per_operation: disk_bytes,
-            on: BTreeMap::new(),
+            floor: None,
             ratios: BTreeMap::new(),
             goals: Vec::new(),
         }
@@ -83,7 +97,7 @@ impl Figure {
             cpu_seconds: load.cpu_seconds,
             wal_bytes_per_operation: load.wal_bytes_per_action,
             disk_bytes_per_operation: load.disk_bytes_per_action,
-            on: BTreeMap::new(),
+            floor: None,
             ratios: BTreeMap::new(),
             goals: Vec::new(),
         }
@@ -104,10 +118,15 @@ impl Figure {
         self
     }
 
-    /// With a number that belongs to it, such as what it stands beside.
-    pub(crate) fn on(mut self, (name, value): (&'static str, f64)) -> Figure {
-        self.on.insert(name, value);
-        self
+    /// The rate beside that of PostgreSQL alone writing rows of this shape.
+    pub(crate) fn beside_floor(mut self, rate: f64, shape: &Shape, least: Option<f64>) -> Figure {
+        self.floor = Some(Floor {
+            rate,
+            batch: rounded(shape.batch),
+            payload_bytes: shape.payload,
+            answer_bytes: shape.answer,
+        });
+        self.beside("UNNEST", Some(rate), least)
     }
 
     /// The median answer, where there was one.
@@ -158,8 +177,11 @@ impl fmt::Display for Figure {
         let (wal, disk) = (self.wal_bytes_per_operation, self.disk_bytes_per_operation);
         write!(f, "\n  processor seconds: {}", cpu.join(", "))?;
         write!(f, "; bytes each: write-ahead log {}, disk {}", shown(wal), shown(disk))?;
-        for (name, value) in &self.on {
-            write!(f, "\n  {name} {value}")?;
+        if let Some(Floor { rate, batch, payload_bytes, .. }) = self.floor {
+            write!(
+                f,
+                "\n  UNNEST: {rate} events of {payload_bytes} bytes a second, {batch} a commit"
+            )?;
         }
         for (yardstick, ratio) in &self.ratios {
             write!(f, "\n  {} x {yardstick}", shown(*ratio))?;

@@ -110,7 +110,8 @@ mod tests {
 
     #[test]
     fn what_is_spent_is_what_came_since() {
-        let (before, after) = (reading(1.0, Some(2.0), 50.0, 100), reading(4.5, Some(3.0), 60.0, 400));
+        let (before, after) =
+            (reading(1.0, Some(2.0), 50.0, 100), reading(4.5, Some(3.0), 60.0, 400));
         let spent = after.cpu_since(&before);
         let expected =
             [("others", Some(5.5)), ("postgresql", Some(1.0)), ("sabacc", Some(3.5))].into();

@@ -56,9 +56,8 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     let pgbench = rig.beside.mean();
     let figure = Figure::new("append", common.clients, driven)
         .beside("pgbench", pgbench, None)
-        .beside("UNNEST", Some(floor), Some(OF_FLOOR));
-    let yardsticks =
-        Yardsticks { pgbench, floor: Some(floor), shape: Some(shape), ..Yardsticks::default() };
+        .beside_floor(floor, &shape, Some(OF_FLOOR));
+    let yardsticks = Yardsticks { pgbench, ..Yardsticks::default() };
     Ok(yardsticks.report("log", common.seconds, vec![figure]))
 }
 

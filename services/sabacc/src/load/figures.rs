@@ -110,7 +110,10 @@ impl fmt::Display for Figures {
         writeln!(f, "bytes an action: write-ahead log {wal}, disk {disk}")?;
         if let Some(pgbench) = self.pgbench {
             let ratio = shown(self.actions_of_pgbench);
-            writeln!(f, "pgbench: {pgbench} transactions a second; actions are {ratio} times that")?;
+            writeln!(
+                f,
+                "pgbench: {pgbench} transactions a second; actions are {ratio} times that"
+            )?;
         }
         match self.audit {
             Some(Audited { ended, hands, passed, ledger }) => {

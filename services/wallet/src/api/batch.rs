@@ -61,11 +61,15 @@ impl Api {
         Ok(pb::PostBatchResponse { results: results(slots, outcomes) })
     }
 
-    pub(super) fn stream(&self, caller: Identity, incoming: Streaming<pb::PostRequest>) -> Results {
+    pub(super) fn stream(
+        &self,
+        caller: &Identity,
+        incoming: Streaming<pb::PostRequest>,
+    ) -> Results {
         let (queue, mut queued) = mpsc::channel(ON_THEIR_WAY);
         let poster = Poster {
             wallet: self.wallet.clone(),
-            by: by(&caller),
+            by: by(caller),
             role: caller.role,
             room: Arc::new(Semaphore::new(ON_THEIR_WAY)),
             queue,

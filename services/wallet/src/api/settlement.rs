@@ -53,7 +53,7 @@ impl SettlementService for Api {
         request: Request<Streaming<pb::PostRequest>>,
     ) -> Result<Response<Self::PostStream>, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
-        Ok(Response::new(self.stream(caller, request.into_inner())))
+        Ok(Response::new(self.stream(&caller, request.into_inner())))
     }
 
     async fn place_hold(

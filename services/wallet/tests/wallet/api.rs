@@ -1,7 +1,7 @@
 //! The services as callers meet them, without a network.
 
 use chassis::auth::{Identity, Role};
-use eventlog::MemStore;
+use eventlog::PgStore;
 use ledger::Account;
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1 as pb;
@@ -13,20 +13,20 @@ use tonic_types::StatusExt as _;
 
 use crate::house::{House, TABLE, id, own, player, seat};
 
-const OPERATOR: (Role, &str) = (Role::Operator, "ops");
-const SERVICE: (Role, &str) = (Role::Service, "table");
+pub(crate) const OPERATOR: (Role, &str) = (Role::Operator, "ops");
+pub(crate) const SERVICE: (Role, &str) = (Role::Service, "table");
 
-fn by<T>((role, subject): (Role, &str), message: T) -> Request<T> {
+pub(crate) fn by<T>((role, subject): (Role, &str), message: T) -> Request<T> {
     let mut request = Request::new(message);
     request.extensions_mut().insert(Identity { role, subject: subject.to_owned() });
     request
 }
 
-fn bytes(id: [u8; 16]) -> Vec<u8> {
+pub(crate) fn bytes(id: [u8; 16]) -> Vec<u8> {
     id.to_vec()
 }
 
-fn issue_request(request: u64, to: u8, amount: u64) -> pb::IssueRequest {
+pub(crate) fn issue_request(request: u64, to: u8, amount: u64) -> pb::IssueRequest {
     pb::IssueRequest {
         request_id: bytes(id(request).0),
         player_id: bytes(player(to).0),
@@ -35,7 +35,7 @@ fn issue_request(request: u64, to: u8, amount: u64) -> pb::IssueRequest {
     }
 }
 
-fn buy_in_request(request: u64, n: u8, amount: u64) -> pb::BuyInRequest {
+pub(crate) fn buy_in_request(request: u64, n: u8, amount: u64) -> pb::BuyInRequest {
     pb::BuyInRequest {
         request_id: bytes(id(request).0),
         table_id: bytes(TABLE.0),
@@ -44,7 +44,7 @@ fn buy_in_request(request: u64, n: u8, amount: u64) -> pb::BuyInRequest {
     }
 }
 
-fn settle_request(request: u64, legs: &[(Account, i64)]) -> pb::SettleRequest {
+pub(crate) fn settle_request(request: u64, legs: &[(Account, i64)]) -> pb::SettleRequest {
     let legs = legs
         .iter()
         .map(|(account, amount)| pb::Leg { account: account.to_string(), amount: *amount });
@@ -57,17 +57,17 @@ fn settle_request(request: u64, legs: &[(Account, i64)]) -> pb::SettleRequest {
 }
 
 /// Players 0 and 1 with 100 credits each, 40 of them at the table.
-async fn given() -> (House, Api) {
-    let house = House::open(MemStore::new()).await;
+pub(crate) async fn given() -> (House<PgStore>, Api) {
+    let (house, _) = House::in_town("api").await;
     house.welcome(2, 100).await;
-    let api = Api::new(&house.wallet);
+    let api = house.api();
     for n in 0..2 {
         api.buy_in(by(SERVICE, buy_in_request(u64::from(n), n, 40))).await.expect("they can pay");
     }
     (house, api)
 }
 
-fn check<T: std::fmt::Debug>(
+pub(crate) fn check<T: std::fmt::Debug>(
     answer: Result<Response<T>, Status>,
     code: Code,
     reason: ErrorReason,
@@ -81,7 +81,7 @@ fn check<T: std::fmt::Debug>(
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_account_from_opening_to_statement() {
     let (house, api) = given().await;
     let me = player(0).to_string();
@@ -119,10 +119,10 @@ async fn an_account_from_opening_to_statement() {
         }
     }
     assert_eq!(amounts, [(100, 100), (-40, 60), (25, 85), (-5, 80)]);
-    house.books();
+    house.is_sound().await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_hand_is_settled_under_its_own_id() {
     let (house, api) = given().await;
     let hand = settle_request(60, &[(seat(0), -10), (seat(1), 9), (Account::Rake, 1)]);
@@ -132,7 +132,7 @@ async fn a_hand_is_settled_under_its_own_id() {
     let next = api.settle(by(SERVICE, moved_nothing)).await.unwrap().into_inner();
     assert_eq!(next.position, settled.position + 1);
     let balance = |account: Account| {
-        let ask = pb::GetBalanceRequest { account: account.to_string() };
+        let ask = pb::GetBalanceRequest { account: account.to_string(), as_of: None };
         api.get_balance(by(SERVICE, ask))
     };
     assert_eq!(balance(seat(1)).await.unwrap().into_inner().balance, 49);
@@ -145,10 +145,11 @@ async fn a_hand_is_settled_under_its_own_id() {
         amount: 49,
     };
     api.cash_out(by(SERVICE, cash_out)).await.unwrap();
-    assert_eq!((house.balance(own(1)), house.balance(seat(1))), (109, 0));
+    assert_eq!((house.balance(own(1)).await, house.balance(seat(1)).await), (109, 0));
+    house.is_sound().await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn refusals_say_what_is_short_and_what_is_unknown() {
     let (_house, api) = given().await;
     let broke = api.buy_in(by(SERVICE, buy_in_request(70, 0, 63))).await;
@@ -182,7 +183,7 @@ async fn refusals_say_what_is_short_and_what_is_unknown() {
     check(all, refused, ErrorReason::TransferRefused, name);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn bad_fields_are_named() {
     let (_house, api) = given().await;
     let good = || issue_request(70, 0, 1);
@@ -211,7 +212,7 @@ async fn bad_fields_are_named() {
     check(answer, Code::InvalidArgument, ErrorReason::BadField, None);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_player_sees_only_his_own_account() {
     let (_house, api) = given().await;
     let (me, other) = (player(0).to_string(), player(1));

@@ -9,8 +9,7 @@ use sabacc_wallet::{Fault as WalletFault, Ground, Limits, LoadError, Problem, Wa
 use tokio::task::JoinSet;
 
 use crate::house::{
-    Hands, House, TABLE, buy_in, cash_out, id, issue, open, opener, own, player, seat, settle,
-    tester,
+    Hands, House, TABLE, buy_in, cash_out, issue, open, opener, own, player, seat, settle, tester,
 };
 
 #[tokio::test]

@@ -5,14 +5,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use eventlog::{
-    Clock, Limits as LogLimits, Log, MemStore, Options, Position, Reader, Store, UnixMicros,
+    Clock, Limits as LogLimits, Log, MemStore, Options, PgStore, Pools, Position, Reader, Store,
+    UnixMicros,
 };
 use ledger::{Account, Amount, Command, Kind, Ledger, Leg, Transfer, conserved};
 use primitives::{PlayerId, RequestId, TableId};
+use sabacc_wallet::api::Api;
 use sabacc_wallet::command::Request;
-use sabacc_wallet::repo::Repo;
+use sabacc_wallet::repo::{self, Repo};
 use sabacc_wallet::rows::{EntryRow, Place, Rows};
-use sabacc_wallet::{By, Done, Fault, Ground, Limits, Opener, Problem, Wallet, record};
+use sabacc_wallet::{
+    By, Compared, Done, Fault, Ground, Limits, Opener, Problem, Wallet, record, verify,
+};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -106,6 +110,46 @@ impl House<MemStore> {
     }
 }
 
+impl House<PgStore> {
+    /// A wallet over a fresh database; the address of an administrator of it, too.
+    pub(crate) async fn in_town(name: &str) -> (House<PgStore>, String) {
+        let server = testkit::postgres().await.expect("there is a PostgreSQL");
+        let url = server.database(name).await.expect("a fresh database");
+        repo::migrate(&url, None).await.expect("the schema can be made");
+        (House::at(&url, Hands::new()).await, url)
+    }
+
+    /// A wallet over a database that has one already.
+    pub(crate) async fn at(url: &str, clock: Hands) -> House<PgStore> {
+        let patience = Duration::from_millis(500);
+        House::patiently_at(url, clock, (Limits::default(), patience)).await
+    }
+
+    pub(crate) async fn patiently_at(
+        url: &str,
+        clock: Hands,
+        limits: (Limits, Duration),
+    ) -> House<PgStore> {
+        let projection = repo::projection();
+        let store = PgStore::connect_with(url, "wallet", Pools::default(), projection).await;
+        let store = store.expect("the database answers");
+        let repo = Repo::new(&store);
+        House::on(store, Some(repo), clock, limits).await
+    }
+
+    /// What the tables are found to be, compared with the log.
+    pub(crate) async fn verified(&self) -> Compared {
+        let reader = Reader::new(Arc::clone(&self.store) as _, "wallet/0");
+        verify(&reader, &Repo::new(&self.store)).await.expect("the database answers")
+    }
+
+    /// The tables say what the log says.
+    pub(crate) async fn is_sound(&self) {
+        let compared = self.verified().await;
+        assert_eq!(compared.difference, None, "{compared:?}");
+    }
+}
+
 impl<S: Store + 'static> House<S> {
     pub(crate) async fn on(
         store: Arc<S>,
@@ -119,6 +163,10 @@ impl<S: Store + 'static> House<S> {
         let stopping = CancellationToken::new();
         let owner = tokio::spawn(owner.run(stopping.clone()));
         House { store, wallet, clock, owner, stopping }
+    }
+
+    pub(crate) fn api(&self) -> Api {
+        Api::new(&self.wallet, self.clock.clock(), self.stopping.clone())
     }
 
     pub(crate) async fn stop(self) -> Arc<S> {

@@ -1,8 +1,15 @@
-//! The wallet over a log in memory: exactly once, never out of thin air, whatever the store does.
+//! The wallet over a log in memory and over PostgreSQL: exactly once, never out of thin air, whatever
+//! the store does, and books in the database that say what the log says.
 
+mod accounts;
+mod api;
+mod batches;
+mod books;
 mod crash;
 mod house;
 mod load;
 mod once;
 mod shell;
+mod statement;
 mod storm;
+mod trouble;

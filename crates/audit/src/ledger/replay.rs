@@ -1,0 +1,174 @@
+//! The wallet's log decided once more: every event must be what the ledger makes of the command
+//! behind it, at the time that the log gives it.
+//!
+//! A command is read off its event. What a hold was captured for, who approved an adjustment and
+//! which limit waits is in the events: so nothing of it has to be believed. A hold whose time is over
+//! ends before anything else happens, and never earlier.
+
+use ::ledger::{Account, Command, Event as Entry, Kind, Ledger, Posted, Transfer, decide, evolve};
+use primitives::{Credits, UnixMicros};
+
+#[derive(Default)]
+pub(super) struct Replay {
+    ledger: Ledger,
+    /// Accounts that were opened for a transfer that must follow.
+    opened: Vec<Entry>,
+}
+
+impl Replay {
+    pub(super) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The next event of the wallet's log. It is applied, lawful or not.
+    pub(super) fn next(&mut self, at: UnixMicros, entry: &Entry) -> Result<(), String> {
+        if let Entry::Opened(account) = entry
+            && account.table().is_some()
+        {
+            self.opened.push(entry.clone());
+            return Ok(());
+        }
+        let mut found = std::mem::take(&mut self.opened);
+        found.push(entry.clone());
+        let lawful = self.judge(at, &found);
+        found.iter().for_each(|entry| evolve(&mut self.ledger, at, entry));
+        lawful
+    }
+
+    /// Nothing more comes.
+    pub(super) fn finish(&self) -> Result<(), String> {
+        if self.opened.is_empty() {
+            Ok(())
+        } else {
+            Err("accounts were opened, and no transfer follows".to_owned())
+        }
+    }
+
+    fn judge(&self, at: UnixMicros, found: &[Entry]) -> Result<(), String> {
+        let Some(entry) = found.last() else { return Ok(()) };
+        let expired = self.ledger.expired(at);
+        let Some(command) = command(entry) else {
+            let ends = expired.contains(entry) && found.len() == 1;
+            return if ends { Ok(()) } else { Err(early(entry)) };
+        };
+        if let Some(Entry::HoldExpired(ended)) = expired.first() {
+            return Err(format!(
+                "the time of the hold {} is over, and it has not ended",
+                ended.hold
+            ));
+        }
+        match decide(&self.ledger, at, command) {
+            Err(refusal) => Err(refusal.to_string()),
+            Ok(lawful) if lawful != found => Err(different(entry)),
+            Ok(_) => self.fresh(entry),
+        }
+    }
+
+    /// What waits has a name of its own.
+    fn fresh(&self, entry: &Entry) -> Result<(), String> {
+        let known = match entry {
+            Entry::HoldPlaced(hold) => self.ledger.hold(hold.id).is_some(),
+            Entry::AdjustmentProposed(it) => self.ledger.adjustment(it.id).is_some(),
+            Entry::Opened(_)
+            | Entry::Posted(_)
+            | Entry::Frozen { .. }
+            | Entry::Unfrozen { .. }
+            | Entry::Closed { .. }
+            | Entry::HoldReleased(_)
+            | Entry::HoldExpired(_)
+            | Entry::LimitsSet { .. }
+            | Entry::Excluded { .. }
+            | Entry::AdjustmentRejected { .. } => false,
+        };
+        if known { Err("another one of this id still waits".to_owned()) } else { Ok(()) }
+    }
+}
+
+fn early(entry: &Entry) -> String {
+    if let Entry::HoldExpired(ended) = entry {
+        format!("the hold {} has not expired, or not with so many credits", ended.hold)
+    } else {
+        different(entry)
+    }
+}
+
+fn different(entry: &Entry) -> String {
+    match entry {
+        Entry::Posted(_) => "the transfer opens other accounts than it should, or is another than \
+                             was held or approved"
+            .to_owned(),
+        Entry::LimitsSet { .. } => "looser limits hold before they have waited".to_owned(),
+        Entry::HoldReleased(ended) => {
+            format!("the hold {} does not hold these credits of these accounts", ended.hold)
+        }
+        Entry::AdjustmentRejected { adjustment, .. } => {
+            format!("the adjustment {adjustment} was proposed for another account")
+        }
+        Entry::Opened(_)
+        | Entry::Frozen { .. }
+        | Entry::Unfrozen { .. }
+        | Entry::Closed { .. }
+        | Entry::HoldPlaced(_)
+        | Entry::HoldExpired(_)
+        | Entry::Excluded { .. }
+        | Entry::AdjustmentProposed(_) => "the ledger does something else there".to_owned(),
+    }
+}
+
+/// What was asked for; none where time alone did it.
+fn command(entry: &Entry) -> Option<Command> {
+    Some(match entry {
+        Entry::Opened(account) => match account {
+            Account::Player(player) => Command::Open(*player),
+            // The house's accounts are always there: to open one of them is to open it again.
+            Account::Issuance
+            | Account::Rake
+            | Account::Seat(..)
+            | Account::SabaccPot(_)
+            | Account::CarriedPot(_) => return None,
+        },
+        Entry::Posted(posted) => of_posted(posted),
+        Entry::Frozen { player, reason } => {
+            Command::Freeze { player: *player, reason: reason.clone() }
+        }
+        Entry::Unfrozen { player, reason } => {
+            Command::Unfreeze { player: *player, reason: reason.clone() }
+        }
+        Entry::Closed { player, reason } => {
+            Command::Close { player: *player, reason: reason.clone() }
+        }
+        Entry::HoldPlaced(hold) => Command::Hold(*hold),
+        Entry::HoldReleased(ended) => Command::Release { hold: ended.hold },
+        Entry::HoldExpired(_) => return None,
+        Entry::LimitsSet { player, by, now, later } => {
+            let limits = later.map_or(*now, |(_, limits)| limits);
+            Command::SetLimits { player: *player, by: *by, limits }
+        }
+        Entry::Excluded { player, until } => Command::Exclude { player: *player, until: *until },
+        Entry::AdjustmentProposed(adjustment) => Command::Propose(adjustment.clone()),
+        Entry::AdjustmentRejected { adjustment, account: _, reason } => {
+            Command::Reject { adjustment: *adjustment, reason: reason.clone() }
+        }
+    })
+}
+
+fn of_posted(posted: &Posted) -> Command {
+    let Posted { transfer, approved_by } = posted;
+    let Transfer { id, kind, legs, reason: _ } = transfer;
+    match *kind {
+        Kind::Capture { hold, keep_rest } => {
+            let amount = legs.first().map_or(Credits::ZERO, |leg| leg.amount.magnitude());
+            Command::Capture { id: *id, hold, amount, keep_rest }
+        }
+        Kind::Adjustment { adjustment } => {
+            let by = approved_by.as_deref().unwrap_or_default().to_owned();
+            Command::Approve { id: *id, adjustment, by }
+        }
+        Kind::Issue
+        | Kind::Redeem
+        | Kind::BuyIn
+        | Kind::CashOut
+        | Kind::Settlement { .. }
+        | Kind::PotRefund { .. } => Command::Post(transfer.clone()),
+    }
+}
