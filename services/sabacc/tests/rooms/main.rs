@@ -12,6 +12,7 @@ mod kill;
 mod matrix;
 mod people;
 mod place;
+mod playing;
 mod records;
 mod resume;
 mod secrecy;

@@ -1,0 +1,200 @@
+//! A player may follow and decide over one stream: what he decides counts once, what is refused ends
+//! nothing, and a room that dies and comes back goes on with him.
+
+use std::collections::BTreeMap;
+
+use chassis::ids::IdMaker;
+use client::{Acted, Heard, Play, Strategy as _, TableState, strategy};
+use primitives::TableId;
+use proto::common::v1::{ErrorReason, MoveKind};
+use proto::table::v1 as pb;
+use proto::table::v1::play_request::Message as Asked;
+use proto::table::v1::play_response::Message as Told;
+use rustix::process::Signal;
+use tonic::Code;
+use tonic_types::StatusExt as _;
+
+use crate::people::{Guest, Party, bearing, close, plain, tables, turn_of};
+use crate::place::{LONG, Place};
+use crate::records;
+
+/// A guest who plays as a steady player would, and what became of his decisions.
+struct Player {
+    play: Play,
+    state: TableState,
+    waiting: BTreeMap<Vec<u8>, u32>,
+    /// The updates that carry his decisions.
+    carried: Vec<u64>,
+    /// Turns that were over when his decision came: of a decision whose answer was lost.
+    late: usize,
+}
+
+impl Player {
+    fn new(guest: &Guest, table: TableId) -> Player {
+        Player {
+            play: guest.client.play(table),
+            state: TableState::new(Some(guest.id)),
+            waiting: BTreeMap::new(),
+            carried: Vec::new(),
+            late: 0,
+        }
+    }
+
+    /// Plays until this hand has begun, or the table is closed.
+    async fn until_hand(&mut self, hand: u64) {
+        let mut steady = strategy::by_name("steady", 1).unwrap();
+        let mut decided = 0;
+        while self.state.view().hand_no < hand {
+            match self.play.next().await.unwrap() {
+                Some(Heard::Seen(seen)) => self.state.apply(&seen),
+                Some(Heard::Acted(acted)) => self.answered(acted),
+                None => return,
+            }
+            let view = self.state.view();
+            let own = turn_of(view).filter(|turn| turn.seat == view.your_seat);
+            let Some(turn) = own.filter(|_| self.play.is_live()) else { continue };
+            let now = u64::from(turn.turn) << 32 | view.hand_no;
+            if now != decided && self.waiting.is_empty() {
+                decided = now;
+                let (hand_no, number) = (view.hand_no, turn.turn);
+                let decision = steady.choose(&self.state, turn);
+                let request = self.play.decide(hand_no, number, decision).unwrap();
+                self.waiting.insert(request, number);
+            }
+        }
+    }
+
+    fn answered(&mut self, acted: Acted) {
+        assert!(self.waiting.remove(&acted.request).is_some(), "one answer for each decision");
+        match acted.outcome {
+            Ok(sequence) => self.carried.push(sequence),
+            Err(refusal) => {
+                assert_eq!(refusal.reason, Some(ErrorReason::NotYourTurn), "{refusal}");
+                self.late += 1;
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hands_are_played_over_streams_through_a_kill() {
+    let place = Place::new();
+    let address = format!("127.0.0.1:{}", testkit::free_port().unwrap());
+    let arguments = ["--no-bots", "--listen", &address];
+    let mut room = place.up(&arguments).await;
+    let party = Party::new(&place, &room.url, 2).await;
+    let mut players: Vec<Player> =
+        party.guests.iter().map(|guest| Player::new(guest, party.table)).collect();
+    let [one, two] = &mut players[..] else { panic!("two players") };
+    let both = async { tokio::join!(one.until_hand(3), two.until_hand(3)) };
+    tokio::time::timeout(LONG, both).await.expect("two hands are played");
+    room.running.kill();
+    room = place.up(&arguments).await;
+    let both = async { tokio::join!(one.until_hand(5), two.until_hand(5)) };
+    tokio::time::timeout(LONG, both).await.expect("play goes on after the kill");
+
+    // The hand in play ends without anybody: both leave.
+    for guest in &party.guests {
+        guest.client.stand_up(party.table).await.unwrap();
+    }
+    let carried: Vec<u64> =
+        players.iter().flat_map(|player| player.carried.iter().copied()).collect();
+    let distinct: std::collections::BTreeSet<u64> = carried.iter().copied().collect();
+    assert_eq!(distinct.len(), carried.len(), "every decision has an update of its own");
+    assert!(carried.len() > 8, "{carried:?}");
+    drop(players);
+    close(&place, &room.url, party.table).await;
+    let hands = records::finished(&room.database).await;
+    assert!(hands.len() >= 4, "{} hands", hands.len());
+    room.running.stop(Signal::INT).await;
+    let mut quiet = place.up(&["--no-bots"]).await;
+    records::audit(&place, &hands).await;
+    quiet.running.stop(Signal::INT).await;
+}
+
+/// A stream without our client: what is said, and what is heard.
+struct Bare {
+    say: tokio::sync::mpsc::Sender<pb::PlayRequest>,
+    hear: tonic::Streaming<pb::PlayResponse>,
+}
+
+impl Bare {
+    async fn open(url: &str, guest: &Guest, first: Asked) -> Result<Bare, tonic::Status> {
+        let (say, said) = tokio::sync::mpsc::channel(8);
+        say.send(pb::PlayRequest { message: Some(first) }).await.unwrap();
+        let said = futures_util::stream::unfold(said, |mut said| async move {
+            said.recv().await.map(|message| (message, said))
+        });
+        let hear = tables(url).play(bearing(&guest.token, said)).await?.into_inner();
+        Ok(Bare { say, hear })
+    }
+
+    async fn act(&mut self, act: pb::ActRequest) -> pb::Acted {
+        self.say.send(pb::PlayRequest { message: Some(Asked::Act(act)) }).await.unwrap();
+        loop {
+            if let Some(Told::Acted(acted)) = self.hear.message().await.unwrap().unwrap().message {
+                return acted;
+            }
+        }
+    }
+}
+
+fn refused(acted: pb::Acted) -> pb::ActRefused {
+    match acted.outcome {
+        Some(pb::acted::Outcome::Refused(refused)) => refused,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_refused_is_named_and_ends_nothing() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let party = Party::new(&place, &room.url, 2).await;
+    let (guest, view) = party.turn().await;
+    let me = &party.guests[guest];
+    let watch = |table: Vec<u8>| {
+        Asked::Watch(pb::WatchTableRequest { table_id: table, resume_token: Vec::new() })
+    };
+    let table = party.table.bytes().to_vec();
+    let good = || party.act_request(guest, &view, IdMaker::system().request_id());
+
+    let status = Bare::open(&room.url, me, Asked::Act(good())).await.err().unwrap();
+    assert_eq!(status.code(), Code::InvalidArgument);
+    let bad = status.get_details_bad_request().unwrap();
+    assert_eq!(bad.field_violations[0].field, "watch");
+
+    let mut bare = Bare::open(&room.url, me, watch(table.clone())).await.unwrap();
+    let elsewhere = pb::ActRequest { table_id: vec![9; 16], ..good() };
+    let answer = refused(bare.act(elsewhere).await);
+    assert_eq!(answer.reason(), ErrorReason::BadField);
+    assert_eq!(answer.metadata["field"], "table_id");
+    let nameless = pb::ActRequest { request_id: Vec::new(), ..good() };
+    assert_eq!(refused(bare.act(nameless).await).metadata["field"], "request_id");
+    let wild = pb::ActRequest { r#move: Some(plain(MoveKind::Junk)), ..good() };
+    assert_eq!(refused(bare.act(wild).await).reason(), ErrorReason::IllegalMove);
+    let old = pb::ActRequest { turn: 999, ..good() };
+    assert_eq!(refused(bare.act(old).await).reason(), ErrorReason::NotYourTurn);
+    let after = party.seen_by(guest).await;
+    assert_eq!(after.sequence, view.sequence, "nothing has changed");
+
+    // The same decision twice is one decision with one answer, over the stream or by a call.
+    let act = good();
+    let first = bare.act(act.clone()).await.outcome;
+    assert!(matches!(first, Some(pb::acted::Outcome::Sequence(_))), "{first:?}");
+    assert_eq!(bare.act(act.clone()).await.outcome, first);
+    let by_call = party.act(guest, act).await.unwrap().into_inner().sequence;
+    assert_eq!(first, Some(pb::acted::Outcome::Sequence(by_call)));
+
+    // A second table to follow ends the stream with a word.
+    bare.say.send(pb::PlayRequest { message: Some(watch(table)) }).await.unwrap();
+    let status = loop {
+        match bare.hear.message().await {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("the stream ended without a word"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
+    room.running.stop(Signal::INT).await;
+}
