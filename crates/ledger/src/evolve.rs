@@ -176,8 +176,11 @@ impl Ledger {
             | Event::LimitsSet { player, .. }
             | Event::Excluded { player, .. } => account(Account::Player(*player)),
             Event::HoldPlaced(hold) => {
+                let before = self.hold(hold.id).copied();
                 account(hold.from);
-                undo.hold = Some((hold.id, self.hold(hold.id).copied()));
+                // One of the same id, if the caller used it twice, is let go first.
+                before.iter().for_each(|before| account(before.hold.from));
+                undo.hold = Some((hold.id, before));
             }
             Event::HoldReleased(Ended { hold, from, .. })
             | Event::HoldExpired(Ended { hold, from, .. }) => {

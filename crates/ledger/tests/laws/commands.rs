@@ -1,0 +1,192 @@
+//! Random commands about few accounts, so that they meet.
+
+use ledger::{Account, Adjustment, Amount, Command, Hold, Kind, Leg, Limits, Setter, Transfer};
+use primitives::{AdjustmentId, Credits, HoldId, PlayerId, RequestId, TableId, UnixMicros};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::{HOUR_MICROS, START};
+
+const PAIRS: [Kind; 4] = [Kind::Issue, Kind::Redeem, Kind::BuyIn, Kind::CashOut];
+const MAX: i64 = (1 << 53) - 1;
+
+fn any_player() -> impl Strategy<Value = PlayerId> {
+    (0..4_u8).prop_map(|n| PlayerId([n; 16]))
+}
+
+fn any_table() -> impl Strategy<Value = TableId> {
+    (0..2_u8).prop_map(|n| TableId([n; 16]))
+}
+
+fn any_account() -> impl Strategy<Value = Account> {
+    prop_oneof![
+        Just(Account::Issuance),
+        Just(Account::Rake),
+        any_player().prop_map(Account::Player),
+        (any_table(), any_player()).prop_map(|(table, player)| Account::Seat(table, player)),
+        any_table().prop_map(Account::SabaccPot),
+        any_table().prop_map(Account::CarriedPot),
+    ]
+}
+
+fn any_amount() -> impl Strategy<Value = i64> {
+    prop_oneof![12 => 1..2000_i64, 1 => 1..=MAX, 1 => MAX - 2..=MAX]
+}
+
+fn any_credits() -> impl Strategy<Value = Credits> {
+    any_amount().prop_map(|amount| Credits::try_new(amount.unsigned_abs()).unwrap())
+}
+
+fn any_reason() -> impl Strategy<Value = String> {
+    prop_oneof![9 => Just("because".to_owned()), 1 => Just(String::new())]
+}
+
+/// Around the time in which it all happens.
+fn any_time() -> impl Strategy<Value = UnixMicros> {
+    (0..400 * HOUR_MICROS).prop_map(|after| UnixMicros(START.0 + after))
+}
+
+fn any_id() -> impl Strategy<Value = RequestId> {
+    (0..5_u8).prop_map(|n| RequestId([n; 16]))
+}
+
+fn transfer(kind: Kind, legs: &[(Account, i64)]) -> Command {
+    let legs = legs.iter().map(|&(account, amount)| Leg {
+        account,
+        amount: Amount::try_new(amount).expect("amounts of rows are in range"),
+    });
+    let (id, reason) = (RequestId([0; 16]), "because".into());
+    Command::Post(Transfer { id, kind, legs: legs.collect(), reason })
+}
+
+/// Of the right shape, with amounts that may or may not be there.
+fn transfers() -> impl Strategy<Value = Command> {
+    let parts = (any_table(), any_player(), any_amount());
+    prop_oneof![
+        4 => (select(&PAIRS[..]), parts).prop_map(|(kind, (table, player, amount))| {
+            let (own, seat) = (Account::Player(player), Account::Seat(table, player));
+            let (from, to) = match kind {
+                Kind::Issue => (Account::Issuance, own),
+                Kind::Redeem => (own, Account::Issuance),
+                Kind::BuyIn => (own, seat),
+                Kind::CashOut => (seat, own),
+                Kind::Settlement { .. }
+                | Kind::PotRefund { .. }
+                | Kind::Adjustment { .. }
+                | Kind::Capture { .. } => unreachable!("not one of these pairs"),
+            };
+            transfer(kind, &[(from, -amount), (to, amount)])
+        }),
+        1 => (any_table(), vec(-500..500_i64, 4), 0..50_i64, any::<bool>()).prop_map(
+            |(table, nets, rake, to_sabacc)| {
+                let seats = (0..4_u8).map(|n| Account::Seat(table, PlayerId([n; 16])));
+                let mut legs: Vec<_> = seats.zip(nets).collect();
+                legs.push((Account::Rake, rake));
+                let rest = legs.iter().map(|(_, amount)| -amount).sum();
+                let pot = if to_sabacc { Account::SabaccPot } else { Account::CarriedPot };
+                legs.push((pot(table), rest));
+                legs.retain(|(_, amount)| *amount != 0);
+                transfer(Kind::Settlement { table }, &legs)
+            }
+        ),
+        1 => (any_table(), any_player(), 1..300_i64).prop_map(|(table, player, amount)| {
+            let legs =
+                [(Account::SabaccPot(table), -amount), (Account::Seat(table, player), amount)];
+            transfer(Kind::PotRefund { table }, &legs)
+        }),
+        // Empties an account now and then.
+        1 => any_player().prop_map(|player| {
+            let legs = [(Account::Player(player), -1000), (Account::Issuance, 1000)];
+            transfer(Kind::Redeem, &legs)
+        }),
+    ]
+}
+
+/// Any legs of any kind.
+fn wild() -> impl Strategy<Value = Command> {
+    let legs = vec((any_account(), -MAX..=MAX), 0..6);
+    let kind = prop_oneof![
+        select(&PAIRS[..]),
+        any_table().prop_map(|table| Kind::Settlement { table }),
+        any_table().prop_map(|table| Kind::PotRefund { table }),
+        any_id().prop_map(|id| Kind::Capture { hold: id.into(), keep_rest: true }),
+        any_id().prop_map(|id| Kind::Adjustment { adjustment: id.into() }),
+    ];
+    (kind, legs).prop_map(|(kind, legs)| transfer(kind, &legs))
+}
+
+fn about_accounts() -> impl Strategy<Value = Command> {
+    let limit = || option::of((0..4000_u32).prop_map(Credits::of));
+    let limits =
+        (limit(), limit(), limit()).prop_map(|(day, week, month)| Limits { day, week, month });
+    let by = select(&[Setter::Player, Setter::Operator][..]);
+    prop_oneof![
+        1 => any_player().prop_map(Command::Open),
+        1 => (any_player(), any_reason())
+            .prop_map(|(player, reason)| Command::Freeze { player, reason }),
+        2 => (any_player(), any_reason())
+            .prop_map(|(player, reason)| Command::Unfreeze { player, reason }),
+        1 => (any_player(), any_reason())
+            .prop_map(|(player, reason)| Command::Close { player, reason }),
+        3 => (any_player(), by, limits)
+            .prop_map(|(player, by, limits)| Command::SetLimits { player, by, limits }),
+        1 => (any_player(), option::weighted(0.95, any_time()))
+            .prop_map(|(player, until)| Command::Exclude { player, until }),
+    ]
+}
+
+/// Ids are few, so that commands find what others left, or use an id again that still waits.
+fn promises() -> impl Strategy<Value = Command> {
+    let seat = (any_table(), any_player()).prop_map(|(table, player)| (table, player));
+    let hold = (any_id(), seat, 0..3_u8, any_credits(), any_time()).prop_map(
+        |(id, (table, player), to, amount, expires_at)| {
+            let (own, seat) = (Account::Player(player), Account::Seat(table, player));
+            let (from, to) = match to {
+                0 => (own, seat),
+                1 => (seat, Account::SabaccPot(table)),
+                _ => (seat, Account::Seat(table, PlayerId([1; 16]))),
+            };
+            Command::Hold(Hold { id: id.into(), from, to, amount, expires_at })
+        },
+    );
+    let operator = || select(&["first", "second"][..]).prop_map(str::to_owned);
+    prop_oneof![
+        3 => hold,
+        3 => (any_id(), any_credits(), any::<bool>()).prop_map(|(id, amount, keep_rest)| {
+            Command::Capture { id, hold: HoldId(id.0), amount, keep_rest }
+        }),
+        1 => any_id().prop_map(|id| Command::Release { hold: id.into() }),
+        1 => (any_id(), any_account(), -2000..2000_i64, operator(), any_reason()).prop_map(
+            |(id, account, amount, proposed_by, reason)| {
+                let amount = Amount::try_new(amount).unwrap();
+                Command::Propose(Adjustment { id: id.into(), account, amount, reason, proposed_by })
+            }
+        ),
+        1 => (any_id(), operator()).prop_map(|(id, by)| {
+            Command::Approve { id, adjustment: AdjustmentId(id.0), by }
+        }),
+        1 => (any_id(), any_reason()).prop_map(|(id, reason)| {
+            Command::Reject { adjustment: id.into(), reason }
+        }),
+    ]
+}
+
+pub(crate) fn any_command() -> impl Strategy<Value = Command> {
+    prop_oneof![8 => transfers(), 4 => promises(), 2 => about_accounts(), 1 => wild()]
+}
+
+/// Players with means, so that later commands find something to move.
+pub(crate) fn opening() -> Vec<Command> {
+    let mut commands = vec![];
+    for n in 0..3 {
+        let (player, table) = (PlayerId([n; 16]), TableId([n % 2; 16]));
+        commands.push(Command::Open(player));
+        let own = Account::Player(player);
+        commands.push(transfer(Kind::Issue, &[(Account::Issuance, -5000), (own, 5000)]));
+        let seat = Account::Seat(table, player);
+        commands.push(transfer(Kind::BuyIn, &[(own, -2000), (seat, 2000)]));
+    }
+    commands
+}

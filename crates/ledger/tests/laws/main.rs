@@ -1,0 +1,221 @@
+//! What holds after any commands whatever, lawful or not, at any times.
+
+mod commands;
+mod naive;
+mod small;
+
+use ledger::{
+    Account, Amount, Command, Event, Kind, Ledger, Leg, Transfer, Unsound, conserved, decide,
+    decide_linked, evolve, evolve_undoable,
+};
+use primitives::{Credits, PlayerId, RequestId, UnixMicros};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use commands::{any_command, opening};
+use naive::Naive;
+
+/// Some time passes, then something is asked for.
+type Step = (u64, Command);
+
+const START: UnixMicros = UnixMicros(1_700_000_000_000_000);
+const HOUR_MICROS: u64 = 3_600_000_000;
+
+/// Mostly moments, now and then a day or a month; holds of hours then end, limits are set free.
+fn any_pause() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        12 => 0..2_000_000_u64,
+        3 => 0..30 * HOUR_MICROS,
+        1 => 0..800 * HOUR_MICROS,
+        1 => Just(HOUR_MICROS),
+    ]
+}
+
+fn any_steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    vec((any_pause(), any_command()), 0..most)
+}
+
+/// As whoever owns the log: what is over ends first, then the command is decided. Each command has
+/// an id of its own, and may name what the last few commands were called.
+struct Owner {
+    ledger: Ledger,
+    now: UnixMicros,
+    history: Vec<(UnixMicros, Event)>,
+}
+
+impl Owner {
+    fn new() -> Owner {
+        let mut owner = Owner { ledger: Ledger::new(), now: START, history: vec![] };
+        for command in opening() {
+            owner.ask(0, command);
+        }
+        owner
+    }
+
+    /// The events of the command; none where it is refused.
+    fn ask(&mut self, pause: u64, command: Command) -> Vec<Event> {
+        self.now.0 += pause;
+        for event in self.ledger.expired(self.now) {
+            self.apply(event);
+        }
+        assert!(self.ledger.next_expiry().is_none_or(|end| end > self.now));
+        let before = self.ledger.clone();
+        let decided = decide(&self.ledger, self.now, command);
+        assert_eq!(self.ledger, before);
+        let events = decided.unwrap_or_default();
+        for event in &events {
+            self.apply(event.clone());
+        }
+        events
+    }
+
+    fn apply(&mut self, event: Event) {
+        let before = self.ledger.clone();
+        let undo = evolve_undoable(&mut self.ledger, self.now, &event);
+        let after = self.ledger.clone();
+        self.ledger.undo(undo);
+        assert_eq!(self.ledger, before, "taken back: {event:?}");
+        evolve(&mut self.ledger, self.now, &event);
+        assert_eq!(self.ledger, after);
+        self.history.push((self.now, event));
+    }
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..Default::default() }
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn no_credit_is_made_or_lost_and_what_is_held_is_there(steps in any_steps(150)) {
+        let mut owner = Owner::new();
+        for (pause, command) in steps {
+            owner.ask(pause, command);
+            prop_assert_eq!(conserved(&owner.ledger), Ok(()));
+            for (account, state) in owner.ledger.accounts() {
+                let free = !state.available().is_debit() || *account == Account::Issuance;
+                prop_assert!(free, "{account} has {:?} available", state.available());
+            }
+        }
+        // What all own together is what came out of issuance.
+        let made: i64 = owner.history.iter().map(|(_, event)| made_by(event)).sum();
+        prop_assert_eq!(owner.ledger.balance(&Account::Issuance).map(Amount::get), Some(-made));
+    }
+
+    #[test]
+    fn what_is_restored_or_replayed_is_what_was(steps in any_steps(150)) {
+        let mut owner = Owner::new();
+        for (pause, command) in steps {
+            owner.ask(pause, command);
+        }
+        let mut replayed = Ledger::new();
+        for (at, event) in &owner.history {
+            evolve(&mut replayed, *at, event);
+        }
+        prop_assert_eq!(&replayed, &owner.ledger);
+        let accounts = replayed.accounts().map(|(account, state)| (*account, state.clone()));
+        let restored = Ledger::restore(
+            accounts.collect::<Vec<_>>().into_iter().rev(),
+            replayed.holds().copied(),
+            replayed.adjustments().cloned(),
+        );
+        prop_assert_eq!(restored.as_ref(), Ok(&owner.ledger));
+    }
+
+    #[test]
+    fn what_others_count_is_what_is_counted(steps in any_steps(150)) {
+        let mut owner = Owner::new();
+        for (pause, command) in steps {
+            owner.ask(pause, command);
+        }
+        let mut naive = Naive::default();
+        for (at, event) in &owner.history {
+            naive.next(*at, event)?;
+        }
+        naive.compare(&owner.ledger)?;
+    }
+
+    #[test]
+    fn what_counts_no_more_can_be_forgotten(steps in any_steps(80), last in vec(any_command(), 1..20)) {
+        let mut owner = Owner::new();
+        for (pause, command) in steps {
+            owner.ask(pause, command);
+        }
+        let mut forgetful = owner.ledger.clone();
+        forgetful.forget(owner.now);
+        for command in last {
+            let found = decide(&forgetful, owner.now, command.clone());
+            prop_assert_eq!(found, decide(&owner.ledger, owner.now, command));
+        }
+    }
+
+    #[test]
+    fn a_group_is_whole_or_nothing(steps in any_steps(60), group in vec(any_command(), 1..8)) {
+        let mut owner = Owner::new();
+        for (pause, command) in steps {
+            owner.ask(pause, command);
+        }
+        let mut linked = owner.ledger.clone();
+        let refused = |command: &Command, owner: &mut Owner| owner.ask(0, command.clone()).is_empty();
+        let before = owner.ledger.clone();
+        match decide_linked(&mut linked, owner.now, group.clone()) {
+            Ok(_) => {
+                prop_assert!(!group.iter().any(|command| refused(command, &mut owner)));
+                prop_assert_eq!(linked, owner.ledger);
+            }
+            Err(unlinked) => {
+                prop_assert_eq!(linked, before);
+                let first = group.iter().position(|command| refused(command, &mut owner));
+                prop_assert_eq!(first, Some(unlinked.index));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_posted_is_exactly_what_was_asked(steps in any_steps(60)) {
+        let mut owner = Owner::new();
+        for (pause, command) in steps {
+            // What is over ends before, and changes no balance.
+            let before = owner.ledger.clone();
+            let events = owner.ask(pause, command.clone());
+            let Command::Post(asked) = command else { continue };
+            if events.is_empty() {
+                continue;
+            }
+            prop_assert_eq!(events.last(), Some(&Event::Posted(asked.clone().into())));
+            for (account, state) in owner.ledger.accounts() {
+                let was = before.balance(account).unwrap_or_default();
+                let leg = asked.legs.iter().find(|leg| leg.account == *account);
+                let moved = leg.map_or(0, |leg| leg.amount.get());
+                prop_assert_eq!(was.get() + moved, state.balance.get(), "{}", account);
+            }
+        }
+    }
+}
+
+fn made_by(event: &Event) -> i64 {
+    let Event::Posted(posted) = event else { return 0 };
+    let issuance = posted.transfer.legs.iter().filter(|leg| leg.account == Account::Issuance);
+    issuance.map(|leg| -leg.amount.get()).sum()
+}
+
+/// The checker itself must be able to say no.
+#[test]
+fn a_history_nobody_decided_is_found_out() {
+    let forged = |legs: &[(Account, i64)]| {
+        let legs = legs
+            .iter()
+            .map(|&(account, amount)| Leg { account, amount: Amount::try_new(amount).unwrap() });
+        let (id, reason) = (RequestId([0; 16]), "because".into());
+        let transfer = Transfer { id, kind: Kind::Issue, legs: legs.collect(), reason };
+        let mut ledger = Ledger::new();
+        evolve(&mut ledger, START, &Event::Posted(transfer.into()));
+        conserved(&ledger)
+    };
+    let ann = Account::Player(PlayerId([1; 16]));
+    assert_eq!(forged(&[(ann, 7)]), Err(Unsound::Sum { sum: 7 }));
+    let owing = Unsound::Negative { account: ann, owed: Credits::of(7) };
+    assert_eq!(forged(&[(ann, -7), (Account::Rake, 7)]), Err(owing));
+}

@@ -1,0 +1,171 @@
+//! The same promises counted another way: from the list of all that happened, slowly and plainly.
+
+use std::collections::BTreeMap;
+
+use ledger::{Account, Ended, Event, Hold, Kind, Ledger, Limits, Setter, Window};
+use primitives::{Credits, HoldId, PlayerId, UnixMicros};
+use proptest::prelude::*;
+
+use crate::HOUR_MICROS;
+
+/// A player's own limits and the operator's: what holds, and what will from when.
+type Terms = BTreeMap<(PlayerId, Setter), (Limits, Option<(UnixMicros, Limits)>)>;
+
+#[derive(Default)]
+pub(crate) struct Naive {
+    /// Each time somebody brought credits to a table: who, when, how many.
+    brought: Vec<(PlayerId, UnixMicros, u64)>,
+    terms: Terms,
+    holds: BTreeMap<HoldId, (Hold, u64)>,
+    /// How often the holds of one id were placed, and ended.
+    placed: BTreeMap<HoldId, u32>,
+    ended: BTreeMap<HoldId, u32>,
+}
+
+impl Naive {
+    pub(crate) fn next(&mut self, at: UnixMicros, event: &Event) -> Result<(), TestCaseError> {
+        // Nothing is over for longer than it takes to say so.
+        if !matches!(event, Event::HoldExpired(_)) {
+            let over = self.holds.values().find(|(hold, _)| hold.expires_at <= at);
+            prop_assert!(over.is_none(), "{over:?} at {at:?}");
+        }
+        match event {
+            Event::Posted(posted) => {
+                let transfer = &posted.transfer;
+                let Some(leg) = transfer.legs.first() else { return Ok(()) };
+                let amount = leg.amount.magnitude().get();
+                if let Kind::Capture { hold, keep_rest } = transfer.kind {
+                    self.captured(hold, amount, keep_rest)?;
+                }
+                let brings = matches!(transfer.kind, Kind::BuyIn | Kind::Capture { .. });
+                if let Account::Player(player) = leg.account
+                    && brings
+                {
+                    self.brought.push((player, at, amount));
+                    // A promise that was within the limits is kept when they are tighter.
+                    if transfer.kind == Kind::BuyIn {
+                        self.within_limits(player, at)?;
+                    }
+                }
+            }
+            Event::HoldPlaced(hold) => {
+                let amount = hold.amount.get();
+                prop_assert!(hold.expires_at > at);
+                *self.placed.entry(hold.id).or_default() += 1;
+                if let Some(_earlier) = self.holds.insert(hold.id, (*hold, amount)) {
+                    *self.ended.entry(hold.id).or_default() += 1;
+                }
+            }
+            Event::HoldReleased(ended) => {
+                self.let_go(ended)?;
+            }
+            Event::HoldExpired(ended) => {
+                let hold = self.let_go(ended)?;
+                prop_assert!(hold.expires_at <= at, "{hold:?} at {at:?}");
+            }
+            Event::LimitsSet { player, by, now, later } => {
+                self.set(at, (*player, *by), *now, *later)?;
+            }
+            Event::Opened(_)
+            | Event::Frozen { .. }
+            | Event::Unfrozen { .. }
+            | Event::Closed { .. }
+            | Event::Excluded { .. }
+            | Event::AdjustmentProposed(_)
+            | Event::AdjustmentRejected { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Pending is what was placed and has not ended; each hold ended once at most.
+    pub(crate) fn compare(&self, ledger: &Ledger) -> Result<(), TestCaseError> {
+        let pending: Vec<_> =
+            ledger.holds().map(|it| (it.hold.id, (it.hold, it.left.get()))).collect();
+        prop_assert_eq!(pending, self.holds.clone().into_iter().collect::<Vec<_>>());
+        for (id, placed) in &self.placed {
+            let ended = self.ended.get(id).copied().unwrap_or_default();
+            prop_assert_eq!(*placed, ended + u32::from(self.holds.contains_key(id)));
+        }
+        let mut held: BTreeMap<Account, u64> = BTreeMap::new();
+        for (hold, left) in self.holds.values() {
+            *held.entry(hold.from).or_default() += left;
+        }
+        for (account, state) in ledger.accounts() {
+            let held = held.get(account).copied().unwrap_or_default();
+            prop_assert_eq!(state.held().get(), held, "{}", account);
+        }
+        Ok(())
+    }
+
+    fn captured(&mut self, id: HoldId, amount: u64, keep: bool) -> Result<(), TestCaseError> {
+        let Some((hold, left)) = self.holds.remove(&id) else {
+            return Err(TestCaseError::fail("captured, and was not pending"));
+        };
+        prop_assert!(amount <= left);
+        if keep && amount < left {
+            self.holds.insert(id, (hold, left - amount));
+        } else {
+            *self.ended.entry(id).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    fn let_go(&mut self, ended: &Ended) -> Result<Hold, TestCaseError> {
+        let Some((hold, left)) = self.holds.remove(&ended.hold) else {
+            return Err(TestCaseError::fail("ended, and was not pending"));
+        };
+        prop_assert_eq!((hold.from, hold.to, left), (ended.from, ended.to, ended.amount.get()));
+        *self.ended.entry(ended.hold).or_default() += 1;
+        Ok(hold)
+    }
+
+    /// What holds of one setter's limits: what waited a day holds.
+    fn standing(&self, whose: (PlayerId, Setter), at: UnixMicros) -> Limits {
+        match self.terms.get(&whose) {
+            None => Limits::NONE,
+            Some((_, Some((from, limits)))) if *from <= at => *limits,
+            Some((now, _)) => *now,
+        }
+    }
+
+    /// No exact window that ends now has more in it than it may.
+    fn within_limits(&self, player: PlayerId, at: UnixMicros) -> Result<(), TestCaseError> {
+        for setter in [Setter::Player, Setter::Operator] {
+            let limits = self.standing((player, setter), at);
+            for window in Window::ALL {
+                let Some(limit) = limits.of(window) else { continue };
+                let from = at.0 - window.hours() * HOUR_MICROS;
+                let counts = |(who, when, _): &&(PlayerId, UnixMicros, u64)| {
+                    *who == player && when.0 >= from
+                };
+                let sum: u128 =
+                    self.brought.iter().filter(counts).map(|(_, _, n)| u128::from(*n)).sum();
+                prop_assert!(sum <= u128::from(limit.get()), "{sum} within {window}: {limits:?}");
+            }
+        }
+        Ok(())
+    }
+
+    /// Tighter holds at once; looser, or none, holds a day later and not before.
+    fn set(
+        &mut self,
+        at: UnixMicros,
+        whose: (PlayerId, Setter),
+        now: Limits,
+        later: Option<(UnixMicros, Limits)>,
+    ) -> Result<(), TestCaseError> {
+        let loose = |limit: Option<Credits>| limit.map_or(u64::MAX, Credits::get);
+        let before = self.standing(whose, at);
+        for window in Window::ALL {
+            prop_assert!(loose(now.of(window)) <= loose(before.of(window)));
+        }
+        if let Some((from, limits)) = later {
+            prop_assert_eq!(from.0, at.0 + 24 * HOUR_MICROS);
+            for window in Window::ALL {
+                prop_assert!(loose(now.of(window)) <= loose(limits.of(window)));
+            }
+        }
+        self.terms.insert(whose, (now, later));
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! What an account costs, and what a snapshot must not say.
+
+use ledger::{Account, Amount, Extra, Hold, Ledger, Pending, State, Unsound};
+use primitives::{Credits, HoldId, PlayerId, TableId, UnixMicros};
+
+/// A tree's leaf has room for 11 accounts. Filled in the order of their names, the worst there is
+/// for it, it is left with 6, and one more stands in the node above: 7 accounts a leaf. The node
+/// above has the same and 12 pointers for its own 6 and 7 leaves.
+#[test]
+fn an_idle_account_takes_less_than_120_bytes() {
+    let entry = size_of::<Account>() + size_of::<State>();
+    let leaf = 11 * entry + 16;
+    let inner = leaf + 12 * size_of::<usize>();
+    let of_inner = inner.div_ceil(7);
+    let account = (leaf + of_inner).div_ceil(7);
+    assert_eq!(size_of::<State>(), 24);
+    assert!(account < 120, "{account}");
+}
+
+const OWN: Account = Account::Player(PlayerId([1; 16]));
+const SEAT: Account = Account::Seat(TableId([2; 16]), PlayerId([1; 16]));
+
+fn state(number: u32, balance: i64, held: u32) -> State {
+    let extra = Extra { held: Credits::of(held), ..Extra::NONE };
+    State { number, balance: Amount::try_new(balance).unwrap(), extra: Some(Box::new(extra)) }
+}
+
+fn pending(amount: u32, left: u32) -> Pending {
+    let (id, amount) = (HoldId([3; 16]), Credits::of(amount));
+    let hold = Hold { id, from: OWN, to: SEAT, amount, expires_at: UnixMicros(9) };
+    Pending { hold, left: Credits::of(left) }
+}
+
+fn sound() -> Vec<(Account, State)> {
+    vec![
+        (OWN, state(2, 100, 7)),
+        (Account::Rake, state(1, 0, 0)),
+        (Account::Issuance, state(0, -100, 0)),
+    ]
+}
+
+fn check(edit: impl FnOnce(&mut Vec<(Account, State)>), holds: &[Pending], unsound: Unsound) {
+    let mut accounts = sound();
+    edit(&mut accounts);
+    assert_eq!(Ledger::restore(accounts, holds.iter().copied(), []), Err(unsound));
+}
+
+#[test]
+fn an_unsound_snapshot_is_refused() {
+    let restored = Ledger::restore(sound(), [pending(9, 7)], []).unwrap();
+    assert_eq!(restored.next_expiry(), Some(UnixMicros(9)));
+    assert_eq!(restored.account(&Account::Rake).unwrap().extra, None, "nothing is kept of nothing");
+
+    let held = |held, sum| Unsound::Held { account: OWN, held: Credits::of(held), sum };
+    let hold = Unsound::Hold { hold: HoldId([3; 16]) };
+    let all = [pending(9, 7)];
+    check(|_| {}, &[], held(7, 0));
+    check(|_| {}, &[pending(9, 6)], held(7, 6));
+    check(|_| {}, &[pending(9, 7), pending(9, 7)], hold);
+    check(|_| {}, &[pending(6, 7)], hold);
+    check(|_| {}, &[pending(6, 0)], hold);
+    check(
+        |it| it[0].1.balance = Amount::ZERO,
+        &all,
+        Unsound::Overheld { account: OWN, held: Credits::of(7) },
+    );
+    check(|it| it[0].1.balance = Amount::try_new(99).unwrap(), &all, Unsound::Sum { sum: -1 });
+    check(|it| it[0].1.number = 3, &all, Unsound::Number { account: OWN, number: 3 });
+    check(|it| it[0].1.number = 1, &all, Unsound::Number { account: OWN, number: 1 });
+    let rake = Account::Rake;
+    check(|it| it[1].1.number = 2, &all, Unsound::Number { account: rake, number: 2 });
+    check(|it| drop(it.remove(1)), &all, Unsound::Missing { account: rake });
+    check(|it| it.push((OWN, state(3, 0, 0))), &all, Unsound::Twice { account: OWN });
+    check(|it| it[0].0 = SEAT, &all, Unsound::Held { account: SEAT, held: Credits::of(7), sum: 0 });
+}
