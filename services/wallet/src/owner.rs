@@ -255,7 +255,7 @@ impl Owner {
             Ok(Recall::Fresh) => Err(Problem::Refused(refusal)),
             Ok(known @ (Recall::Same { .. } | Recall::Different)) => recall(known),
             Err(ReadError::Unavailable { .. } | ReadError::Stopped) => Err(Problem::Unavailable),
-            Err(error @ ReadError::Corrupt(_)) => {
+            Err(error @ (ReadError::Corrupt(_) | ReadError::Archived { .. })) => {
                 tracing::error!(%id, %error, "the log does not say whether a request was answered");
                 Err(Problem::Unavailable)
             }

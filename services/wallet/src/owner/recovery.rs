@@ -80,7 +80,7 @@ fn is_final(fault: &Fault) -> bool {
         },
         Fault::Books(error) => match error {
             BooksError::Read(ReadError::Unavailable { .. } | ReadError::Stopped) => false,
-            BooksError::Read(ReadError::Corrupt(_))
+            BooksError::Read(ReadError::Corrupt(_) | ReadError::Archived { .. })
             | BooksError::Corrupt(_)
             | BooksError::Unsound(_) => true,
         },
