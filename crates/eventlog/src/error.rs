@@ -51,6 +51,9 @@ pub enum ReadError {
     /// What is stored contradicts itself.
     #[error("the log is corrupt: {0}")]
     Corrupt(Arc<str>),
+    /// What was asked for was archived and removed from the database.
+    #[error("events before position {size} were archived: read the archive, or have it restored")]
+    Archived { size: u64 },
     /// The log stopped or was closed: nothing more will come on this subscription.
     #[error("the log has stopped: open it again where it is owned now")]
     Stopped,

@@ -10,10 +10,12 @@
 //!   that writes, `batch` the pure part of a commit, `heads` what is known of streams, `answered` what
 //!   is known of requests, `subscription` how readers follow. `group` is for an engine that decides
 //!   ahead of its log.
+//! - [`archive`] moves what is old into files.
 //! - [`store`] says what a store must do; `pg` does it in PostgreSQL, `mem` in memory with faults on
 //!   demand.
 
 mod answered;
+pub mod archive;
 mod batch;
 mod error;
 pub mod event;

@@ -4,7 +4,8 @@
 //! alive, and whoever wants its log must stop it or say `take_over`.
 //!
 //! The Merkle tree is saved with each commit, but what is saved is only believed where the newest
-//! events lead to it again; otherwise the tree is built from all events. So deleting it changes
+//! events lead to it again; otherwise the tree is built from all events,
+//! or from where the log was cut. So deleting it changes
 //! nothing but the time this takes.
 
 use std::sync::Arc;
@@ -115,14 +116,22 @@ impl Lease<'_> {
 }
 
 async fn restore(lease: &mut Lease<'_>, fence: &Fence) -> Result<Tree, OpenError> {
+    let log = &lease.options.name;
+    let cut = lease.store.cut(log).await.map_err(|error| OpenError::of(log, error))?;
+    let cut = cut.unwrap_or_default();
     let saved = fence.tree.clone().and_then(|peaks| Tree::restore(fence.size, peaks).ok());
     if let Some(saved) = saved {
-        if grow(lease, saved.trunk(GRAIN), fence.size).await? == saved {
+        if grow(lease, beyond(&cut, saved.trunk(GRAIN)), fence.size).await? == saved {
             return Ok(saved);
         }
         tracing::warn!(log = %lease.options.name, "the saved tree does not fit the events: building it anew");
     }
-    grow(lease, Tree::new(), fence.size).await
+    grow(lease, cut, fence.size).await
+}
+
+/// What comes before a cut cannot be read again.
+fn beyond(cut: &Tree, tree: Tree) -> Tree {
+    if tree.size() < cut.size() { cut.clone() } else { tree }
 }
 
 async fn grow(lease: &mut Lease<'_>, mut tree: Tree, size: u64) -> Result<Tree, OpenError> {

@@ -19,6 +19,7 @@
 //! **Connections.** The writer's are kept apart from the readers' pool, so that no reader can keep a
 //! commit waiting, and are not tested before use: a dead one is found by using it.
 
+mod archive;
 mod error;
 mod link;
 mod migrate;
@@ -30,10 +31,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use merkle::Tree;
 use primitives::{RequestId, StreamId};
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 
+pub use archive::{remove, restore};
 pub use error::{ConnectError, MigrateError};
 pub use migrate::{migrate, migrate_with};
 pub use projection::Projection;
@@ -193,6 +196,12 @@ impl Store for PgStore {
 
     async fn requests(&self, log: &str, of: &[RequestId]) -> Result<Vec<Stored>, StoreError> {
         read(|| sql::requests(&self.readers, log, of)).await
+    }
+
+    async fn cut(&self, log: &str) -> Result<Option<Tree>, StoreError> {
+        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
+        let cut = in_time(sql::cut(&mut link, log)).await;
+        self.links.settle(link, cut).map_err(Trouble::of_a_read)
     }
 
     async fn latest_requests(

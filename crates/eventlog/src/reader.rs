@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use merkle::Tree;
 use primitives::{RequestId, StreamId};
 
 use crate::error::ReadError;
@@ -33,8 +34,26 @@ impl Reader {
     }
 
     /// Events from a position on, in order, at most `limit`: fewer only where the log ends.
+    /// [`ReadError::Archived`] where some of them are in the store no longer.
     pub async fn read(&self, from: Position, limit: usize) -> Result<Vec<Event>, ReadError> {
-        Ok(self.store.read(&self.log, from, limit).await?)
+        let events = self.store.read(&self.log, from, limit).await?;
+        if events.iter().zip(from.0..).any(|(event, position)| event.position.0 != position) {
+            self.refuse_archived().await?;
+        }
+        Ok(events)
+    }
+
+    /// The log's last event is never removed, nor is that of a stream: what ends is not cut there.
+    async fn refuse_archived(&self) -> Result<(), ReadError> {
+        match self.cut().await? {
+            Some(tree) => Err(ReadError::Archived { size: tree.size() }),
+            None => Ok(()),
+        }
+    }
+
+    /// The tree where the log was cut; nothing where all its events are in the store.
+    pub async fn cut(&self) -> Result<Option<Tree>, ReadError> {
+        Ok(self.store.cut(&self.log).await?.filter(|tree| tree.size() > 0))
     }
 
     /// Events of a stream from a version on, in order, at most `limit`: fewer only where it ends.
@@ -44,7 +63,12 @@ impl Reader {
         from: Version,
         limit: usize,
     ) -> Result<Vec<Event>, ReadError> {
-        Ok(self.store.read_stream(&self.log, stream, from, limit).await?)
+        let events = self.store.read_stream(&self.log, stream, from, limit).await?;
+        let versions = from.0.max(1)..;
+        if events.iter().zip(versions).any(|(event, version)| event.version.0 != version) {
+            self.refuse_archived().await?;
+        }
+        Ok(events)
     }
 
     /// The answered request of this id.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use merkle::Tree;
 use primitives::{RequestId, StreamId, UnixMicros};
 
 use crate::error::Source;
@@ -39,6 +40,10 @@ pub trait Store: Send + Sync {
 
     /// The answered requests among these, in any order.
     async fn requests(&self, log: &str, of: &[RequestId]) -> Result<Vec<Stored>, StoreError>;
+
+    /// The tree where the log was cut: the events before it were archived and removed, but for the
+    /// last of each stream. Nothing where all are here.
+    async fn cut(&self, log: &str) -> Result<Option<Tree>, StoreError>;
 
     /// The answered requests of the greatest ids, those below `below` where it is given, the
     /// greatest first, at most `limit`.

@@ -62,6 +62,10 @@ impl From<ReadError> for Problem {
                 tracing::error!(%what, "the wallet's tables cannot be read");
                 Problem::Corrupt
             }
+            error @ ReadError::Archived { .. } => {
+                tracing::error!(%error, "the wallet's tables cannot be read");
+                Problem::Corrupt
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use merkle::Tree;
 use primitives::{RequestId, StreamId, UnixMicros};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -112,4 +113,11 @@ pub(super) fn fence(row: &PgRow) -> Result<Fence, sqlx::Error> {
         alive_at: alive_at.map(|at| convert("alive_at", at)).transpose()?.map(UnixMicros),
         tree: tree.map(|tree| tree.as_chunks().0.to_vec()),
     })
+}
+
+/// Where a log was cut.
+pub(super) fn tree(row: &PgRow) -> Result<Tree, sqlx::Error> {
+    let peaks: &[u8] = row.try_get("tree")?;
+    let tree = Tree::restore(unsigned(row, "size")?, peaks.as_chunks().0.to_vec());
+    tree.map_err(|error| sqlx::Error::ColumnDecode { index: "tree".into(), source: error.into() })
 }

@@ -1,13 +1,15 @@
 //! Every statement of the log, one function each.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use merkle::Tree;
 use primitives::{RequestId, StreamId};
-use sqlx::postgres::{PgArguments, PgConnection};
-use sqlx::{Arguments as _, AssertSqlSafe, Encode, PgPool, Postgres, Row, Type};
+use sqlx::postgres::{PgArguments, PgConnection, PgExecutor};
+use sqlx::{Arguments as _, AssertSqlSafe, Connection as _, Encode, PgPool, Postgres, Row, Type};
 
-use super::rows::{Id, event, fence as fence_row, signed, stored};
+use super::rows::{Id, event, fence as fence_row, signed, stored, tree as tree_row};
 use crate::event::{Event, Position, Stored, Version};
 use crate::store::{Batch, Claim, Fence, Renewal};
 
@@ -146,8 +148,71 @@ pub(super) async fn latest_requests(
     rows.iter().map(stored).collect()
 }
 
+/// The tree where the log was cut.
+pub(super) async fn cut(link: &mut PgConnection, log: &str) -> Result<Option<Tree>, sqlx::Error> {
+    let row = sqlx::query(include_str!("sql/cut.sql")).bind(log).fetch_optional(link).await?;
+    row.as_ref().map(tree_row).transpose()
+}
+
+pub(super) async fn move_cut(
+    link: &mut PgConnection,
+    log: &str,
+    to: &Tree,
+) -> Result<(), sqlx::Error> {
+    let query = sqlx::query(include_str!("sql/move_cut.sql"));
+    let query = query.bind(log).bind(signed(to.size())?).bind(to.peaks().concat());
+    query.execute(link).await.map(drop)
+}
+
+/// Removes events of a range of positions; how many went.
+pub(super) async fn remove(
+    link: &mut PgConnection,
+    (log, schema): (&str, &str),
+    range: Range<u64>,
+) -> Result<u64, sqlx::Error> {
+    let mut transaction = link.begin().await?;
+    let allow = sqlx::query("SELECT set_config('sabacc.removes_from', $1, true)").bind(schema);
+    allow.execute(&mut *transaction).await?;
+    let gone = sqlx::query(include_str!("sql/remove.sql"))
+        .bind(log)
+        .bind(signed(range.start)?)
+        .bind(signed(range.end)?)
+        .execute(&mut *transaction)
+        .await?;
+    transaction.commit().await?;
+    Ok(gone.rows_affected())
+}
+
+/// Puts removed events back, which follow each other.
+pub(super) async fn put_back(
+    link: &mut PgConnection,
+    log: &str,
+    events: &[Event],
+) -> Result<(), sqlx::Error> {
+    let first = events.first().map_or(0, |event| event.position.0);
+    let times: Result<Vec<i64>, _> = events.iter().map(|it| signed(it.recorded_at.0)).collect();
+    let versions: Result<Vec<i64>, _> = events.iter().map(|it| signed(it.version.0)).collect();
+    sqlx::query(include_str!("sql/put_back.sql"))
+        .bind(log)
+        .bind(signed(first)?)
+        .bind(times?)
+        .bind(column(events, |event| Id(event.stream.0)))
+        .bind(versions?)
+        .bind(column(events, |event| i32::from(event.kind)))
+        .bind(column(events, |event| i32::from(event.schema)))
+        .bind(column(events, |event| event.sealed))
+        .bind(column(events, |event| &event.payload[..]))
+        .bind(column(events, |event| &event.previous[..]))
+        .bind(column(events, |event| event.request_id.map(|id| Id(id.0))))
+        .bind(column(events, |event| &*event.actor))
+        .bind(column(events, |event| &event.trace[..]))
+        .execute(link)
+        .await
+        .map(drop)
+}
+
 pub(super) async fn read(
-    pool: &PgPool,
+    from_where: impl PgExecutor<'_>,
     log: &str,
     from: Position,
     limit: usize,
@@ -156,7 +221,7 @@ pub(super) async fn read(
         .bind(log)
         .bind(bound(from.0))
         .bind(bound(limit as u64))
-        .fetch_all(pool)
+        .fetch_all(from_where)
         .await?;
     rows.iter().map(event).collect()
 }

@@ -50,7 +50,11 @@ async fn read(repo: &Repo) -> Result<Result<Ledger, Arc<str>>, ReadError> {
     let (accounts, holds, adjustments) = match repo.load().await {
         Ok(loaded) => loaded,
         Err(ReadError::Corrupt(what)) => return Ok(Err(what)),
-        Err(error @ (ReadError::Unavailable { .. } | ReadError::Stopped)) => return Err(error),
+        Err(
+            error @ (ReadError::Unavailable { .. }
+            | ReadError::Stopped
+            | ReadError::Archived { .. }),
+        ) => return Err(error),
     };
     Ok(Ledger::restore(accounts, holds, adjustments).map_err(|error| error.to_string().into()))
 }

@@ -87,7 +87,7 @@ fn is_final(fault: &Fault) -> bool {
         },
         Fault::Load(error) => match error {
             LoadError::Read(ReadError::Unavailable { .. } | ReadError::Stopped) => false,
-            LoadError::Read(ReadError::Corrupt(_))
+            LoadError::Read(ReadError::Corrupt(_) | ReadError::Archived { .. })
             | LoadError::Corrupt(_)
             | LoadError::Unsound(_) => true,
         },

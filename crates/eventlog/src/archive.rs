@@ -1,0 +1,244 @@
+//! Old ranges of a log in files, which prove themselves, so that the database can forget them.
+//!
+//! **Retention.** Nothing is removed by the service: its role has no right to. An operator
+//! 1. writes a range to a file with [`write`], the oldest first, each from where the last ended;
+//! 2. keeps the file in more than one place, and checks it there with [`Archive::finish`];
+//! 3. removes the range with [`remove`] under an administrator's address. It refuses unless the file is
+//!    whole, equals the live log event for event, begins where the log was cut before, and holds
+//!    nothing recorded since the time that is to be kept.
+//!
+//! What stays in the database: the **cut** (its position and the peaks of the tree there, from which
+//! the tree is built when the log is opened), the last event of every stream, so that streams go on
+//! where they ended, and every answered request, so that a repeat is known for ever. Reading what was
+//! removed is an error that names the cut. A service that folds its whole log can no longer start from
+//! the events alone: cut below its snapshot. [`restore`] puts a range back, the newest first.
+//!
+//! **The file**, numbers big-endian: magic, length and name of the log, first position, position after
+//! the last, peaks of the tree at the first; then each event, all its columns; then the size and root
+//! of the log when it was written and the RFC 6962 consistency proof from the end of the range to that
+//! size; then SHA-256 of all before. So whoever has a signed checkpoint of that size needs nothing else.
+
+mod format;
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use merkle::{Hash, ProofError, Tree, leaf_hash, verify_consistency};
+use primitives::{StreamId, UnixMicros};
+
+pub use crate::pg::{remove, restore};
+
+use crate::error::{ReadError, Source};
+use crate::event::{Event, Position};
+use crate::heads::Head;
+use crate::reader::Reader;
+use format::{Hashing, Input, Output};
+
+const PAGE: usize = 1000;
+
+/// A range could not be archived, or an archive is not what it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("the file could not be read or written")]
+    Io(#[from] io::Error),
+    #[error("the file is no archive, or damaged: {0}")]
+    Damaged(&'static str),
+    #[error("the file's events do not lead to the root that it names")]
+    Proof(#[from] ProofError),
+    #[error("positions {from} to {to} are no range of a log of {size} events")]
+    Range { from: u64, to: u64, size: u64 },
+    /// Of `remove` and `restore`: archives are removed the oldest first and restored the newest first.
+    #[error("the file holds positions {from} to {to}, and the log is cut at {cut}")]
+    Order { from: u64, to: u64, cut: u64 },
+    #[error("the file and the live log differ at position {0}: nothing was removed")]
+    Differs(u64),
+    #[error("the file holds events recorded since {}, which are to be kept", .0.0)]
+    Kept(UnixMicros),
+    #[error("the database cannot be reached, or refuses: an administrator's address is needed")]
+    Database(Source),
+}
+
+/// What a file says of itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    pub log: Arc<str>,
+    /// Positions.
+    pub range: Range<u64>,
+    /// The tree of everything before the range.
+    pub before: Tree,
+}
+
+/// A file that is whole.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Verified {
+    pub header: Header,
+    /// The tree of everything up to the end of the range.
+    pub after: Tree,
+    /// Size and root of the log when the file was written: to be compared with a signed checkpoint.
+    pub head: (u64, Hash),
+    /// When its last event was recorded.
+    pub recorded_at: UnixMicros,
+}
+
+/// The tree of the first `size` events, from where the log was cut.
+pub async fn tree_at(reader: &Reader, size: u64) -> Result<Tree, ArchiveError> {
+    let tree = reader.cut().await?.unwrap_or_default();
+    if size < tree.size() {
+        return Err(ReadError::Archived { size: tree.size() }.into());
+    }
+    grown(reader, tree, size, |_| Ok(())).await
+}
+
+/// Pushes events onto a tree until it has a size, and shows each.
+async fn grown(
+    reader: &Reader,
+    mut tree: Tree,
+    size: u64,
+    mut show: impl FnMut(&Event) -> Result<(), ArchiveError>,
+) -> Result<Tree, ArchiveError> {
+    while tree.size() < size {
+        let missing = usize::try_from(size - tree.size()).unwrap_or(PAGE).min(PAGE);
+        let page = reader.read(Position(tree.size()), missing).await?;
+        if page.first().is_none_or(|event| event.position.0 != tree.size()) {
+            let what = format!("no event at position {}", tree.size());
+            return Err(ReadError::Corrupt(what.into()).into());
+        }
+        for event in page {
+            show(&event)?;
+            tree.push(&event.record());
+        }
+    }
+    Ok(tree)
+}
+
+/// Writes a range of positions. `before` is the tree at its beginning: [`tree_at`], or what the
+/// archive before ended with. Blocks on `out`: for an operator's program, not within a service.
+pub async fn write(
+    reader: &Reader,
+    range: Range<u64>,
+    before: Tree,
+    out: &mut impl Write,
+) -> Result<Verified, ArchiveError> {
+    let (from, to) = (range.start, range.end);
+    let size = reader.size().await?;
+    if from >= to || to > size || before.size() != from {
+        return Err(ArchiveError::Range { from, to, size });
+    }
+    let mut out = Output::new(out);
+    let header = Header { log: reader.name().into(), range, before: before.clone() };
+    out.header(&header)?;
+    let mut recorded_at = UnixMicros::default();
+    let after = grown(reader, before, to, |event| {
+        recorded_at = event.recorded_at;
+        out.event(event)
+    })
+    .await?;
+    let mut rest = Vec::new();
+    let whole = grown(reader, after.clone(), size, |event| {
+        rest.push(leaf_hash(&event.record()));
+        Ok(())
+    })
+    .await?;
+    let head = (size, whole.root());
+    out.tail(head, &proof(&after, &rest))?;
+    Ok(Verified { header, after, head, recorded_at })
+}
+
+/// The consistency proof from a tree to the same with further leaves. The subtrees that it needs of
+/// the older tree are among its peaks.
+fn proof(old: &Tree, rest: &[Hash]) -> Vec<Hash> {
+    let (old_size, size) = (old.size(), old.size() + rest.len() as u64);
+    let (mut path, mut peaks) = (Vec::new(), old.peaks().iter());
+    let (mut begins, mut ends) = (0, size);
+    while old_size < ends {
+        let middle = begins + (1 << (ends - begins - 1).ilog2());
+        if old_size <= middle {
+            let of = |position: u64| usize::try_from(position - old_size).unwrap_or(rest.len());
+            path.push(merkle::leaves_root(&rest[of(middle)..of(ends)]));
+            ends = middle;
+        } else {
+            path.extend(peaks.next());
+            begins = middle;
+        }
+    }
+    if begins > 0 {
+        path.extend(peaks.next());
+    }
+    path.reverse();
+    path
+}
+
+/// An archive while it is read: events are checked one by one, the whole by [`Archive::finish`].
+pub struct Archive<R> {
+    input: Input<R>,
+    header: Header,
+    tree: Tree,
+    recorded_at: UnixMicros,
+    /// The ends of the streams that it has shown.
+    heads: BTreeMap<StreamId, Head>,
+}
+
+impl<R: Read> Archive<R> {
+    pub fn open(input: R) -> Result<Archive<R>, ArchiveError> {
+        let mut input = Input::new(Hashing::new(input));
+        let header = input.header()?;
+        let tree = header.before.clone();
+        let (recorded_at, heads) = (UnixMicros::default(), BTreeMap::new());
+        Ok(Archive { input, header, tree, recorded_at, heads })
+    }
+
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The next event; nothing after the last.
+    pub fn next_event(&mut self) -> Result<Option<Event>, ArchiveError> {
+        if self.tree.size() == self.header.range.end {
+            return Ok(None);
+        }
+        let event = self.input.event(self.tree.size())?;
+        let head = Head::of(&event);
+        let before = self.heads.insert(event.stream, head);
+        let follows = before.is_none_or(|before| {
+            event.previous == before.hash && event.version.0 == before.version.0 + 1
+        });
+        if !follows || event.recorded_at < self.recorded_at {
+            return Err(ArchiveError::Damaged("an event does not follow the one before it"));
+        }
+        self.recorded_at = event.recorded_at;
+        self.tree.push(&event.record());
+        Ok(Some(event))
+    }
+
+    /// Reads what is left, and says that the file is whole: every byte is as it was written, and the
+    /// events lead to the root of the log that the file names.
+    pub fn finish(mut self) -> Result<Verified, ArchiveError> {
+        while self.next_event()?.is_some() {}
+        let Archive { mut input, header, tree: after, recorded_at, .. } = self;
+        let (head, path) = input.tail()?;
+        verify_consistency((after.size(), &after.root()), (head.0, &head.1), &path)?;
+        Ok(Verified { header, after, head, recorded_at })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proofs_from_peaks_are_the_proofs_of_the_list() {
+        let leaves: Vec<Hash> = (0..70_u8).map(|n| leaf_hash(&[n])).collect();
+        for size in 1..=leaves.len() {
+            let mut old = Tree::new();
+            for (length, leaf) in leaves[..size].iter().enumerate() {
+                old.push_leaf(*leaf);
+                let expected = merkle::consistency_proof(&leaves[..size], length + 1).unwrap();
+                assert_eq!(proof(&old, &leaves[length + 1..size]), expected, "{length} of {size}");
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The bytes of an archive.
+
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use merkle::{Hash, Tree};
+use primitives::{RequestId, StreamId, UnixMicros};
+use sha2::{Digest, Sha256};
+
+use super::{ArchiveError, Header};
+use crate::event::{Event, Position, Version};
+
+const MAGIC: &[u8; 8] = b"SLARCH1\n";
+
+/// Writes, and hashes what it writes.
+pub(super) struct Output<W> {
+    to: W,
+    hash: Sha256,
+}
+
+impl<W: Write> Output<W> {
+    pub(super) fn new(to: W) -> Output<W> {
+        Output { to, hash: Sha256::new() }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), ArchiveError> {
+        self.hash.update(bytes);
+        Ok(self.to.write_all(bytes)?)
+    }
+
+    fn put_long(&mut self, bytes: &[u8]) -> Result<(), ArchiveError> {
+        let length = u32::try_from(bytes.len()).map_err(|_| ArchiveError::Damaged("over 4 GiB"))?;
+        self.put(&length.to_be_bytes())?;
+        self.put(bytes)
+    }
+
+    fn put_hashes(&mut self, hashes: &[Hash]) -> Result<(), ArchiveError> {
+        self.put_long(&hashes.concat())
+    }
+
+    pub(super) fn header(&mut self, header: &Header) -> Result<(), ArchiveError> {
+        self.put(MAGIC)?;
+        self.put_long(header.log.as_bytes())?;
+        self.put(&header.range.start.to_be_bytes())?;
+        self.put(&header.range.end.to_be_bytes())?;
+        self.put_hashes(header.before.peaks())
+    }
+
+    pub(super) fn event(&mut self, event: &Event) -> Result<(), ArchiveError> {
+        let Event { position: _, recorded_at, stream, version, kind, schema, .. } = event;
+        let Event { sealed, payload, request_id, actor, trace, previous, .. } = event;
+        self.put(&recorded_at.0.to_be_bytes())?;
+        self.put(&stream.0)?;
+        self.put(&version.0.to_be_bytes())?;
+        self.put(&kind.to_be_bytes())?;
+        self.put(&schema.to_be_bytes())?;
+        self.put(&[u8::from(*sealed), u8::from(request_id.is_some())])?;
+        self.put(&request_id.map_or([0; 16], |id| id.0))?;
+        self.put(trace)?;
+        self.put(previous)?;
+        self.put_long(actor.as_bytes())?;
+        self.put_long(payload)
+    }
+
+    pub(super) fn tail(&mut self, head: (u64, Hash), path: &[Hash]) -> Result<(), ArchiveError> {
+        self.put(&head.0.to_be_bytes())?;
+        self.put(&head.1)?;
+        self.put_hashes(path)?;
+        let hash = self.hash.clone().finalize();
+        self.to.write_all(&hash)?;
+        Ok(self.to.flush()?)
+    }
+}
+
+/// Hashes what is read through it.
+pub(super) struct Hashing<R> {
+    from: R,
+    hash: Sha256,
+}
+
+impl<R> Hashing<R> {
+    pub(super) fn new(from: R) -> Hashing<R> {
+        Hashing { from, hash: Sha256::new() }
+    }
+}
+
+impl<R: Read> Read for Hashing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.from.read(buffer)?;
+        self.hash.update(&buffer[..length]);
+        Ok(length)
+    }
+}
+
+pub(super) struct Input<R> {
+    from: Hashing<R>,
+}
+
+impl<R: Read> Input<R> {
+    pub(super) const fn new(from: Hashing<R>) -> Input<R> {
+        Input { from }
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], ArchiveError> {
+        let mut bytes = [0; N];
+        self.from.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn number(&mut self) -> Result<u64, ArchiveError> {
+        Ok(u64::from_be_bytes(self.take()?))
+    }
+
+    /// Takes no more memory than there are bytes, whatever the length says.
+    fn long(&mut self) -> Result<Vec<u8>, ArchiveError> {
+        let length = u64::from(u32::from_be_bytes(self.take()?));
+        let mut bytes = Vec::new();
+        let got = (&mut self.from).take(length).read_to_end(&mut bytes)?;
+        if got as u64 == length { Ok(bytes) } else { Err(ArchiveError::Damaged("it is cut short")) }
+    }
+
+    fn text(&mut self) -> Result<Arc<str>, ArchiveError> {
+        let text = String::from_utf8(self.long()?);
+        text.map(Arc::from).map_err(|_| ArchiveError::Damaged("a text is no text"))
+    }
+
+    fn hashes(&mut self) -> Result<Vec<Hash>, ArchiveError> {
+        let bytes = self.long()?;
+        let (hashes, rest) = bytes.as_chunks();
+        if rest.is_empty() {
+            Ok(hashes.to_vec())
+        } else {
+            Err(ArchiveError::Damaged("half a hash"))
+        }
+    }
+
+    fn flag(byte: u8) -> Result<bool, ArchiveError> {
+        match byte {
+            0 => Ok(false),
+            1 => Ok(true),
+            2.. => Err(ArchiveError::Damaged("a flag is 0 or 1")),
+        }
+    }
+
+    pub(super) fn header(&mut self) -> Result<Header, ArchiveError> {
+        if self.take::<8>()? != *MAGIC {
+            return Err(ArchiveError::Damaged("it does not begin as an archive does"));
+        }
+        let log = self.text()?;
+        let range = self.number()?..self.number()?;
+        let before = Tree::restore(range.start, self.hashes()?)
+            .map_err(|_| ArchiveError::Damaged("its tree does not fit its range"))?;
+        if range.is_empty() {
+            return Err(ArchiveError::Damaged("its range is empty"));
+        }
+        Ok(Header { log, range, before })
+    }
+
+    pub(super) fn event(&mut self, position: u64) -> Result<Event, ArchiveError> {
+        let recorded_at = UnixMicros(self.number()?);
+        let stream = StreamId(self.take()?);
+        let version = Version(self.number()?);
+        let kind = u16::from_be_bytes(self.take()?);
+        let schema = u16::from_be_bytes(self.take()?);
+        let [sealed, asked] = self.take()?;
+        let request = RequestId(self.take()?);
+        let (trace, previous) = (self.take()?, self.take()?);
+        Ok(Event {
+            position: Position(position),
+            recorded_at,
+            stream,
+            version,
+            kind,
+            schema,
+            sealed: Self::flag(sealed)?,
+            request_id: Self::flag(asked)?.then_some(request),
+            trace,
+            previous,
+            actor: self.text()?,
+            payload: Bytes::from(self.long()?),
+        })
+    }
+
+    pub(super) fn tail(&mut self) -> Result<((u64, Hash), Vec<Hash>), ArchiveError> {
+        let head = (self.number()?, self.take()?);
+        let path = self.hashes()?;
+        let hash = self.from.hash.clone().finalize();
+        if self.take::<32>()? != <[u8; 32]>::from(hash) {
+            return Err(ArchiveError::Damaged("its bytes are not as they were written"));
+        }
+        match self.from.read(&mut [0])? {
+            0 => Ok((head, path)),
+            _ => Err(ArchiveError::Damaged("something follows its end")),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Taking an archived range out of the database, and putting it back: an administrator's acts.
+//!
+//! The cut moves first, in a transaction of its own, and the rows go after it in steps, so that the
+//! log's owner waits for neither. Whatever is interrupted can be run again.
+
+use std::io::{Read, Seek};
+use std::sync::Arc;
+
+use merkle::Tree;
+use primitives::UnixMicros;
+use sqlx::Connection as _;
+use sqlx::postgres::PgConnection;
+
+use super::link::{options, set_session};
+use super::sql;
+use crate::archive::{Archive, ArchiveError, Verified};
+use crate::error::ReadError;
+use crate::event::Event;
+use crate::store::StoreError;
+
+const STEP: u64 = 10_000;
+const PAGE: usize = 1000;
+
+/// Removes the range of an archive from the database where everything in it was recorded before
+/// `kept_since`; how many events went. The last event of each stream stays.
+pub async fn remove(
+    admin_url: &str,
+    service: &str,
+    file: &mut (impl Read + Seek),
+    kept_since: UnixMicros,
+) -> Result<u64, ArchiveError> {
+    let (mut admin, whole) = begin(admin_url, service, file).await?;
+    if whole.recorded_at >= kept_since {
+        return Err(ArchiveError::Kept(kept_since));
+    }
+    let (log, range) = (&*whole.header.log, &whole.header.range);
+    let cut = cut(&mut admin, log).await?;
+    if cut != whole.after {
+        if cut != whole.header.before {
+            return Err(out_of_order(&whole, &cut));
+        }
+        compare(&mut admin, file).await?;
+        sql::move_cut(&mut admin, log, &whole.after).await.map_err(database)?;
+    }
+    let (mut removed, mut from) = (0, range.start);
+    while from < range.end {
+        let to = range.end.min(from + STEP);
+        removed += sql::remove(&mut admin, (log, service), from..to).await.map_err(database)?;
+        from = to;
+    }
+    Ok(removed)
+}
+
+/// Puts the range of an archive back, and the cut to its beginning.
+pub async fn restore(
+    admin_url: &str,
+    service: &str,
+    file: &mut (impl Read + Seek),
+) -> Result<(), ArchiveError> {
+    let (mut admin, whole) = begin(admin_url, service, file).await?;
+    let cut = cut(&mut admin, &whole.header.log).await?;
+    if cut != whole.after {
+        return Err(out_of_order(&whole, &cut));
+    }
+    let mut archive = Archive::open(file.by_ref())?;
+    loop {
+        let page = page(&mut archive)?;
+        if page.is_empty() {
+            break;
+        }
+        sql::put_back(&mut admin, &whole.header.log, &page).await.map_err(database)?;
+    }
+    file.rewind()?;
+    compare(&mut admin, file).await?;
+    sql::move_cut(&mut admin, &whole.header.log, &whole.header.before).await.map_err(database)
+}
+
+async fn begin(
+    admin_url: &str,
+    service: &str,
+    file: &mut (impl Read + Seek),
+) -> Result<(PgConnection, Verified), ArchiveError> {
+    let whole = Archive::open(file.by_ref())?.finish()?;
+    file.rewind()?;
+    let options =
+        options(admin_url, service).map_err(|error| ArchiveError::Database(Arc::new(error)))?;
+    let mut admin = PgConnection::connect_with(&options).await.map_err(database)?;
+    set_session(&mut admin, service).await.map_err(database)?;
+    Ok((admin, whole))
+}
+
+async fn cut(admin: &mut PgConnection, log: &str) -> Result<Tree, ArchiveError> {
+    Ok(sql::cut(admin, log).await.map_err(database)?.unwrap_or_default())
+}
+
+/// The file and the live log, event for event.
+async fn compare(
+    admin: &mut PgConnection,
+    file: &mut (impl Read + Seek),
+) -> Result<(), ArchiveError> {
+    let mut archive = Archive::open(file.by_ref())?;
+    let log = archive.header().log.clone();
+    loop {
+        let page = page(&mut archive)?;
+        let Some(first) = page.first() else { return Ok(()) };
+        let from = first.position;
+        let live = sql::read(&mut *admin, &log, from, page.len()).await.map_err(database)?;
+        if live != page {
+            let same = live.iter().zip(&page).take_while(|(live, kept)| live == kept).count();
+            return Err(ArchiveError::Differs(from.0 + same as u64));
+        }
+    }
+}
+
+fn page<R: Read>(archive: &mut Archive<R>) -> Result<Vec<Event>, ArchiveError> {
+    let mut page = Vec::new();
+    while page.len() < PAGE {
+        let Some(event) = archive.next_event()? else { break };
+        page.push(event);
+    }
+    Ok(page)
+}
+
+fn out_of_order(whole: &Verified, cut: &Tree) -> ArchiveError {
+    let range = &whole.header.range;
+    ArchiveError::Order { from: range.start, to: range.end, cut: cut.size() }
+}
+
+fn database(error: sqlx::Error) -> ArchiveError {
+    match error {
+        sqlx::Error::ColumnDecode { .. } => {
+            ArchiveError::Read(ReadError::from(StoreError::Corrupt(error.to_string().into())))
+        }
+        other => ArchiveError::Database(Arc::new(other)),
+    }
+}

@@ -1,0 +1,2 @@
+-- $1 log
+SELECT size, tree FROM archived WHERE log = $1

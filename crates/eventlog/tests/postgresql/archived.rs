@@ -1,0 +1,218 @@
+//! Old ranges in files, out of the database and back.
+
+use std::io::Cursor;
+
+use anyhow::ensure;
+use eventlog::archive::{self, Archive, ArchiveError, Verified};
+use eventlog::{
+    Event, Limits, Log, Options, PgStore, Pools, Position, ReadError, Reader, StreamId, UnixMicros,
+    Version,
+};
+use merkle::Tree;
+
+use crate::{REFUSED_BY_TRIGGER, as_role, entry, migrated, options, refusal, run};
+
+const LONG_AGO: UnixMicros = UnixMicros(u64::MAX);
+const EVENTS: u16 = 3000;
+
+struct House {
+    admin: String,
+    log: Log,
+    reader: Reader,
+    /// As they were written.
+    events: Vec<Event>,
+}
+
+async fn open(admin: &str) -> anyhow::Result<(Log, Reader)> {
+    let url = as_role(admin, "sabacc_table");
+    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    let limits = Limits { streams: 1, ..Limits::default() };
+    let log = Log::open(store.clone(), Options { limits, ..options("table/0") }).await?;
+    Ok((log, Reader::new(store, "table/0")))
+}
+
+/// A log whose streams 0 to 4 go on for ever, and one that ended long ago.
+async fn house(name: &str) -> anyhow::Result<House> {
+    let admin = migrated(name).await?;
+    let (log, reader) = open(&admin).await?;
+    let mut old = entry(EVENTS);
+    old.events[0].stream = StreamId([9; 16]);
+    log.append(old).await?;
+    let all = futures_util::future::join_all((1..EVENTS).map(|n| log.append(entry(n)))).await;
+    all.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let events = log.read(Position(0), usize::from(EVENTS)).await?;
+    Ok(House { admin, log, reader, events })
+}
+
+impl House {
+    async fn archived(&self, from: u64, to: u64) -> anyhow::Result<(Vec<u8>, Verified)> {
+        let mut file = Vec::new();
+        let before = archive::tree_at(&self.reader, from).await?;
+        let written = archive::write(&self.reader, from..to, before, &mut file).await?;
+        assert_eq!(Archive::open(&file[..])?.finish()?, written);
+        Ok((file, written))
+    }
+
+    async fn remove(&self, file: &[u8], kept: UnixMicros) -> Result<u64, ArchiveError> {
+        archive::remove(&self.admin, "table", &mut Cursor::new(file), kept).await
+    }
+
+    async fn restore(&self, file: &[u8]) -> Result<(), ArchiveError> {
+        archive::restore(&self.admin, "table", &mut Cursor::new(file)).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_archive_proves_itself_and_shows_every_event() -> anyhow::Result<()> {
+    let house = house("archive").await?;
+    for (from, to) in [(0, 1), (0, 1500), (7, 2048), (2999, 3000), (0, 3000)] {
+        let (file, written) = house.archived(from, to).await?;
+        assert_eq!(written.head, (3000, house.log.root()), "{from} to {to}");
+        let mut archive = Archive::open(&file[..])?;
+        let mut events = Vec::new();
+        while let Some(event) = archive.next_event()? {
+            events.push(event);
+        }
+        assert_eq!(events, house.events[usize::try_from(from)?..usize::try_from(to)?]);
+    }
+    for (from, to) in [(5, 5), (0, 3001)] {
+        let before = archive::tree_at(&house.reader, from).await?;
+        let written = archive::write(&house.reader, from..to, before, &mut Vec::new()).await;
+        ensure!(matches!(written, Err(ArchiveError::Range { .. })), "{written:?}");
+    }
+    let written = archive::write(&house.reader, 1..2, Tree::new(), &mut Vec::new()).await;
+    ensure!(matches!(written, Err(ArchiveError::Range { .. })), "{written:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_with_any_byte_changed_is_damaged() -> anyhow::Result<()> {
+    let house = house("damaged").await?;
+    let (file, _) = house.archived(5, 12).await?;
+    for at in 0..file.len() {
+        let mut wrong = file.clone();
+        wrong[at] ^= 1;
+        ensure!(Archive::open(&wrong[..]).and_then(Archive::finish).is_err(), "byte {at}");
+    }
+    for length in 0..file.len() {
+        ensure!(Archive::open(&file[..length]).and_then(Archive::finish).is_err(), "{length}");
+    }
+    let longer = [&file[..], b"x"].concat();
+    ensure!(Archive::open(&longer[..]).and_then(Archive::finish).is_err());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
+    let house = house("removed").await?;
+    let root = house.log.root();
+    let (first, _) = house.archived(0, 1000).await?;
+    let (second, _) = house.archived(1000, 2500).await?;
+    // The oldest first, and nothing that is to be kept.
+    let early = house.remove(&second, LONG_AGO).await;
+    ensure!(matches!(early, Err(ArchiveError::Order { cut: 0, .. })), "{early:?}");
+    let kept = house.remove(&first, house.events[999].recorded_at).await;
+    ensure!(matches!(kept, Err(ArchiveError::Kept(_))), "{kept:?}");
+    // The stream that ended long ago keeps its one event.
+    assert_eq!(house.remove(&first, LONG_AGO).await?, 999);
+    assert_eq!(house.remove(&second, LONG_AGO).await?, 1500);
+    assert_eq!(house.remove(&second, LONG_AGO).await?, 0);
+
+    for from in [0, 1, 2499] {
+        let read = house.log.read(Position(from), 10).await;
+        ensure!(matches!(read, Err(ReadError::Archived { size: 2500 })), "{from}: {read:?}");
+    }
+    assert_eq!(house.log.read(Position(2500), 1000).await?, house.events[2500..]);
+    let stream = house.events[1].stream;
+    let read = house.log.read_stream(stream, Version(0), 10).await;
+    ensure!(matches!(read, Err(ReadError::Archived { size: 2500 })), "{read:?}");
+    let ended = house.log.read_stream(StreamId([9; 16]), Version(0), 10).await?;
+    assert_eq!(ended, house.events[..1]);
+
+    // Opened anew with and without the saved tree, streams go on and repeats are known.
+    house.log.clone().close().await;
+    for forget in ["SELECT 1", "UPDATE \"table\".owners SET tree = NULL"] {
+        run(&house.admin, forget).await?;
+        let (log, _) = open(&house.admin).await?;
+        assert_eq!((log.size(), log.root()), (3000, root));
+        ensure!(log.append(entry(1)).await.is_err());
+        log.close().await;
+    }
+    let (log, _) = open(&house.admin).await?;
+    let mut more = entry(EVENTS + 1);
+    more.events[0].stream = StreamId([9; 16]);
+    assert_eq!(log.append(more).await?.versions, [Version(2)]);
+    let root = log.root();
+    log.close().await;
+
+    // Back again, the newest first.
+    let early = house.restore(&first).await;
+    ensure!(matches!(early, Err(ArchiveError::Order { cut: 2500, .. })), "{early:?}");
+    house.restore(&second).await?;
+    house.restore(&first).await?;
+    run(&house.admin, "UPDATE \"table\".owners SET tree = NULL").await?;
+    let (log, _) = open(&house.admin).await?;
+    assert_eq!((log.size(), log.root()), (3001, root));
+    assert_eq!(log.read(Position(0), 3000).await?, house.events);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_of_another_log_removes_nothing() -> anyhow::Result<()> {
+    let mine = house("mine").await?;
+    let other = house("other").await?;
+    let (file, _) = mine.archived(0, 100).await?;
+    // The same records, and so the same tree: what differs is who asked.
+    run(
+        &other.admin,
+        "ALTER TABLE \"table\".events DISABLE TRIGGER append_only;
+         UPDATE \"table\".events SET actor = 'x' WHERE position = 42;
+         ALTER TABLE \"table\".events ENABLE ALWAYS TRIGGER append_only",
+    )
+    .await?;
+    let differs = other.remove(&file, LONG_AGO).await;
+    ensure!(matches!(differs, Err(ArchiveError::Differs(42))), "{differs:?}");
+    assert_eq!(other.log.read(Position(0), 100).await?.len(), 100);
+    // Without the word of whoever removes, not even the administrator does.
+    let sql = "DELETE FROM \"table\".events WHERE position = 1";
+    assert_eq!(refusal(&other.admin, sql).await?, REFUSED_BY_TRIGGER);
+    // And the service's role may not with it.
+    let sql = format!("SET sabacc.removes_from = 'table'; {sql}");
+    assert_eq!(
+        refusal(&as_role(&other.admin, "sabacc_table"), &sql).await?,
+        crate::REFUSED_BY_RIGHT
+    );
+    let service = as_role(&other.admin, "sabacc_table");
+    let powerless = archive::remove(&service, "table", &mut Cursor::new(&file), LONG_AGO).await;
+    ensure!(powerless.is_err());
+    Ok(())
+}
+
+/// What a page of a long log costs does not depend on where it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_costs_what_a_page_costs() -> anyhow::Result<()> {
+    use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+    let house = house("pages").await?;
+    let mut admin = PgConnection::connect(&house.admin).await?;
+    let prepare = concat!(
+        "SET search_path = \"table\"; ANALYZE events; SET plan_cache_mode = force_generic_plan;",
+        "PREPARE page (text, bigint, bigint) AS ",
+        include_str!("../../src/pg/sql/read.sql")
+    );
+    sqlx::raw_sql(prepare).execute(&mut admin).await?;
+    for from in [0, 1500, 2900] {
+        let sql = format!("EXPLAIN (ANALYZE, BUFFERS) EXECUTE page ('table/0', {from}, 50)");
+        let lines: Vec<(String,)> =
+            sqlx::query_as(AssertSqlSafe(sql)).fetch_all(&mut admin).await?;
+        let plan = lines.into_iter().map(|(line,)| line).collect::<Vec<_>>().join("\n");
+        ensure!(plan.contains("Index Scan using events_position"), "{plan}");
+        let pages: u64 = plan
+            .split("Buffers: shared ")
+            .nth(1)
+            .and_then(|rest| rest.lines().next())
+            .map(|rest| rest.split(['=', ' ']).filter_map(|n| n.parse::<u64>().ok()).sum())
+            .unwrap_or(u64::MAX);
+        ensure!(pages < 20, "{plan}");
+    }
+    Ok(())
+}
