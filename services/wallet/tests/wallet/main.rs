@@ -12,4 +12,3 @@ mod once;
 mod shell;
 mod statement;
 mod storm;
-mod trouble;
