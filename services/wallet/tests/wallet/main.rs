@@ -12,3 +12,4 @@ mod once;
 mod shell;
 mod statement;
 mod storm;
+mod trouble;
