@@ -9,7 +9,7 @@ mod pool;
 use std::time::Duration;
 
 use http::Uri;
-use tonic::metadata::MetadataValue;
+use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
@@ -86,12 +86,32 @@ impl Interceptor for Carry {
     }
 }
 
+/// A token as a call carries it, to be put into many.
+#[derive(Clone)]
+pub struct Bearer(Option<MetadataValue<Ascii>>);
+
+impl Bearer {
+    /// A token that is no header value is left out of calls: no server believes it.
+    #[must_use]
+    pub fn new(token: &str) -> Bearer {
+        let value = MetadataValue::try_from(format!("Bearer {token}")).ok();
+        Bearer(value.map(|mut value| {
+            value.set_sensitive(true);
+            value
+        }))
+    }
+
+    /// Puts the token into a call.
+    pub fn bear<T>(&self, request: &mut Request<T>) {
+        if let Some(value) = &self.0 {
+            request.metadata_mut().insert("authorization", value.clone());
+        }
+    }
+}
+
 /// Puts a token into a call. A token that is no header value is left out: no server believes it.
 pub fn bear<T>(request: &mut Request<T>, token: &str) {
-    if let Ok(mut value) = MetadataValue::try_from(format!("Bearer {token}")) {
-        value.set_sensitive(true);
-        request.metadata_mut().insert("authorization", value);
-    }
+    Bearer::new(token).bear(request);
 }
 
 /// Passes the token of the call that is being answered on to a call made for it.

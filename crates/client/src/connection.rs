@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use chassis::channel::{self, Carry, PeerChannel};
+use chassis::channel::{self, Bearer, Carry, PeerChannel};
 use chassis::clock::{Clock, SystemClock};
 use chassis::ids::IdMaker;
 use chassis::tls::Tls;
@@ -15,23 +15,30 @@ use crate::patience::{Attempts, Patience, is_passing};
 
 /// Where the token of each call comes from: one text, or a function that gives a fresh one.
 #[derive(Clone)]
-pub struct TokenSource(Arc<dyn Fn() -> String + Send + Sync>);
+pub struct TokenSource(Source);
+
+#[derive(Clone)]
+enum Source {
+    /// One text, made ready once.
+    Fixed(Bearer),
+    Fresh(Arc<dyn Fn() -> String + Send + Sync>),
+}
 
 impl From<&str> for TokenSource {
     fn from(token: &str) -> TokenSource {
-        TokenSource::from(token.to_owned())
+        TokenSource(Source::Fixed(Bearer::new(token)))
     }
 }
 
 impl From<String> for TokenSource {
     fn from(token: String) -> TokenSource {
-        TokenSource(Arc::new(move || token.clone()))
+        TokenSource::from(token.as_str())
     }
 }
 
 impl<F: Fn() -> String + Send + Sync + 'static> From<F> for TokenSource {
     fn from(token: F) -> TokenSource {
-        TokenSource(Arc::new(token))
+        TokenSource(Source::Fresh(Arc::new(token)))
     }
 }
 
@@ -113,7 +120,10 @@ impl Client {
     /// The message with the token, ready to send.
     pub(crate) fn request<Q>(&self, message: Q) -> Request<Q> {
         let mut request = Request::new(message);
-        channel::bear(&mut request, &(self.token.0)());
+        match &self.token.0 {
+            Source::Fixed(bearer) => bearer.bear(&mut request),
+            Source::Fresh(token) => channel::bear(&mut request, &token()),
+        }
         request
     }
 

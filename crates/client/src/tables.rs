@@ -7,6 +7,7 @@ use proto::table::v1::table_service_client::TableServiceClient;
 
 use crate::connection::Client;
 use crate::error::Error;
+use crate::play::Play;
 use crate::watch::Watch;
 
 impl Client {
@@ -156,6 +157,12 @@ impl Client {
             })
             .await?;
         Ok(())
+    }
+
+    /// Plays at a table over one stream: follows it, and decides.
+    #[must_use]
+    pub fn play(&self, table: TableId) -> Play {
+        Play::new(self.watch(table))
     }
 
     /// Follows a table, from a snapshot on.

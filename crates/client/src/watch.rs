@@ -13,11 +13,12 @@ use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_client::TableServiceClient;
 use proto::table::v1::watch_table_response::Message;
-use tonic::{Status, Streaming};
+use tonic::{Response, Status, Streaming};
 
 use crate::connection::Client;
 use crate::error::{Error, Refusal};
 use crate::patience::{Attempts, is_passing};
+use crate::play::{Deciding, Heard};
 
 /// A stream that is silent for so long, without so much as a heartbeat, is taken for dead.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -50,7 +51,9 @@ pub struct Watch {
     resume_token: Vec<u8>,
     /// The last update seen or contained in the snapshot.
     sequence: Option<u64>,
-    stream: Option<Streaming<pb::WatchTableResponse>>,
+    stream: Option<Source>,
+    /// Where decisions go over the stream.
+    pub(crate) deciding: Option<Deciding>,
     attempts: Attempts,
     /// The next attempt to connect waits for it.
     not_before: UnixMicros,
@@ -66,6 +69,7 @@ impl Watch {
             resume_token,
             sequence: None,
             stream: None,
+            deciding: None,
             attempts: Attempts::default(),
             not_before: UnixMicros(0),
             live: false,
@@ -79,6 +83,17 @@ impl Watch {
     /// The server refuses, does not answer within the client's patience, or an update is missing.
     /// Calling again tries again.
     pub async fn next(&mut self) -> Result<Option<Seen>, Error> {
+        loop {
+            match self.hear().await? {
+                Some(Heard::Seen(seen)) => return Ok(Some(seen)),
+                // Nothing was decided over a stream that only watches.
+                Some(Heard::Acted(_)) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    pub(crate) async fn hear(&mut self) -> Result<Option<Heard>, Error> {
         while !self.over {
             let Some(stream) = &mut self.stream else {
                 self.open().await?;
@@ -86,16 +101,31 @@ impl Watch {
             };
             let message = tokio::time::timeout(SILENCE, stream.message()).await.unwrap_or(Ok(None));
             match message {
-                Ok(Some(message)) => {
+                Ok(Some(Told::Seen(message))) => {
                     if let Some(seen) = self.take(message)? {
-                        return Ok(Some(seen));
+                        return Ok(Some(Heard::Seen(seen)));
                     }
                 }
+                Ok(Some(Told::Acted(acted))) => {
+                    let deciding = self.deciding.as_mut();
+                    if let Some(acted) = deciding.and_then(|deciding| deciding.answered(acted)) {
+                        return Ok(Some(Heard::Acted(acted)));
+                    }
+                }
+                Ok(Some(Told::Nothing)) => {}
                 Ok(None) => self.later(&ended())?,
                 Err(status) => self.broken(&status)?,
             }
         }
         Ok(None)
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(crate) const fn table(&self) -> TableId {
+        self.table
     }
 
     /// All that follows, as a stream.
@@ -119,12 +149,20 @@ impl Watch {
 
     async fn open(&mut self) -> Result<(), Error> {
         self.client.clock().sleep_until(self.not_before).await;
-        let request = self.client.request(pb::WatchTableRequest {
+        let watch = pb::WatchTableRequest {
             table_id: self.table.bytes().to_vec(),
             resume_token: self.resume_token.clone(),
-        });
-        match TableServiceClient::new(self.client.channel()).watch_table(request).await {
-            Ok(answer) => self.stream = Some(answer.into_inner()),
+        };
+        let mut tables = TableServiceClient::new(self.client.channel());
+        let opened = match &mut self.deciding {
+            None => tables.watch_table(self.client.request(watch)).await.map(watching),
+            Some(deciding) => {
+                let messages = deciding.open(watch);
+                tables.play(self.client.request(messages)).await.map(playing)
+            }
+        };
+        match opened {
+            Ok(stream) => self.stream = Some(stream),
             Err(status) => self.broken(&status)?,
         }
         Ok(())
@@ -216,6 +254,42 @@ impl Watch {
         self.resume_token.clear();
         self.sequence = None;
         Error::Gap { expected, got }
+    }
+}
+
+/// A stream that is open, of either kind.
+enum Source {
+    Watching(Streaming<pb::WatchTableResponse>),
+    Playing(Streaming<pb::PlayResponse>),
+}
+
+/// One message of it.
+#[expect(clippy::large_enum_variant, reason = "short-lived: a box would cost an allocation each")]
+enum Told {
+    Seen(pb::WatchTableResponse),
+    Acted(pb::Acted),
+    /// A message of a kind that this client does not know.
+    Nothing,
+}
+
+fn watching(answer: Response<Streaming<pb::WatchTableResponse>>) -> Source {
+    Source::Watching(answer.into_inner())
+}
+
+fn playing(answer: Response<Streaming<pb::PlayResponse>>) -> Source {
+    Source::Playing(answer.into_inner())
+}
+
+impl Source {
+    async fn message(&mut self) -> Result<Option<Told>, Status> {
+        Ok(match self {
+            Source::Watching(stream) => stream.message().await?.map(Told::Seen),
+            Source::Playing(stream) => stream.message().await?.map(|told| match told.message {
+                Some(pb::play_response::Message::Seen(seen)) => Told::Seen(seen),
+                Some(pb::play_response::Message::Acted(acted)) => Told::Acted(acted),
+                None => Told::Nothing,
+            }),
+        })
     }
 }
 

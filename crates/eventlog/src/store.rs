@@ -113,6 +113,7 @@ pub struct Batch {
     pub epoch: u64,
     /// The size that the fence must show.
     pub first: u64,
+    /// Recorded at one time.
     pub events: Arc<[Event]>,
     pub requests: Arc<[Stored]>,
     /// For the store's projection.
@@ -121,6 +122,14 @@ pub struct Batch {
     pub alive_at: UnixMicros,
     /// The peaks of the tree with this batch.
     pub tree: Vec<[u8; 32]>,
+}
+
+impl Batch {
+    /// When its events are recorded.
+    #[must_use]
+    pub fn recorded_at(&self) -> UnixMicros {
+        self.events.first().map_or(self.alive_at, |event| event.recorded_at)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,9 @@
 //!
 //! **Group commit.** While a batch is on its way to the disk the queue fills; when it is there, all
 //! that waits becomes the next batch. No timer: an idle log commits an entry at once, a busy one
-//! shares each fsync among all who wait.
+//! shares each fsync among all who wait. Whoever was just answered is let run first: without that,
+//! 64 callers of one process fell into two halves that took turns, 37 to a commit instead of 64, and on
+//! a slow disk half the rate.
 //!
 //! **Memory follows the store.** Tree, heads and time move when a batch is committed and not before.
 //!
@@ -22,6 +24,7 @@ use std::time::Duration;
 use merkle::Tree;
 use primitives::{RequestId, StreamId, UnixMicros};
 use tokio::sync::{broadcast, mpsc, watch};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, sleep_until};
 use tracing::{Instrument as _, Span};
 
@@ -37,6 +40,9 @@ use crate::store::{Appended, Batch, Renewal, Store, StoreError};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// How often others are let run between two batches.
+const TURNS: usize = 16;
 
 pub(crate) struct Writer {
     pub(crate) store: Arc<dyn Store>,
@@ -78,7 +84,10 @@ impl Writer {
             let outcome = match task {
                 Task::Commit(batch) => {
                     let span = commit_span(&self.options.name, &batch);
-                    self.commit(batch).instrument(span).await
+                    let callers = batch.len();
+                    let outcome = self.commit(batch).instrument(span).await;
+                    self.let_back_in(callers).await;
+                    outcome
                 }
                 Task::Renew => self.renew().await,
             };
@@ -99,6 +108,18 @@ impl Writer {
                 Command::Append(waiting) => waiting.refuse(AppendError::Lost),
                 Command::Close => {}
             }
+        }
+    }
+
+    /// Those who were just answered may have more to write. Where they are tasks of this process they
+    /// are let run before the next batch is closed, so that it holds them all: or else half of them
+    /// would miss every other commit. Nothing is waited for.
+    async fn let_back_in(&self, callers: usize) {
+        for _ in 0..TURNS {
+            if self.queue.len() >= callers {
+                break;
+            }
+            yield_now().await;
         }
     }
 

@@ -9,6 +9,11 @@ use chassis::{serve, telemetry};
 use clap::Parser;
 use sabacc_dealer::shell::{self, Config};
 
+/// Small short-lived pieces by the thousand are what a server of calls allocates; the C library's
+/// allocator took a fifth of all processor time under load.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// All chance and all hidden cards of a card room: commits to seeds, deals, opens, reveals.
 #[derive(Parser)]
 #[command(name = "sabacc-dealer", version)]

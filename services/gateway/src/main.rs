@@ -8,6 +8,11 @@ use chassis::drain::Drain;
 use chassis::{serve, telemetry};
 use clap::Parser;
 
+/// Small short-lived pieces by the thousand are what a server of calls allocates; the C library's
+/// allocator took a fifth of all processor time under load.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The public edge of a card room: verifies tokens, holds limits, passes calls on.
 #[derive(Parser)]
 #[command(name = "sabacc-gateway", version)]

@@ -42,10 +42,13 @@ mod tables;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use anyhow::{Context as _, bail};
+use chassis::drain::Drain;
+use chassis::telemetry;
 use clap::{Args, Subcommand};
 
-use crate::repo::Shape;
 use crate::say;
+use crate::up::telemetry_config;
 use drive::Stint;
 use figures::{Figure, Report};
 
@@ -94,51 +97,60 @@ impl Common {
 pub(crate) struct Yardsticks {
     /// Transactions a second.
     pub(crate) pgbench: Option<f64>,
-    /// Events a second.
-    pub(crate) floor: Option<f64>,
-    /// Of the rows that the floor wrote.
-    pub(crate) shape: Option<Shape>,
-    /// Milliseconds.
-    pub(crate) bare_unary: Option<f64>,
-    /// Milliseconds.
-    pub(crate) single_commit: Option<f64>,
+    /// What one caller alone cannot do without, in milliseconds.
+    pub(crate) alone: Vec<(&'static str, Option<f64>)>,
 }
 
 impl Yardsticks {
-    #[expect(clippy::cast_precision_loss, reason = "bytes of one row")]
     pub(crate) fn report(
         self,
         measured: &'static str,
         seconds: u64,
         figures: Vec<Figure>,
     ) -> Report {
-        let shape = self.shape;
-        let yardsticks = BTreeMap::from([
-            ("pgbench", self.pgbench),
-            ("UNNEST", self.floor),
-            ("UNNEST_batch", shape.map(|shape| rounded(shape.batch))),
-            ("UNNEST_payload_bytes", shape.map(|shape| shape.payload as f64)),
-            ("bare_unary_ms", self.bare_unary),
-            ("single_commit_ms", self.single_commit),
-        ]);
+        let mut yardsticks = BTreeMap::from([("pgbench", self.pgbench)]);
+        yardsticks.extend(self.alone);
         let (sizes, goals) = (BTreeMap::new(), Vec::new());
         Report { measured, seconds, yardsticks, figures, sizes, goals, passed: true }
     }
 }
 
+/// What `measure` comes to, unless somebody stops it before its end: then what was started for it is
+/// stopped in order all the same.
+pub(crate) async fn unless_stopped<T>(
+    measure: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<T> {
+    let signals = Drain::new(Duration::from_secs(10));
+    signals.on_signals().context("signals cannot be listened to")?;
+    tokio::select! {
+        outcome = measure => outcome,
+        () = signals.stopping().cancelled() => bail!("stopped before the end: nothing was measured"),
+    }
+}
+
 /// False where something turned out wrong.
 pub(crate) async fn run(json: bool, what: What) -> anyhow::Result<bool> {
-    let report = match what {
-        What::Ledger(arguments) => Box::pin(ledger::run(&arguments)).await?,
-        What::Table(arguments) => Box::pin(tables::run(&arguments)).await?,
-        What::Wallet => return child::serve().await,
-        What::Log(arguments) => Box::pin(log::run(&arguments)).await?,
-    };
+    if let What::Wallet = what {
+        return child::serve().await;
+    }
+    let telemetry = telemetry::start("sabacc", &telemetry_config()?)?;
+    let report = measure(what).await;
+    telemetry.flush().await;
+    let report = report?;
     if !json {
         say::line(&report.to_string());
     }
     say::line(&serde_json::to_string(&report)?);
     Ok(report.passed)
+}
+
+async fn measure(what: What) -> anyhow::Result<Report> {
+    match what {
+        What::Ledger(arguments) => Box::pin(ledger::run(&arguments)).await,
+        What::Log(arguments) => Box::pin(log::run(&arguments)).await,
+        What::Table(arguments) => Box::pin(tables::run(&arguments)).await,
+        What::Wallet => bail!("a wallet is served and not measured here"),
+    }
 }
 
 /// With three digits behind the point, which is more than any figure here is good for.

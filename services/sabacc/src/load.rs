@@ -34,9 +34,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::bail;
+use chassis::telemetry;
 use clap::Args;
 
+use crate::bench::unless_stopped;
 use crate::say;
+use crate::up::telemetry_config;
 use crowd::Crowd;
 pub(crate) use figures::Figures;
 use place::Place;
@@ -70,6 +73,10 @@ pub(crate) struct Options {
     /// Hands that are audited at the end, evenly spread where more were played.
     #[arg(long, value_name = "K", default_value = "500")]
     pub(crate) audit: u64,
+    /// Seconds of each run of pgbench, one before and one after, on the PostgreSQL of a room of
+    /// load's own.
+    #[arg(long, value_name = "S", default_value = "0", value_parser = clap::value_parser!(u64).range(..=3600))]
+    pub(crate) pgbench: u64,
 }
 
 impl Options {
@@ -87,9 +94,11 @@ pub(crate) async fn run(
     if options.server.is_some() && data.is_some() {
         bail!("--data and --server name two rooms: leave one of them away");
     }
+    let telemetry = telemetry::start("sabacc", &telemetry_config()?)?;
     let place = Place::open(data, &options).await?;
-    let outcome = measure(&place, &options).await;
+    let outcome = unless_stopped(measure(&place, &options)).await;
     place.close().await?;
+    telemetry.flush().await;
     let figures = outcome?;
     if !json {
         say::line(&figures.to_string());
@@ -98,8 +107,11 @@ pub(crate) async fn run(
     Ok(figures.passed)
 }
 
-/// Plays, measures, and audits, where there is something to audit.
+/// Plays, measures, and audits, where there is something to audit; beside `pgbench` where that was
+/// asked for.
 pub(crate) async fn measure(place: &Place, options: &Options) -> anyhow::Result<Figures> {
+    let mut beside = place.beside(options.pgbench).await?;
+    beside.run().await?;
     let mut crowd = Crowd::seat(place, options).await?;
     crowd.play_for(("warm-up", options.warm_up), false).await?;
     let mut gauge = place.gauge().await?;
@@ -109,6 +121,7 @@ pub(crate) async fn measure(place: &Place, options: &Options) -> anyhow::Result<
     let took = clock.elapsed();
     let after = gauge.read().await?;
     let played = crowd.finish(Duration::from_secs(60)).await?;
+    beside.run().await?;
     let audited = place.audit(&played.tables, options.audit).await?;
-    Ok(Figures::new(options, took, (&before, &after), (played, audited)))
+    Ok(Figures::new(options, took, (&before, &after), (played, audited)).beside(beside.mean()))
 }

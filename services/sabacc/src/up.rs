@@ -116,7 +116,7 @@ fn hints(room: &Room, demo: &Demo) {
 }
 
 /// Telemetry as the environment asks for it; quiet on the terminal unless it asks for more.
-fn telemetry_config() -> anyhow::Result<TelemetryConfig> {
+pub(crate) fn telemetry_config() -> anyhow::Result<TelemetryConfig> {
     let mut settings = Settings::new(Source::from_process(None)?);
     let asked = settings.variable("RUST_LOG").is_some();
     let mut config = TelemetryConfig::read(&mut settings);

@@ -41,7 +41,7 @@ struct Kept {
 }
 
 enum KeptWhat {
-    OfHand(Recorded),
+    OfHand(Box<Recorded>),
     /// As it was told to everybody.
     OfTable(Box<What>),
 }
@@ -112,7 +112,7 @@ impl Folding {
         }
         let sequence = found.table.sequence;
         if found.table.hand.is_some_and(|hand| StreamId::from(hand) == event.stream) {
-            found.hand.push(Kept { what: KeptWhat::OfHand(recorded), at, sequence });
+            found.hand.push(Kept { what: KeptWhat::OfHand(Box::new(recorded)), at, sequence });
         } else if !found.hand.is_empty() && updates::is_published(&recorded) {
             let what = state::plain(&found.table, &recorded, vacated);
             found.hand.push(Kept { what: KeptWhat::OfTable(Box::new(what)), at, sequence });
@@ -134,7 +134,7 @@ impl Found {
         let mut past = Vec::new();
         for Kept { what, at, sequence } in hand {
             let event = match what {
-                KeptWhat::OfHand(event) => event,
+                KeptWhat::OfHand(event) => *event,
                 KeptWhat::OfTable(what) => {
                     past.push(Past { sequence, at, kind: PastKind::Plain(what) });
                     continue;
@@ -156,7 +156,7 @@ impl Found {
         for kept in &self.hand {
             let KeptWhat::OfHand(event) = &kept.what else { continue };
             version += 1;
-            if let Recorded::CardsMoved(moved) = event {
+            if let Recorded::CardsMoved(moved) = &**event {
                 let cards = openings.entry(moved.seat).or_default();
                 for card in &moved.cards {
                     cards.push(dealer::Handle { op: card.op, position: card.position });

@@ -9,6 +9,11 @@ use chassis::{serve, telemetry};
 use clap::Parser;
 use sabacc_wallet::shell;
 
+/// Small short-lived pieces by the thousand are what a server of calls allocates; the C library's
+/// allocator took a fifth of all processor time under load.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// All credits of a card room: accounts, transfers, statements.
 #[derive(Parser)]
 #[command(name = "sabacc-wallet", version)]

@@ -149,7 +149,7 @@ impl<B: Body + Unpin> Body for TracedBody<B> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let TracedBody { inner, call } = self.get_mut();
-        let entered = call.span.clone().entered();
+        let entered = call.span.enter();
         let frame = ready!(Pin::new(inner).poll_frame(context));
         drop(entered);
         Poll::Ready(frame.map(|frame| {

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use client::{Client, Patience};
 use proto::common::v1::{ErrorReason, Move};
 use proto::table::v1 as pb;
+use proto::table::v1::play_request::Message as PlayMessage;
+use proto::table::v1::play_response::Message as Heard;
 use proto::table::v1::table_service_server::{TableService, TableServiceServer};
 use proto::table::v1::table_update::What;
 use proto::table::v1::watch_table_response::Message;
@@ -242,6 +244,50 @@ impl TableService for Fake {
     ) -> Answer<Self::WatchTableStream> {
         let receiver = self.table().watch(&request.get_ref().resume_token);
         Ok(Response::new(Box::pin(UnboundedReceiverStream::new(receiver))))
+    }
+
+    type PlayStream = Pin<Box<dyn Stream<Item = Result<pb::PlayResponse, Status>> + Send>>;
+
+    /// A decision is answered, unless a refusal lies ready: then the stream breaks instead.
+    async fn play(
+        &self,
+        request: Request<tonic::Streaming<pb::PlayRequest>>,
+    ) -> Answer<Self::PlayStream> {
+        let mut asked = request.into_inner();
+        let Some(PlayMessage::Watch(watch)) = asked.message().await?.unwrap().message else {
+            return Err(Status::invalid_argument("watch first"));
+        };
+        let mut seen = self.table().watch(&watch.resume_token);
+        let (sender, heard) = mpsc::unbounded_channel();
+        let fake = self.clone();
+        tokio::spawn(async move {
+            loop {
+                let told = tokio::select! {
+                    seen = seen.recv() => match seen {
+                        Some(seen) => seen.map(Heard::Seen),
+                        None => return,
+                    },
+                    act = asked.message() => match act {
+                        Ok(Some(pb::PlayRequest { message: Some(PlayMessage::Act(act)) })) => {
+                            let request_id = act.request_id.clone();
+                            let answer = fake.act(Request::new(act)).await;
+                            answer.map(|answer| {
+                                let sequence = answer.into_inner().sequence;
+                                let outcome = Some(pb::acted::Outcome::Sequence(sequence));
+                                Heard::Acted(pb::Acted { request_id, outcome })
+                            })
+                        }
+                        _ => return,
+                    },
+                };
+                let broken = told.is_err();
+                let told = told.map(|told| pb::PlayResponse { message: Some(told) });
+                if sender.send(told).is_err() || broken {
+                    return;
+                }
+            }
+        });
+        Ok(Response::new(Box::pin(UnboundedReceiverStream::new(heard))))
     }
 }
 

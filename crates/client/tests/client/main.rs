@@ -7,3 +7,4 @@ mod calls;
 mod fake;
 mod following;
 mod hands;
+mod playing;

@@ -58,9 +58,7 @@ pub(super) async fn renew(link: &mut PgConnection, renewal: &Renewal) -> Result<
 /// The values of a batch, in the statement's order.
 pub(super) fn append_arguments(batch: &Batch) -> Result<PgArguments, sqlx::Error> {
     let (events, requests) = (&batch.events[..], &batch.requests[..]);
-    let numbers = |number: fn(&Event) -> u64| -> Result<Vec<i64>, sqlx::Error> {
-        events.iter().map(|event| signed(number(event))).collect()
-    };
+    let versions: Result<Vec<i64>, _> = events.iter().map(|it| signed(it.version.0)).collect();
     let firsts: Result<Vec<i64>, _> = requests.iter().map(|it| signed(it.first.0)).collect();
     let mut to = PgArguments::default();
     add(&mut to, &*batch.log)?;
@@ -69,9 +67,9 @@ pub(super) fn append_arguments(batch: &Batch) -> Result<PgArguments, sqlx::Error
     add(&mut to, micros(batch.lease))?;
     add(&mut to, signed(batch.alive_at.0)?)?;
     add(&mut to, batch.tree.concat())?;
+    add(&mut to, signed(batch.recorded_at().0)?)?;
     add(&mut to, column(events, |event| Id(event.stream.0)))?;
-    add(&mut to, numbers(|event| event.version.0)?)?;
-    add(&mut to, numbers(|event| event.recorded_at.0)?)?;
+    add(&mut to, versions?)?;
     add(&mut to, column(events, |event| i32::from(event.kind)))?;
     add(&mut to, column(events, |event| i32::from(event.schema)))?;
     add(&mut to, column(events, |event| event.sealed))?;

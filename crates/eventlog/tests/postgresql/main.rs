@@ -263,7 +263,9 @@ async fn dying_connections_lose_nothing_and_write_nothing_twice() -> anyhow::Res
     let admin = migrated("dying").await?;
     let url = as_role(&admin, "sabacc_table");
     let store = PgStore::connect(&url, "table", Pools::default()).await?;
-    let log = Log::open(store, options("table/0")).await?;
+    // A busy machine connects more slowly than it is disturbed.
+    let limits = Limits { patience: Duration::from_secs(120), ..Limits::default() };
+    let log = Log::open(store, Options { limits, ..options("table/0") }).await?;
     let disturbing = tokio::spawn(async move {
         let mut connection = PgConnection::connect(&admin).await?;
         loop {

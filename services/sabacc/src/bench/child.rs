@@ -100,10 +100,14 @@ impl Wallet {
         Ok(channel::to(&self.url.parse()?, None, Carry::Own(token))?)
     }
 
+    /// A token for somebody of this role.
+    pub(crate) fn token(&self, role: Role) -> String {
+        room::token(&self.issuer, role, "bench")
+    }
+
     /// An operator's way in.
     pub(crate) fn operator(&self) -> anyhow::Result<Client> {
-        let token = room::token(&self.issuer, Role::Operator, "bench");
-        Ok(Client::connect(&self.url, token)?)
+        Ok(Client::connect(&self.url, self.token(Role::Operator))?)
     }
 
     /// Its process.

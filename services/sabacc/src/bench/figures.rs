@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::drive::Driven;
 use super::latency::Spread;
 use super::{rounded, shown};
+use crate::repo::Shape;
 
 /// One thing that was measured.
 #[derive(Debug, Clone, Serialize)]
@@ -23,9 +24,24 @@ pub(crate) struct Figure {
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
     pub(crate) wal_bytes_per_operation: Option<f64>,
     pub(crate) disk_bytes_per_operation: Option<f64>,
+    /// Where it stands beside PostgreSQL writing the same rows alone.
+    pub(crate) floor: Option<Floor>,
     /// The figure as so many times each yardstick; none where there is no yardstick.
     pub(crate) ratios: BTreeMap<&'static str, Option<f64>>,
     pub(crate) goals: Vec<Goal>,
+}
+
+/// PostgreSQL alone, writing the same rows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Floor {
+    /// Events a second.
+    pub(crate) rate: f64,
+    /// Events that one commit wrote on average, here and there.
+    pub(crate) batch: f64,
+    /// Bytes of an event's payload on average.
+    pub(crate) payload_bytes: usize,
+    /// Bytes of a request's answer on average.
+    pub(crate) answer_bytes: usize,
 }
 
 /// What a figure should come to.
@@ -64,6 +80,7 @@ impl Figure {
             cpu_seconds,
             wal_bytes_per_operation: wal_bytes,
             disk_bytes_per_operation: disk_bytes,
+            floor: None,
             ratios: BTreeMap::new(),
             goals: Vec::new(),
         }
@@ -80,6 +97,7 @@ impl Figure {
             cpu_seconds: load.cpu_seconds,
             wal_bytes_per_operation: load.wal_bytes_per_action,
             disk_bytes_per_operation: load.disk_bytes_per_action,
+            floor: None,
             ratios: BTreeMap::new(),
             goals: Vec::new(),
         }
@@ -98,6 +116,17 @@ impl Figure {
             self.goals.push(Goal::at_least(&format!("{least} x {yardstick}"), ratio, least));
         }
         self
+    }
+
+    /// The rate beside that of PostgreSQL alone writing rows of this shape.
+    pub(crate) fn beside_floor(mut self, rate: f64, shape: &Shape, least: Option<f64>) -> Figure {
+        self.floor = Some(Floor {
+            rate,
+            batch: rounded(shape.batch),
+            payload_bytes: shape.payload,
+            answer_bytes: shape.answer,
+        });
+        self.beside("UNNEST", Some(rate), least)
     }
 
     /// The median answer, where there was one.
@@ -148,6 +177,12 @@ impl fmt::Display for Figure {
         let (wal, disk) = (self.wal_bytes_per_operation, self.disk_bytes_per_operation);
         write!(f, "\n  processor seconds: {}", cpu.join(", "))?;
         write!(f, "; bytes each: write-ahead log {}, disk {}", shown(wal), shown(disk))?;
+        if let Some(Floor { rate, batch, payload_bytes, .. }) = self.floor {
+            write!(
+                f,
+                "\n  UNNEST: {rate} events of {payload_bytes} bytes a second, {batch} a commit"
+            )?;
+        }
         for (yardstick, ratio) in &self.ratios {
             write!(f, "\n  {} x {yardstick}", shown(*ratio))?;
         }

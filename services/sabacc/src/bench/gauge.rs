@@ -8,6 +8,11 @@ use anyhow::Context as _;
 use super::process;
 use crate::repo::{Database, Written};
 
+/// All processes together, while read …
+const MACHINE: &str = "machine";
+/// … and all that are not known, once told.
+const OTHERS: &str = "others";
+
 /// What is known of the server that is measured.
 #[derive(Default)]
 pub(crate) struct Server {
@@ -58,19 +63,24 @@ impl Gauge {
         if let Some((service, pid)) = self.service {
             cpu.insert(service, process::cpu_seconds(pid));
         }
+        cpu.insert(MACHINE, process::machine_cpu_seconds());
         Ok(Reading { cpu, written })
     }
 }
 
 impl Reading {
-    /// Processor seconds from an earlier reading to this one, by process.
+    /// Processor seconds from an earlier reading to this one, by process, and what others took of
+    /// the same machine meanwhile: where that is much, the figures are too low.
     pub(crate) fn cpu_since(&self, before: &Reading) -> BTreeMap<&'static str, Option<f64>> {
         let spent = self.cpu.iter().map(|(process, now)| {
             let was = before.cpu.get(process).copied().flatten();
-            let spent = now.zip(was).map(|(now, was)| super::rounded(now - was));
-            (*process, spent)
+            (*process, now.zip(was).map(|(now, was)| now - was))
         });
-        spent.collect()
+        let mut spent: BTreeMap<&'static str, Option<f64>> = spent.collect();
+        let machine = spent.remove(MACHINE).flatten();
+        let known: Option<f64> = spent.values().copied().sum();
+        spent.insert(OTHERS, machine.zip(known).map(|(machine, known)| (machine - known).max(0.0)));
+        spent.into_iter().map(|(process, spent)| (process, spent.map(super::rounded))).collect()
     }
 
     /// Bytes of write-ahead log and of disk for each of `operations` since an earlier reading.
@@ -86,5 +96,33 @@ impl Reading {
                 .then(|| super::rounded(now.saturating_sub(was) as f64 / operations as f64))
         };
         (each(now.wal, was.wal), each(now.disk, was.disk))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(sabacc: f64, postgresql: Option<f64>, machine: f64, wal: u64) -> Reading {
+        let cpu = [("sabacc", Some(sabacc)), ("postgresql", postgresql), (MACHINE, Some(machine))];
+        Reading { cpu: cpu.into(), written: Some(Written { wal, disk: 8192 }) }
+    }
+
+    #[test]
+    fn what_is_spent_is_what_came_since() {
+        let (before, after) =
+            (reading(1.0, Some(2.0), 50.0, 100), reading(4.5, Some(3.0), 60.0, 400));
+        let spent = after.cpu_since(&before);
+        let expected =
+            [("others", Some(5.5)), ("postgresql", Some(1.0)), ("sabacc", Some(3.5))].into();
+        assert_eq!(spent, expected);
+        assert_eq!(after.written_since(&before, 3), (Some(100.0), Some(0.0)));
+        assert_eq!(after.written_since(&before, 0), (None, None), "nothing was done");
+    }
+
+    #[test]
+    fn where_a_process_is_not_known_neither_are_the_others() {
+        let spent = reading(4.5, None, 60.0, 0).cpu_since(&reading(1.0, None, 50.0, 0));
+        assert_eq!(spent, [("others", None), ("postgresql", None), ("sabacc", Some(3.5))].into());
     }
 }

@@ -1,31 +1,39 @@
 //! `sabacc bench ledger`: transfers, asked of a wallet as tables ask it.
 //!
 //! The wallet is a process of its own with a PostgreSQL of its own. Callers move one credit from a
-//! player's account to his seat and back, each for a player of his own. One by one: 64 callers, a call
-//! a transfer, over a few connections. Alone: one caller, beside what such a call cannot do without, a
-//! call that does nothing and the commit of one row.
+//! player's account to his seat and back, each for a player of his own:
+//!
+//! - `unary`: a call a transfer, one after the other, over a few connections;
+//! - `stream`: one `Post` stream each, on which some transfers are on their way at a time;
+//! - `batch`: a few callers, each with `PostBatch` after `PostBatch`;
+//! - `alone`: one caller, beside what such a call cannot do without, a call that does nothing and the
+//!   commit of one row.
+//!
+//! Then accounts are opened that nobody uses, to see what memory one takes, and the wallet is stopped
+//! and started, to see how long it reads.
 
-use std::time::Duration;
+mod accounts;
+mod posts;
+mod unary;
+
+use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use chassis::channel::PeerChannel;
-use chassis::clock::{Clock as _, SystemClock};
 use chassis::ids::IdMaker;
 use primitives::{Credits, PlayerId};
-use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
-use proto::wallet::v1::{BuyInRequest, CashOutRequest};
 use tokio::task::JoinSet;
-use tonic_health::pb::HealthCheckRequest;
-use tonic_health::pb::health_client::HealthClient;
 
 use super::child::Wallet;
-use super::drive::{Done, Driven, Worker, drive};
+use super::drive::{Stint, Worker, drive};
 use super::figures::{Figure, Goal, Report, ratio};
+use super::gauge::Gauge;
 use super::rig::Rig;
-use super::{Common, Yardsticks};
+use super::{Common, Yardsticks, unless_stopped};
+use crate::repo::Shape;
+use posts::{Batches, Posts};
+use unary::{Bare, Caller};
 
-/// Connections that callers share, as a few table services would.
-const CONNECTIONS: u32 = 4;
 /// Credits of each caller's player.
 const PURSE: u32 = 1_000_000;
 /// Accounts that are opened at a time.
@@ -33,76 +41,156 @@ const OPENED_AT_ONCE: usize = 64;
 
 /// What the goals are.
 const UNARY: f64 = 3.0;
+const STREAM: f64 = 6.0;
+const BATCH: f64 = 10.0;
+const BATCH_OF_FLOOR: f64 = 0.5;
 const ALONE: f64 = 1.5;
+const IDLE_BYTES: f64 = 200.0;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    pub(crate) common: Common,
+    common: Common,
+    /// Connections that callers share, as a few table services would.
+    #[arg(long, value_name = "C", default_value = "4", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    connections: u32,
+    /// Transfers in each batch.
+    #[arg(long, value_name = "B", default_value = "100", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    batch: u16,
+    /// How many post batches at once.
+    #[arg(long, value_name = "C", default_value = "4", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    batch_clients: u32,
+    /// Transfers on their way on each stream.
+    #[arg(long, value_name = "W", default_value = "16", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    window: u16,
+    /// Accounts that are opened and left alone; 0: none.
+    #[arg(long, value_name = "N", default_value = "100000", value_parser = clap::value_parser!(u32).range(..=10_000_000))]
+    accounts: u32,
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     let mut rig = Rig::start(arguments.common.pgbench).await?;
-    let report = prepare(&mut rig, arguments).await;
+    let report = unless_stopped(measure(&mut rig, arguments)).await;
     rig.stop().await?;
     report
 }
 
-async fn prepare(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report> {
+async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report> {
+    let common = arguments.common;
     let password = rig.folder.password("wallet.password")?;
     sabacc_wallet::shell::migrate(&rig.postgres.admin_url(), Some(&password)).await?;
     let wallet = Wallet::start(rig, &password).await?;
-    let report = measure(rig, &wallet, arguments).await;
-    wallet.stop().await?;
-    report
-}
-
-async fn measure(rig: &mut Rig, wallet: &Wallet, arguments: &Arguments) -> anyhow::Result<Report> {
-    let common = arguments.common;
-    let mut gauge = rig.gauge(wallet.pid().map(|pid| ("wallet", pid))).await?;
-    let players = players(wallet, common.clients).await?;
-    let channels: Vec<PeerChannel> =
-        (0..CONNECTIONS.min(common.clients)).map(|_| wallet.channel()).collect::<Result<_, _>>()?;
     rig.beside.run().await?;
-    let callers = players.iter().zip(channels.iter().cycle());
-    let callers = callers.map(|(player, channel)| Caller::new(*player, channel)).collect();
-    let unary: Driven = drive(common.stint("unary"), callers, &mut gauge).await?;
-    let first = players.first().zip(channels.first()).context("there is a caller")?;
-    let alone = vec![Caller::new(*first.0, first.1)];
-    let alone = drive(common.short("alone"), alone, &mut gauge).await?;
-    let bare = vec![Bare::new(first.1)];
-    let bare = drive(common.short("bare calls"), bare, &mut gauge).await?;
+    let mut figures = transfers(rig, &wallet, arguments).await?;
+    let (alone, bare) = alone(rig, &wallet, common).await?;
     rig.beside.run().await?;
-    let shape = rig.admin.shape("wallet", 0).await?;
-    let floor = rig.floor("wallet", (shape, common.stint("the floor"))).await?;
-    let single_commit = rig.single_commit(common.short("commits")).await?;
-    let yardsticks = Yardsticks {
-        pgbench: rig.beside.mean(),
-        floor: Some(floor),
-        shape: Some(shape),
-        bare_unary: bare.latency.map(|latency| latency.p50),
-        single_commit,
+    let idle = match arguments.accounts {
+        0 => None,
+        count => accounts::open(&wallet, count).await?,
     };
-    let (pgbench, floor) = (yardsticks.pgbench, yardsticks.floor);
-    let unary = Figure::new("unary", common.clients, unary)
-        .beside("pgbench", pgbench, Some(UNARY))
-        .beside("UNNEST", floor, None);
-    let alone = alone_beside(Figure::new("alone", 1, alone), &yardsticks);
-    Ok(yardsticks.report("ledger", common.seconds, vec![unary, alone]))
+    wallet.stop().await?;
+    let wallet = Wallet::start(rig, &password).await?;
+    let ready = wallet.ready;
+    wallet.stop().await?;
+
+    let pgbench = rig.beside.mean();
+    let mut beside = Vec::new();
+    for (figure, shape, goals) in figures.drain(..) {
+        let floor = rig.floor("wallet", (shape, common.short("the floor"))).await?;
+        let figure = figure.beside("pgbench", pgbench, Some(goals.0));
+        beside.push(figure.beside_floor(floor, &shape, goals.1));
+    }
+    let single_commit = rig.single_commit(common.short("commits")).await?;
+    let bare_unary = bare.median();
+    beside.push(alone_beside(alone, bare_unary.zip(single_commit)));
+    let alone = vec![("bare_unary_ms", bare_unary), ("single_commit_ms", single_commit)];
+    let yardsticks = Yardsticks { pgbench, alone };
+    let mut report = yardsticks.report("ledger", common.seconds, beside);
+    report.sizes = BTreeMap::from([
+        ("bytes_per_idle_account", idle),
+        ("idle_accounts", Some(f64::from(arguments.accounts))),
+        ("seconds_to_be_ready_again", Some(super::rounded(ready.as_secs_f64()))),
+    ]);
+    let goal = format!("{IDLE_BYTES} bytes of memory for an idle account");
+    report.goals.push(Goal::at_most(&goal, idle, IDLE_BYTES));
+    Ok(report)
 }
 
-/// One caller's median beside what it cannot do without.
-fn alone_beside(mut alone: Figure, yardsticks: &Yardsticks) -> Figure {
-    let needed = yardsticks.bare_unary.zip(yardsticks.single_commit);
-    let needed = needed.map(|(call, commit)| call + commit);
-    let ratio = ratio(alone.median(), needed);
+/// A figure, what the log's rows were like meanwhile, and its goals beside `pgbench` and `UNNEST`.
+type Measured = (Figure, Shape, (f64, Option<f64>));
+
+/// Everything that many do at once.
+async fn transfers(
+    rig: &mut Rig,
+    wallet: &Wallet,
+    arguments: &Arguments,
+) -> anyhow::Result<Vec<Measured>> {
+    let common = arguments.common;
+    let players = players(wallet, common.clients.max(arguments.batch_clients)).await?;
+    let channels: Vec<PeerChannel> =
+        (0..arguments.connections).map(|_| wallet.channel()).collect::<Result<_, _>>()?;
+    let places = || players.iter().copied().zip(channels.iter().cycle());
+    let clients = usize::try_from(common.clients)?;
+    let callers = places().take(clients).map(|(player, channel)| Caller::new(player, channel));
+    let unary = (common.stint("unary"), callers.collect());
+    let unary = phase(rig, wallet, ("unary", common.clients), unary).await?;
+    let mut streams = Vec::new();
+    for (player, channel) in places().take(clients) {
+        streams.push(Posts::open(player, channel, arguments.window.into()).await?);
+    }
+    let stream = (common.stint("stream"), streams);
+    let stream = phase(rig, wallet, ("stream", common.clients), stream).await?;
+    let count = usize::try_from(arguments.batch_clients)?;
+    let batches = places().take(count);
+    let batches = batches.map(|(it, channel)| Batches::new(it, channel, arguments.batch.into()));
+    let batch = (common.stint("batch"), batches.collect());
+    let batch = phase(rig, wallet, ("batch", arguments.batch_clients), batch).await?;
+    Ok(vec![
+        (unary.0, unary.1, (UNARY, None)),
+        (stream.0, stream.1, (STREAM, None)),
+        (batch.0, batch.1, (BATCH, Some(BATCH_OF_FLOOR))),
+    ])
+}
+
+/// What workers come to, and what the wallet's log wrote for them.
+async fn phase<W: Worker>(
+    rig: &mut Rig,
+    wallet: &Wallet,
+    (name, clients): (&'static str, u32),
+    (stint, workers): (Stint, Vec<W>),
+) -> anyhow::Result<(Figure, Shape)> {
+    let mut gauge = gauge(rig, wallet).await?;
+    let from = rig.admin.size("wallet").await?;
+    let driven = drive(stint, workers, &mut gauge).await?;
+    let shape = rig.admin.shape("wallet", from).await?;
+    Ok((Figure::new(name, clients, driven), shape))
+}
+
+async fn gauge(rig: &Rig, wallet: &Wallet) -> anyhow::Result<Gauge> {
+    rig.gauge(wallet.pid().map(|pid| ("wallet", pid))).await
+}
+
+/// One caller, and one who asks for nothing.
+async fn alone(rig: &Rig, wallet: &Wallet, common: Common) -> anyhow::Result<(Figure, Figure)> {
+    let mut gauge = gauge(rig, wallet).await?;
+    let (channel, players) = (wallet.channel()?, players(wallet, 1).await?);
+    let player = *players.first().context("one was asked for")?;
+    let alone = vec![Caller::new(player, &channel)];
+    let alone = drive(common.short("alone"), alone, &mut gauge).await?;
+    let bare = drive(common.short("bare calls"), vec![Bare::new(&channel)], &mut gauge).await?;
+    Ok((Figure::new("alone", 1, alone), Figure::new("bare", 1, bare)))
+}
+
+/// One caller's median beside what it cannot do without: a bare call and a commit.
+fn alone_beside(mut alone: Figure, needed: Option<(f64, f64)>) -> Figure {
+    let ratio = ratio(alone.median(), needed.map(|(call, commit)| call + commit));
     alone.ratios.insert("bare unary + single commit", ratio);
     let goal = format!("{ALONE} x (bare unary + single commit), in the median");
     alone.goals.push(Goal::at_most(&goal, ratio, ALONE));
     alone
 }
 
-/// Players with credits, one a caller.
+/// Players with credits.
 async fn players(wallet: &Wallet, count: u32) -> anyhow::Result<Vec<PlayerId>> {
     let (operator, ids) = (wallet.operator()?, IdMaker::system());
     let players: Vec<PlayerId> = (0..count).map(|_| ids.player_id()).collect();
@@ -120,67 +208,4 @@ async fn players(wallet: &Wallet, count: u32) -> anyhow::Result<Vec<PlayerId>> {
         }
     }
     Ok(players)
-}
-
-/// Moves a credit to a seat and back.
-struct Caller {
-    settlement: SettlementServiceClient<PeerChannel>,
-    ids: IdMaker,
-    clock: SystemClock,
-    player: PlayerId,
-    table: Vec<u8>,
-    /// The credit is at the seat.
-    seated: bool,
-}
-
-impl Caller {
-    fn new(player: PlayerId, channel: &PeerChannel) -> Caller {
-        let ids = IdMaker::system();
-        Caller {
-            settlement: SettlementServiceClient::new(channel.clone()),
-            table: ids.table_id().bytes().to_vec(),
-            ids,
-            clock: SystemClock::new(),
-            player,
-            seated: false,
-        }
-    }
-}
-
-impl Worker for Caller {
-    async fn step(&mut self) -> anyhow::Result<Done> {
-        let request_id = self.ids.request_id().bytes().to_vec();
-        let (table_id, player_id) = (self.table.clone(), self.player.bytes().to_vec());
-        let began = self.clock.now();
-        if self.seated {
-            let request = CashOutRequest { request_id, table_id, player_id, amount: 1 };
-            self.settlement.cash_out(request).await?;
-        } else {
-            let request = BuyInRequest { request_id, table_id, player_id, amount: 1 };
-            self.settlement.buy_in(request).await?;
-        }
-        self.seated = !self.seated;
-        Ok(Done { operations: 1, took: self.clock.now().since(began) })
-    }
-}
-
-/// Asks what costs nothing to answer.
-struct Bare {
-    health: HealthClient<PeerChannel>,
-    clock: SystemClock,
-}
-
-impl Bare {
-    fn new(channel: &PeerChannel) -> Bare {
-        Bare { health: HealthClient::new(channel.clone()), clock: SystemClock::new() }
-    }
-}
-
-impl Worker for Bare {
-    async fn step(&mut self) -> anyhow::Result<Done> {
-        let began = self.clock.now();
-        self.health.check(HealthCheckRequest::default()).await?;
-        let took: Duration = self.clock.now().since(began);
-        Ok(Done { operations: 1, took })
-    }
 }

@@ -15,7 +15,7 @@ use eventlog::{Entry, Limits, Log, NewEvent, Options, PgStore, Pools, Request, S
 use super::drive::{Done, Worker, drive};
 use super::figures::{Figure, Report};
 use super::rig::{Rig, noise};
-use super::{Common, Yardsticks};
+use super::{Common, Yardsticks, unless_stopped};
 
 /// The schema, which is a service's name to the log.
 const SCHEMA: &str = "bench";
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     let mut rig = Rig::start(arguments.common.pgbench).await?;
-    let report = measure(&mut rig, arguments).await;
+    let report = unless_stopped(measure(&mut rig, arguments)).await;
     rig.stop().await?;
     report
 }
@@ -56,9 +56,8 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     let pgbench = rig.beside.mean();
     let figure = Figure::new("append", common.clients, driven)
         .beside("pgbench", pgbench, None)
-        .beside("UNNEST", Some(floor), Some(OF_FLOOR));
-    let yardsticks =
-        Yardsticks { pgbench, floor: Some(floor), shape: Some(shape), ..Yardsticks::default() };
+        .beside_floor(floor, &shape, Some(OF_FLOOR));
+    let yardsticks = Yardsticks { pgbench, ..Yardsticks::default() };
     Ok(yardsticks.report("log", common.seconds, vec![figure]))
 }
 

@@ -25,6 +25,25 @@ pub(crate) fn postgres_cpu_seconds(postmaster: u32) -> Option<f64> {
     Some(seconds(ticks))
 }
 
+/// Seconds that all processors of the machine together were at work so far, for whomever.
+#[must_use]
+pub(crate) fn machine_cpu_seconds() -> Option<f64> {
+    busy(&std::fs::read_to_string("/proc/stat").ok()?).map(seconds)
+}
+
+/// User, nice, system, and what interrupts take; neither idleness nor waiting nor what guests have,
+/// which is among user and nice already.
+fn busy(stat: &str) -> Option<u64> {
+    let fields: Vec<u64> = stat
+        .lines()
+        .find_map(|line| line.strip_prefix("cpu "))?
+        .split_whitespace()
+        .map_while(|field| field.parse().ok())
+        .collect();
+    let [user, nice, system, _idle, _waiting, hard, soft, ..] = fields[..] else { return None };
+    Some(user + nice + system + hard + soft)
+}
+
 /// Bytes of memory that a process has at the moment.
 #[must_use]
 pub(crate) fn resident_bytes(pid: u32) -> Option<u64> {
@@ -82,6 +101,13 @@ mod tests {
         let stat = parse(text).unwrap();
         assert_eq!((stat.parent, stat.ticks), (70, [150, 50, 7, 3]));
         assert!(parse("71 (a) S").is_none() && parse("").is_none());
+    }
+
+    #[test]
+    fn a_machine_is_at_work_when_it_neither_idles_nor_waits() {
+        assert_eq!(busy("cpu  10 1 5 9000 700 2 3 50 4 0\ncpu0 1 1 1 1\n"), Some(21));
+        assert_eq!(busy("cpu  10 1\n"), None);
+        assert!(machine_cpu_seconds().unwrap() > 0.0);
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub(crate) fn options(folder: &Folder) -> postgres::Options {
 }
 
 /// `pgbench`, run before and after what it is compared with.
+#[derive(Default)]
 pub(crate) struct Beside {
     pgbench: Option<Pgbench>,
     seconds: u64,

@@ -14,10 +14,8 @@ use proto::table::v1::TableConfig;
 use tokio::task::JoinSet;
 
 use super::figures::{Figure, Goal, Report, ratio};
-use super::rig::Beside;
-use super::{Yardsticks, process, rounded};
+use super::{Yardsticks, process, rounded, unless_stopped};
 use crate::load::{self, place::Place};
-use crate::repo::Database;
 
 /// What the goals are.
 const ACTIONS: f64 = 1.0;
@@ -59,18 +57,13 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     let bots = arguments.tables.saturating_mul(arguments.players);
     let place = Place::own(bots.saturating_add(arguments.tables)).await?;
-    let report = measure(&place, arguments).await;
+    let report = unless_stopped(measure(&place, arguments)).await;
     place.close().await?;
     report
 }
 
 async fn measure(place: &Place, arguments: &Arguments) -> anyhow::Result<Report> {
-    let room = place.room().context("the room is our own")?;
-    let mut admin = Database::connect(&room.postgres.admin_url()).await?;
-    let with = (&mut admin, arguments.pgbench);
-    let mut beside = Beside::prepare(&room.postgres, &room.folder, with).await?;
     let idle = idle_bytes(place, arguments).await?;
-    beside.run().await?;
     let options = load::Options {
         tables: arguments.tables,
         players: arguments.players,
@@ -81,10 +74,10 @@ async fn measure(place: &Place, arguments: &Arguments) -> anyhow::Result<Report>
         key: None,
         connections: arguments.connections,
         audit: arguments.audit,
+        pgbench: arguments.pgbench,
     };
     let load = load::measure(place, &options).await?;
-    beside.run().await?;
-    let (pgbench, passed) = (beside.mean(), load.passed);
+    let (pgbench, passed) = (load.pgbench, load.passed);
     let p99 = load.latency_ms.map(|latency| latency.p99);
     let hands_per_second = load.hands_per_second;
     let mut figure =

@@ -6,12 +6,11 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use chassis::clock::{Clock as _, SystemClock};
 use client::strategy::pick;
-use client::{Client, Error, Patience, Seen, Watch};
-use primitives::{Credits, PlayerId, TableId};
+use client::{Acted, Client, Error, Heard, Play, Seen};
+use primitives::{Credits, PlayerId, TableId, UnixMicros};
 use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
 use proto::table::v1::table_update::What;
 use proto::table::v1::{SeatChanged, SeatState, TableUpdate, TableView, Turn};
@@ -21,10 +20,9 @@ use rules::RuleSet;
 
 use crate::bench::latency::Latencies;
 
-/// Before a call that nobody took is made again.
-const AGAIN: Duration = Duration::from_millis(50);
-/// Of so many decisions one may be drastic.
-const DRASTIC: usize = 8;
+/// Of so many decisions one may be drastic: four players then decide some forty times in a hand of the
+/// dice game, as steady ones do.
+const DRASTIC: usize = 3;
 
 /// What all bots add up.
 #[derive(Default)]
@@ -81,9 +79,7 @@ pub(crate) struct Place {
 
 pub(crate) struct Bot {
     place: Place,
-    /// Makes one attempt a call, so that every refusal is seen.
-    hasty: Client,
-    watch: Watch,
+    play: Play,
     clock: SystemClock,
     generator: StdRng,
     tally: Arc<Tally>,
@@ -93,13 +89,14 @@ pub(crate) struct Bot {
     stack: u64,
     /// The hand, and the decision of it that is due of this bot.
     due: Option<(u64, Turn)>,
+    /// The decision that was sent last, until it is answered.
+    asked: Option<Asked>,
 }
 
 impl Bot {
     pub(crate) fn new(place: Place, tally: Arc<Tally>) -> Bot {
         Bot {
-            hasty: place.client.with_patience(Patience::of(Duration::ZERO)),
-            watch: place.client.watch(place.table),
+            play: place.client.play(place.table),
             clock: SystemClock::new(),
             generator: StdRng::seed_from_u64(place.seed),
             tally,
@@ -108,6 +105,7 @@ impl Bot {
             seat: 0,
             stack: 0,
             due: None,
+            asked: None,
             place,
         }
     }
@@ -116,19 +114,27 @@ impl Bot {
     pub(crate) async fn play(mut self) -> Result<Latencies, Error> {
         self.sit_down().await?;
         loop {
-            match self.watch.next().await {
-                Ok(Some(Seen::Snapshot(view))) => self.see_table(*view).await?,
-                Ok(Some(Seen::Update(update))) => self.see(*update).await?,
-                Ok(Some(Seen::CaughtUp)) => {}
+            match self.play.next().await {
+                Ok(Some(Heard::Seen(seen))) => self.see_any(seen).await?,
+                Ok(Some(Heard::Acted(acted))) => self.answered(acted)?,
                 Ok(None) => return Ok(self.latencies),
                 Err(error @ Error::Gap { .. }) => self.tally.refused(&error),
                 Err(error) => return Err(error),
             }
-            while self.watch.is_live()
+            if self.play.is_live()
+                && self.asked.is_none()
                 && let Some((hand_no, turn)) = self.due.take()
             {
-                self.decide(hand_no, turn).await?;
+                self.decide(hand_no, turn)?;
             }
+        }
+    }
+
+    async fn see_any(&mut self, seen: Seen) -> Result<(), Error> {
+        match seen {
+            Seen::Snapshot(view) => self.see_table(*view).await,
+            Seen::Update(update) => self.see(*update).await,
+            Seen::CaughtUp => Ok(()),
         }
     }
 
@@ -207,38 +213,45 @@ impl Bot {
         }
     }
 
-    async fn decide(&mut self, hand_no: u64, turn: Turn) -> Result<(), Error> {
+    fn decide(&mut self, hand_no: u64, turn: Turn) -> Result<(), Error> {
         let decision = choose(&turn.legal, turn.default_move.as_ref(), &mut self.generator);
         let sent = self.clock.now();
-        let answer = self.hasty.act(self.place.table, hand_no, turn.turn, decision).await;
-        let took = self.clock.now().since(sent);
-        let Err(error) = answer else {
+        let request = self.play.decide(hand_no, turn.turn, decision)?;
+        self.asked = Some(Asked { request, sent, hand_no, turn });
+        Ok(())
+    }
+
+    fn answered(&mut self, acted: Acted) -> Result<(), Error> {
+        let Some(asked) = self.asked.take_if(|asked| asked.request == acted.request) else {
+            return Ok(());
+        };
+        let took = self.clock.now().since(asked.sent);
+        let Err(refusal) = acted.outcome else {
             self.tally.acted.fetch_add(1, Ordering::Relaxed);
             if self.tally.counts() {
                 self.latencies.add(took);
             }
             return Ok(());
         };
+        let (error, Asked { hand_no, turn, .. }) = (Error::Refused(refusal), asked);
         self.tally.refused(&error);
-        match error {
+        match error.reason() {
+            Some(ErrorReason::NotYourTurn) => Ok(()),
             // Perhaps taken, perhaps not: asked again, a decision that was taken is refused as over.
-            Error::Unanswered(_) => {
-                tokio::time::sleep(AGAIN).await;
-                self.due = Some((hand_no, turn));
-            }
-            Error::Refused(_) if error.reason() == Some(ErrorReason::NotYourTurn) => {}
+            Some(ErrorReason::Unavailable | ErrorReason::Overloaded) => self.decide(hand_no, turn),
             // Nothing to choose from leaves the default.
-            Error::Refused(_) if !turn.legal.is_empty() => {
-                self.due = Some((hand_no, Turn { legal: Vec::new(), ..turn }));
-            }
-            Error::Refused(_)
-            | Error::Address(_)
-            | Error::Channel(_)
-            | Error::Malformed(_)
-            | Error::Gap { .. } => return Err(error),
+            _ if !turn.legal.is_empty() => self.decide(hand_no, Turn { legal: Vec::new(), ..turn }),
+            _ => Err(error),
         }
-        Ok(())
     }
+}
+
+/// A decision on its way.
+struct Asked {
+    request: Vec<u8>,
+    sent: UnixMicros,
+    hand_no: u64,
+    turn: Turn,
 }
 
 /// Any legal move with the smallest amounts, and seldom one that ends the hand for the player or for
@@ -282,7 +295,7 @@ mod tests {
             folds += u32::from(chosen.kind() == MoveKind::Fold);
             assert!(chosen.kind() != MoveKind::Raise || chosen.amount == 5);
         }
-        assert!((50..200).contains(&folds), "a third of an eighth: {folds}");
+        assert!((200..340).contains(&folds), "a third of a third: {folds}");
     }
 
     #[test]

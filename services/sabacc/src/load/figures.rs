@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::Options;
 use super::crowd::Played;
 use super::place::Audited;
+use crate::bench::figures::ratio;
 use crate::bench::gauge::Reading;
 use crate::bench::latency::Spread;
 use crate::bench::{rounded, shown};
@@ -33,6 +34,10 @@ pub(crate) struct Figures {
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
     pub(crate) wal_bytes_per_action: Option<f64>,
     pub(crate) disk_bytes_per_action: Option<f64>,
+    /// Transactions a second of `pgbench` on the same PostgreSQL; nothing where it did not run.
+    pub(crate) pgbench: Option<f64>,
+    /// Actions a second, as so many times that.
+    pub(crate) actions_of_pgbench: Option<f64>,
     /// Nothing where the logs are out of reach.
     pub(crate) audit: Option<Audited>,
     /// No audit failed.
@@ -64,9 +69,19 @@ impl Figures {
             cpu_seconds: after.cpu_since(before),
             wal_bytes_per_action: wal,
             disk_bytes_per_action: disk,
+            pgbench: None,
+            actions_of_pgbench: None,
             audit,
             passed: audit.is_none_or(|audit| audit.passed == audit.hands && audit.ledger),
         }
+    }
+}
+
+impl Figures {
+    /// The same beside `pgbench`.
+    pub(crate) fn beside(self, pgbench: Option<f64>) -> Figures {
+        let actions_of_pgbench = ratio(Some(self.actions_per_second), pgbench);
+        Figures { pgbench, actions_of_pgbench, ..self }
     }
 }
 
@@ -93,6 +108,13 @@ impl fmt::Display for Figures {
         writeln!(f, "processor seconds: {}", cpu.join(", "))?;
         let (wal, disk) = (shown(self.wal_bytes_per_action), shown(self.disk_bytes_per_action));
         writeln!(f, "bytes an action: write-ahead log {wal}, disk {disk}")?;
+        if let Some(pgbench) = self.pgbench {
+            let ratio = shown(self.actions_of_pgbench);
+            writeln!(
+                f,
+                "pgbench: {pgbench} transactions a second; actions are {ratio} times that"
+            )?;
+        }
         match self.audit {
             Some(Audited { ended, hands, passed, ledger }) => {
                 let books = if ledger {

@@ -15,9 +15,10 @@ use tempfile::TempDir;
 use super::Options;
 use crate::bench::bar::Bar;
 use crate::bench::gauge::{Gauge, Server};
-use crate::bench::rig;
+use crate::bench::rig::{self, Beside};
 use crate::folder::Folder;
 use crate::logs::Logs;
+use crate::repo::Database;
 use crate::room::{self, Plan, Room};
 use crate::say::Progress;
 use crate::{audits, say};
@@ -104,11 +105,6 @@ impl Place {
         Ok(Place { url, issuer, folder: Some(folder), server, own: Some((room, dir)) })
     }
 
-    /// The room of one's own, where it is.
-    pub(crate) fn room(&self) -> Option<&Room> {
-        self.own.as_ref().map(|(room, _)| room)
-    }
-
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -126,6 +122,15 @@ impl Place {
     /// What tells how much the room uses.
     pub(crate) async fn gauge(&self) -> anyhow::Result<Gauge> {
         Gauge::open(&self.server).await
+    }
+
+    /// `pgbench` on the PostgreSQL of a room of one's own; nowhere else, where it would be in the way.
+    pub(crate) async fn beside(&self, seconds: u64) -> anyhow::Result<Beside> {
+        let Some((room, _)) = self.own.as_ref().filter(|_| seconds > 0) else {
+            return Ok(Beside::default());
+        };
+        let mut admin = Database::connect(&room.postgres.admin_url()).await?;
+        Beside::prepare(&room.postgres, &room.folder, (&mut admin, seconds)).await
     }
 
     /// Audits up to `most` hands of these tables and the whole ledger; nothing where the logs are

@@ -1,0 +1,122 @@
+//! How fast the log takes events: `cargo bench -p eventlog`.
+//!
+//! Beside the log, in the same run, on the same server, in turns: **the floor**, which is the same rows
+//! put into the same tables by one connection that knows nothing of fences, chains or callers, in
+//! batches of the size that the log had on the average just before. So a ratio means the same on any
+//! machine, and 1 would be a log that costs nothing beside its rows.
+//!
+//! The server is a private cluster of its own that waits for the disk, or the one of `DATABASE_URL`
+//! (whose administrator it must be). A database is made and left there.
+
+mod log;
+mod raw;
+mod rows;
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use chassis::postgres::{Environment, Options, obtain};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+
+const PASSWORD: &str = "for-benchmarks-only";
+const ROUNDS: usize = 5;
+const SPAN: Duration = Duration::from_millis(1500);
+
+/// What was measured in one span.
+#[derive(Clone, Copy, Default)]
+struct Rate {
+    events: u64,
+    commits: u64,
+    seconds: f64,
+}
+
+impl Rate {
+    #[expect(clippy::cast_precision_loss, reason = "a rate")]
+    fn per_second(self) -> f64 {
+        self.events as f64 / self.seconds
+    }
+
+    fn batch(self) -> u64 {
+        (self.events + self.commits / 2) / self.commits.max(1)
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run())
+}
+
+async fn run() -> anyhow::Result<()> {
+    let data = tempfile::Builder::new().prefix("sabacc-bench-").tempdir()?;
+    let mut options = Options::new(data.path(), Environment::read());
+    options.ephemeral = true;
+    let server = obtain(&options).await?;
+    let database = format!("bench_{}", std::process::id());
+    let mut admin = PgConnection::connect(&server.admin_url()).await?;
+    // A number in a name breaks out of nothing.
+    let create = AssertSqlSafe(format!("CREATE DATABASE {database} TEMPLATE template0"));
+    sqlx::raw_sql(create).execute(&mut admin).await?;
+    let admin = server.url_of(&database);
+    eventlog::migrate(&admin, "table", Some(PASSWORD)).await?;
+    eventlog::migrate(&admin, "dealer", Some(PASSWORD)).await?;
+    say(&server.describe());
+    measure(&admin).await?;
+    server.stop().await.context("stopping the server")
+}
+
+async fn measure(admin: &str) -> anyhow::Result<()> {
+    let log = log::open(&as_role(admin, "sabacc_table")).await?;
+    let mut raw = raw::Raw::connect(&as_role(admin, "sabacc_dealer")).await?;
+    say(
+        "                          log: events/s (a commit)   floor: events/s (FROM)   ratio (FROM)",
+    );
+    let mut all: Vec<Vec<Round>> = vec![Vec::new(); log::LOADS.len()];
+    for _ in 0..ROUNDS {
+        for (load, rounds) in log::LOADS.iter().zip(&mut all) {
+            let ours = load.run(&log).await?;
+            let floor = raw.run(raw::IN_SELECT, ours.batch()).await?;
+            let from = raw.run(raw::IN_FROM, ours.batch()).await?;
+            let round = Round { ours, floor, from };
+            round.say(load.name());
+            rounds.push(round);
+        }
+    }
+    say("median of the rounds, by the ratio:");
+    for (load, mut rounds) in log::LOADS.iter().zip(all) {
+        rounds.sort_by(|a, b| a.ratio().total_cmp(&b.ratio()));
+        rounds[rounds.len() / 2].say(load.name());
+    }
+    Ok(())
+}
+
+/// One after the other, so that a busy machine is as busy for all.
+#[derive(Clone, Copy)]
+struct Round {
+    ours: Rate,
+    floor: Rate,
+    from: Rate,
+}
+
+impl Round {
+    fn ratio(self) -> f64 {
+        self.ours.per_second() / self.floor.per_second()
+    }
+
+    fn say(self, name: &str) {
+        let [ours, floor, from] = [self.ours, self.floor, self.from].map(Rate::per_second);
+        let (batch, ratio, other) = (self.ours.batch(), self.ratio(), ours / from);
+        say(&format!(
+            "{name:20} {ours:16.0} ({batch:5})  {floor:17.0} ({from:6.0})  {ratio:8.2} ({other:.2})"
+        ));
+    }
+}
+
+/// The same database as somebody else: what an address says last counts.
+fn as_role(url: &str, role: &str) -> String {
+    let joint = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{joint}user={role}&password={PASSWORD}")
+}
+
+#[expect(clippy::print_stdout, reason = "a benchmark talks to people")]
+fn say(line: &str) {
+    println!("{line}");
+}

@@ -1,0 +1,48 @@
+//! What an account takes that nobody uses: memory of the wallet while it runs, time when it starts.
+
+use anyhow::Context as _;
+use chassis::auth::Role;
+use chassis::channel::Bearer;
+use chassis::ids::IdMaker;
+use proto::wallet::v1::OpenAccountsRequest;
+use proto::wallet::v1::wallet_service_client::WalletServiceClient;
+use tonic::Request;
+
+use crate::bench::bar::Bar;
+use crate::bench::child::Wallet;
+use crate::bench::{process, rounded};
+
+/// Accounts opened by one call, the most that one takes.
+const AT_ONCE: u32 = 1000;
+/// Calls before it counts.
+const FIRST: u32 = 5;
+
+/// Opens so many accounts; bytes of memory that the wallet's process grew by for each.
+#[expect(clippy::cast_precision_loss, reason = "bytes of one process stay far below 2^52")]
+pub(super) async fn open(wallet: &Wallet, count: u32) -> anyhow::Result<Option<f64>> {
+    let pid = wallet.pid().context("the wallet runs")?;
+    let mut accounts = WalletServiceClient::new(wallet.channel()?);
+    let (token, ids, bar) =
+        (Bearer::new(&wallet.token(Role::Operator)), IdMaker::system(), Bar::new());
+    // The first few pay for what is made once, and are not counted.
+    let (mut opened, mut before) = (0, None);
+    let all = AT_ONCE.saturating_mul(FIRST).saturating_add(count);
+    while opened < all {
+        if opened == AT_ONCE.saturating_mul(FIRST) {
+            before = process::resident_bytes(pid);
+        }
+        let some = AT_ONCE.min(all - opened);
+        let mut request = Request::new(OpenAccountsRequest {
+            request_id: ids.request_id().bytes().to_vec(),
+            player_ids: (0..some).map(|_| ids.player_id().bytes().to_vec()).collect(),
+        });
+        token.bear(&mut request);
+        accounts.open_accounts(request).await?;
+        opened += some;
+        bar.show("accounts", (opened.into(), all.into()), "opened");
+    }
+    let grown = process::resident_bytes(pid).zip(before).map(|(after, before)| {
+        rounded(after.saturating_sub(before) as f64 / f64::from(count.max(1)))
+    });
+    Ok(grown)
+}

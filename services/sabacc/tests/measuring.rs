@@ -1,0 +1,209 @@
+//! `sabacc load` and `sabacc bench`, run for a moment: what they measure is there and was checked.
+//! How fast anything was is not: that depends on whatever else the machine does.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn sabacc(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sabacc"));
+    for name in ["DATABASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT", "RUST_LOG", "SABACC_CONFIG"] {
+        command.env_remove(name);
+    }
+    command.args(arguments).output().unwrap()
+}
+
+/// The one line of JSON, of a run that went well.
+fn measured(arguments: &[&str]) -> Value {
+    let output = sabacc(&[arguments, &["--json"]].concat());
+    let (said, complained) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{arguments:?}: {said}{complained}");
+    assert_eq!(said.lines().count(), 1, "with --json only the line: {said}");
+    serde_json::from_str(&said).unwrap()
+}
+
+fn positive(value: &Value, of: &str) {
+    assert!(value.as_f64().is_some_and(|figure| figure > 0.0), "{of}: {value}");
+}
+
+/// Percentiles are there and in their order.
+fn spread(latency: &Value) {
+    let at = |name: &str| latency[name].as_f64().unwrap();
+    let [p50, p95, p99, max] = ["p50", "p95", "p99", "max"].map(at);
+    assert!(0.0 < p50 && p50 <= p95 && p95 <= p99 && p99 <= max, "{latency}");
+}
+
+/// A figure of a bench: everything that every one has.
+fn figure(figure: &Value) {
+    positive(&figure["operations"], "operations");
+    positive(&figure["rate"], "rate");
+    spread(&figure["latency_ms"]);
+    let cpu = figure["cpu_seconds"].as_object().unwrap();
+    assert!(cpu.contains_key("sabacc") && cpu.contains_key("postgresql"), "{cpu:?}");
+    assert!(!figure["ratios"].as_object().unwrap().is_empty(), "{figure}");
+}
+
+#[test]
+fn load_plays_measures_and_audits() {
+    let load = measured(&[
+        "load",
+        "--tables",
+        "2",
+        "--players",
+        "2",
+        "--seconds",
+        "2",
+        "--warm-up",
+        "0",
+        "--audit",
+        "3",
+    ]);
+    assert_eq!((&load["tables"], &load["players"]), (&2.into(), &2.into()));
+    positive(&load["actions"], "actions");
+    positive(&load["actions_per_second"], "actions a second");
+    positive(&load["wal_bytes_per_action"], "write-ahead log");
+    spread(&load["latency_ms"]);
+    assert!(load["hands_per_second"].is_number() && load["disk_bytes_per_action"].is_number());
+    assert!(load["errors"].is_object(), "{load}");
+    positive(&load["cpu_seconds"]["sabacc"], "processor time");
+    positive(&load["cpu_seconds"]["postgresql"], "PostgreSQL's processor time");
+    let audit = &load["audit"];
+    let count = |name: &str| audit[name].as_u64().unwrap();
+    assert!(count("ended") > 0 && count("hands") > 0 && count("hands") <= 3, "{audit}");
+    assert_eq!(count("passed"), count("hands"));
+    assert_eq!((&audit["ledger"], &load["passed"]), (&true.into(), &true.into()));
+}
+
+#[test]
+fn the_log_is_measured_beside_its_floor() {
+    let log = measured(&["bench", "log", "--seconds", "1", "--clients", "4", "--pgbench", "0"]);
+    assert_eq!(log["measured"], "log");
+    assert_eq!(log["yardsticks"]["pgbench"], Value::Null, "it was not asked for");
+    let [append] = &log["figures"].as_array().unwrap()[..] else { panic!("one figure: {log}") };
+    figure(append);
+    positive(&append["floor"]["rate"], "the floor");
+    positive(&append["ratios"]["UNNEST"], "of the floor");
+    assert!(append["goals"][0]["reached"].is_boolean(), "{append}");
+}
+
+#[test]
+fn the_ledger_is_measured_at_once_and_alone() {
+    let ledger =
+        measured(&["bench", "ledger", "--seconds", "1", "--clients", "4", "--pgbench", "1"]);
+    let figures = ledger["figures"].as_array().unwrap();
+    figures.iter().for_each(figure);
+    let named = |name: &str| figures.iter().find(|figure| figure["name"] == name).unwrap();
+    assert_eq!((&named("unary")["clients"], &named("alone")["clients"]), (&4.into(), &1.into()));
+    positive(&named("unary")["cpu_seconds"]["wallet"], "the wallet's processor time");
+    positive(&ledger["yardsticks"]["bare_unary_ms"], "a bare call");
+    positive(&ledger["yardsticks"]["single_commit_ms"], "a commit");
+    // Where there is no pgbench there is no figure, and no goal is called reached or missed.
+    let (pgbench, goal) = (&ledger["yardsticks"]["pgbench"], &named("unary")["goals"][0]);
+    assert_eq!(pgbench.is_null(), goal["reached"].is_null(), "{ledger}");
+}
+
+#[test]
+fn a_table_is_measured_at_play_and_idle() {
+    let table = measured(&[
+        "bench",
+        "table",
+        "--tables",
+        "2",
+        "--players",
+        "2",
+        "--seconds",
+        "1",
+        "--idle",
+        "20",
+        "--pgbench",
+        "0",
+        "--audit",
+        "2",
+    ]);
+    figure(&table["figures"][0]);
+    assert!(table["sizes"]["bytes_per_idle_table"].is_number(), "{table}");
+    assert_eq!(table["passed"], true, "what was played was audited");
+}
+
+#[test]
+fn a_wrong_argument_is_told_what_would_be_right() {
+    for (arguments, advice) in [
+        (&["load"][..], "--tables <N>"),
+        (&["load", "--tables", "1", "--players", "1", "--seconds", "1"], "1 is not in 2..=10"),
+        (&["load", "--tables", "0", "--players", "2", "--seconds", "1"], "0 is not in 1..="),
+        (
+            &[
+                "load",
+                "--tables",
+                "1",
+                "--players",
+                "2",
+                "--seconds",
+                "1",
+                "--server",
+                "http://a:1",
+            ],
+            "--key <FILE>",
+        ),
+        (
+            &[
+                "--data",
+                "x",
+                "load",
+                "--tables",
+                "1",
+                "--players",
+                "2",
+                "--seconds",
+                "1",
+                "--server",
+                "http://a:1",
+                "--key",
+                "k",
+            ],
+            "leave one of them away",
+        ),
+        (
+            &[
+                "load",
+                "--tables",
+                "1",
+                "--players",
+                "2",
+                "--seconds",
+                "1",
+                "--server",
+                "http://a:1",
+                "--key",
+                "no-such-file.pem",
+            ],
+            "the key no-such-file.pem cannot be read",
+        ),
+        (&["bench"], "ledger"),
+        (&["bench", "log", "--clients", "0"], "0 is not in 1..="),
+    ] {
+        let output = sabacc(arguments);
+        let complained = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            !output.status.success() && complained.contains(advice),
+            "{arguments:?}: {complained}"
+        );
+    }
+}
+
+#[test]
+fn a_folder_in_which_no_room_runs_says_how_to_get_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().to_str().unwrap();
+    let load = ["load", "--tables", "1", "--players", "2", "--seconds", "1"];
+    let output = sabacc(&[&["--data", data], &load[..]].concat());
+    let complained = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        complained.contains("no room runs in") && complained.contains("sabacc up"),
+        "{complained}"
+    );
+    assert!(!output.status.success());
+}
