@@ -38,8 +38,8 @@ pub(crate) const SERVICE: &str = "wallet";
 pub(crate) const LOG: &str = "wallet/0";
 
 const MIGRATIONS: &[(i64, &str, &str)] = &[(100, "books", include_str!("repo/sql/0100_books.sql"))];
-/// How often a read is tried where its connection turns out to be dead.
-const TRIES: u32 = 3;
+/// How often a read is tried where its connection turns out to be dead: all that wait may be.
+const TRIES: u32 = 10;
 
 /// The tables, to read and to build.
 #[derive(Clone)]

@@ -18,6 +18,7 @@ use sabacc_wallet::shell;
 use tokio::task::JoinHandle;
 use tonic::Request;
 
+use crate::batches::bring;
 use crate::house::{TABLE, id, own, player};
 
 struct Life {
@@ -110,5 +111,65 @@ async fn credits_outlive_the_process() {
     let listed = accounts.list_entries(life.call(Role::Auditor, "a", ask)).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&listed), Some(ErrorReason::BadField), "whose account?");
     drop((accounts, settlement));
+    life.end().await;
+}
+
+/// A stream that stays open does not hold the wallet, and what it was asked is answered in order.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_of_transfers_and_a_stop() {
+    let url = testkit::postgres().await.unwrap().database("stream").await.unwrap();
+    shell::migrate(&url, None).await.unwrap();
+    let life = Life::begin(&url).await;
+    let mut accounts = WalletServiceClient::new(life.channel.clone());
+    let mut settlement = SettlementServiceClient::new(life.channel.clone());
+    let open = pb::OpenAccountsRequest {
+        request_id: id(1).0.to_vec(),
+        player_ids: vec![player(1).0.to_vec()],
+    };
+    accounts.open_accounts(life.call(Role::Operator, "ops", open)).await.unwrap();
+    let issue = pb::IssueRequest {
+        request_id: id(2).0.to_vec(),
+        player_id: player(1).0.to_vec(),
+        amount: 2000,
+        reason: "welcome".into(),
+    };
+    accounts.issue(life.call(Role::Operator, "ops", issue)).await.unwrap();
+
+    let (send, sent) = tokio::sync::mpsc::channel(16);
+    let requests = futures_util::stream::unfold(sent, |mut sent| async move {
+        sent.recv().await.map(|request| (request, sent))
+    });
+    let call = life.call(Role::Service, "table", requests);
+    let mut results = settlement.post(call).await.unwrap().into_inner();
+    let sending = send.clone();
+    let sender = tokio::spawn(async move {
+        for n in 0..3000 {
+            let mut transfer = bring(100 + n, 1, 1);
+            transfer.linked = n == 5;
+            let request = pb::PostRequest { transfer: Some(transfer) };
+            sending.send(request).await.unwrap();
+        }
+    });
+    let (mut posted, mut short) = (0, 0);
+    for n in 0..3000 {
+        let result = results.message().await.unwrap().unwrap().result.unwrap();
+        assert_eq!(result.transfer_id, id(100 + n).0, "in their order");
+        match result.outcome.unwrap() {
+            pb::post_result::Outcome::Position(_) => posted += 1,
+            pb::post_result::Outcome::Refused(refused) => {
+                let linked = refused.reason() == ErrorReason::BadField && n == 5;
+                let broke = refused.refusal() == pb::Refusal::InsufficientCredits;
+                assert!(linked || broke, "{refused:?}");
+                short += 1;
+            }
+        }
+    }
+    sender.await.unwrap();
+    assert_eq!((posted, short), (2000, 1000));
+    drop((accounts, settlement));
+    life.drain.begin();
+    let told = results.message().await.unwrap_err();
+    assert_eq!(wire::status::reason_of(&told), Some(ErrorReason::Unavailable));
+    drop((results, send));
     life.end().await;
 }

@@ -1,0 +1,245 @@
+//! Trouble with a real database under load: nothing lost, nothing twice, and back by itself.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eventlog::{PgStore, Position, Reader, Store};
+use ledger::{Account, Refusal};
+use primitives::Credits;
+use sabacc_wallet::command::Request;
+use sabacc_wallet::{Done, Problem};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use tokio::task::JoinSet;
+
+use crate::house::{BEGIN, House, buy_in, cash_out, insist, issue, own, redeem, seat, tester};
+
+const PLAYERS: u8 = 8;
+const EACH: u64 = 30;
+
+async fn run(url: &str, statement: &str) {
+    let mut admin = PgConnection::connect(url).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(statement.to_owned())).execute(&mut admin).await.unwrap();
+}
+
+/// Ends every connection of the wallet, whatever it is doing.
+const CUT: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+     WHERE datname = current_database() AND application_name = 'sabacc-wallet'";
+
+/// Requests of one player: in and out again, so that each leaves a trace of its own.
+fn wishes(n: u8) -> Vec<Request> {
+    let first = u64::from(n) * 1000;
+    (0..EACH)
+        .map(|k| match k % 2 {
+            0 => buy_in(first + k, n, 10),
+            _ => cash_out(first + k, n, 10),
+        })
+        .collect()
+}
+
+/// Every player insists on his own, while `trouble` happens; what each was told first.
+async fn under_load(
+    house: &House<PgStore>,
+    trouble: impl Future<Output = ()>,
+) -> BTreeMap<u8, Vec<Done>> {
+    let mut callers = JoinSet::new();
+    for n in 0..PLAYERS {
+        let wallet = house.wallet.clone();
+        callers.spawn(async move {
+            let mut told = Vec::new();
+            for request in wishes(n) {
+                told.push(insist(&wallet, request).await.expect("he has enough"));
+            }
+            (n, told)
+        });
+    }
+    trouble.await;
+    callers.join_all().await.into_iter().collect()
+}
+
+/// All is on record once, repeats are told the same, and the tables say so too.
+async fn nothing_lost_nothing_twice(house: &House<PgStore>, told: BTreeMap<u8, Vec<Done>>) {
+    let books = house.books().await;
+    for (n, told) in told {
+        let lines: Vec<u64> =
+            books.lines(own(n)).iter().skip(1).map(|(position, ..)| *position).collect();
+        let positions: Vec<u64> = told.iter().map(|done| done.position.0).collect();
+        assert_eq!(lines, positions, "player {n}");
+        for (request, first) in wishes(n).into_iter().zip(told) {
+            assert_eq!(house.insist(request).await, Ok(first));
+        }
+    }
+    assert_eq!(house.books().await, books, "repeats change nothing");
+    house.is_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_goes_and_comes_back() {
+    let (house, url) = House::in_town("gone").await;
+    house.welcome(PLAYERS, 100).await;
+    let name = url.rsplit('/').next().unwrap().split('?').next().unwrap().to_owned();
+    let other = url.replacen(&name, "postgres", 1);
+    let trouble = async {
+        for _ in 0..2 {
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            let close = format!("ALTER DATABASE \"{name}\" ALLOW_CONNECTIONS false");
+            run(&other, &close).await;
+            let cut = CUT.replace("current_database()", &format!("'{name}'"));
+            run(&other, &cut).await;
+            // Longer than the wallet is patient.
+            tokio::time::sleep(Duration::from_millis(800)).await;
+            run(&other, &format!("ALTER DATABASE \"{name}\" ALLOW_CONNECTIONS true")).await;
+        }
+    };
+    let told = under_load(&house, trouble).await;
+    nothing_lost_nothing_twice(&house, told).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_are_cut_again_and_again() {
+    let (house, url) = House::in_town("cut").await;
+    house.welcome(PLAYERS, 100).await;
+    let trouble = async {
+        for _ in 0..15 {
+            tokio::time::sleep(Duration::from_millis(11)).await;
+            run(&url, CUT).await;
+        }
+    };
+    let told = under_load(&house, trouble).await;
+    nothing_lost_nothing_twice(&house, told).await;
+}
+
+/// The server ends the connection within COMMIT: what was written is undone, and the wallet cannot
+/// know that before it asks.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_is_cut_within_commit() {
+    let (house, url) = House::in_town("commit").await;
+    house.welcome(PLAYERS, 100).await;
+    let trap = "SET search_path = wallet; CREATE SEQUENCE commits; \
+         CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+             IF nextval('wallet.commits') % 5 = 0 THEN \
+                 PERFORM pg_terminate_backend(pg_backend_pid()); END IF; \
+             RETURN NULL; END $$; \
+         CREATE CONSTRAINT TRIGGER cut AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED \
+             FOR EACH ROW EXECUTE FUNCTION cut()";
+    let trouble = async {
+        run(&url, trap).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        run(&url, "DROP TRIGGER cut ON wallet.entries").await;
+    };
+    let told = under_load(&house, trouble).await;
+    nothing_lost_nothing_twice(&house, told).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_is_full_for_a_while() {
+    let (house, url) = House::in_town("full").await;
+    house.welcome(PLAYERS, 100).await;
+    let full = "SET search_path = wallet; \
+         CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+             RAISE EXCEPTION 'could not extend file: No space left on device' \
+                 USING ERRCODE = 'disk_full'; END $$; \
+         CREATE TRIGGER full_disk BEFORE INSERT ON events EXECUTE FUNCTION full_disk()";
+    let before = house.books().await;
+    run(&url, full).await;
+    assert_eq!(house.ask(buy_in(9000, 0, 1)).await, Err(Problem::Unavailable));
+    assert_eq!(house.books().await, before);
+    let trouble = async {
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        run(&url, "DROP TRIGGER full_disk ON wallet.events").await;
+    };
+    let told = under_load(&house, trouble).await;
+    nothing_lost_nothing_twice(&house, told).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_wallets_that_want_the_same_log() {
+    let (house, url) = House::in_town("two").await;
+    house.welcome(PLAYERS, 100).await;
+    let other = House::at(&url, house.clock.clone()).await;
+    let mut callers = JoinSet::new();
+    for n in 0..PLAYERS {
+        let wallets = [house.wallet.clone(), other.wallet.clone()];
+        callers.spawn(async move {
+            let mut told = Vec::new();
+            // The same request at both: whoever has the log answers it.
+            for (k, request) in wishes(n).into_iter().take(6).enumerate() {
+                let first = insist(&wallets[k % 2], request.clone()).await.expect("he has enough");
+                let second = insist(&wallets[(k + 1) % 2], request).await;
+                assert_eq!(second, Ok(first));
+                told.push(first.position.0);
+            }
+            (n, told)
+        });
+    }
+    let told = callers.join_all().await;
+    let books = house.books().await;
+    for (n, told) in told {
+        let lines: Vec<u64> = books.lines(own(n)).iter().skip(1).map(|line| line.0).collect();
+        assert_eq!(lines, told);
+    }
+    house.is_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_steps_back_an_hour() {
+    let (house, _) = House::in_town("clock").await;
+    house.clock.set(BEGIN + 7_200_000_000);
+    house.welcome(1, 100).await;
+    house.ask(buy_in(1, 0, 10)).await.unwrap();
+    house.clock.set(BEGIN + 3_600_000_000);
+    house.ask(buy_in(2, 0, 10)).await.unwrap();
+    house.ask(cash_out(3, 0, 5)).await.unwrap();
+    let reader = Reader::new(Arc::clone(&house.store) as Arc<dyn Store>, "wallet/0");
+    let events = reader.read(Position(0), 100).await.unwrap();
+    assert!(events.is_sorted_by_key(|event| event.recorded_at), "no time goes back");
+    assert!(events[0].recorded_at.0 >= BEGIN + 7_200_000_000);
+    assert_eq!(house.balance(seat(0)).await, 15);
+    house.is_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_request_and_the_last_credit_from_100_callers() {
+    let (house, _) = House::in_town("hundred").await;
+    house.welcome(2, 1).await;
+    let mut callers = JoinSet::new();
+    for n in 0..100_u64 {
+        let wallet = house.wallet.clone();
+        callers.spawn(async move {
+            let same = wallet.ask(buy_in(7, 0, 1), tester()).await;
+            let own = if n % 2 == 0 { buy_in(100 + n, 1, 1) } else { redeem(100 + n, 1, 1) };
+            (same, wallet.ask(own, tester()).await)
+        });
+    }
+    let answers = callers.join_all().await;
+    let (first, _) = answers[0];
+    assert!(first.is_ok() && answers.iter().all(|(same, _)| *same == first), "{answers:?}");
+    assert_eq!(answers.iter().filter(|(_, own)| own.is_ok()).count(), 1);
+    let broke = Refusal::InsufficientCredits { account: own(1), short: Credits::of(1) };
+    let refused = answers.iter().filter(|(_, own)| *own == Err(Problem::Refused(broke)));
+    assert_eq!(refused.count(), 99);
+    assert_eq!(house.balance(seat(0)).await, 1);
+    house.is_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn amounts_at_the_limits_of_their_type() {
+    const MOST: i64 = (1 << 53) - 1;
+    let (house, _) = House::in_town("most").await;
+    house.welcome(1, 1).await;
+    house.ask(redeem(1, 0, 1)).await.unwrap();
+    house.ask(issue(2, 0, MOST)).await.unwrap();
+    let over = Refusal::BalanceOutOfRange { account: Account::Issuance };
+    assert_eq!(house.ask(issue(3, 0, 1)).await, Err(Problem::Refused(over)));
+    house.ask(buy_in(4, 0, MOST)).await.unwrap();
+    let short = Refusal::InsufficientCredits { account: own(0), short: Credits::of(1) };
+    assert_eq!(house.ask(buy_in(5, 0, 1)).await, Err(Problem::Refused(short)));
+    house.ask(cash_out(6, 0, MOST)).await.unwrap();
+    house.is_sound().await;
+    let books = house.books().await;
+    assert_eq!((books.balance(own(0)), books.balance(Account::Issuance)), (MOST, -MOST));
+    house.ask(redeem(7, 0, MOST)).await.unwrap();
+    assert_eq!(house.books().await.ledger.balance(&own(0)), Some(ledger::Amount::ZERO));
+    house.is_sound().await;
+    assert!(house.ask(issue(8, 0, 1)).await.is_ok());
+}
