@@ -90,16 +90,38 @@ fn the_log_is_measured_beside_its_floor() {
 }
 
 #[test]
-fn the_ledger_is_measured_at_once_and_alone() {
-    let ledger =
-        measured(&["bench", "ledger", "--seconds", "1", "--clients", "4", "--pgbench", "1"]);
+fn the_ledger_is_measured_in_every_way_there_is() {
+    let ledger = measured(&[
+        "bench",
+        "ledger",
+        "--seconds",
+        "1",
+        "--clients",
+        "4",
+        "--batch",
+        "20",
+        "--window",
+        "4",
+        "--accounts",
+        "2000",
+        "--pgbench",
+        "1",
+    ]);
     let figures = ledger["figures"].as_array().unwrap();
     figures.iter().for_each(figure);
     let named = |name: &str| figures.iter().find(|figure| figure["name"] == name).unwrap();
+    for name in ["unary", "stream", "batch"] {
+        positive(&named(name)["cpu_seconds"]["wallet"], "the wallet's processor time");
+        positive(&named(name)["floor"]["rate"], "the floor");
+        positive(&named(name)["wal_bytes_per_operation"], "write-ahead log");
+    }
+    assert_eq!(named("batch")["operations"].as_u64().unwrap() % 20, 0, "whole batches");
     assert_eq!((&named("unary")["clients"], &named("alone")["clients"]), (&4.into(), &1.into()));
-    positive(&named("unary")["cpu_seconds"]["wallet"], "the wallet's processor time");
     positive(&ledger["yardsticks"]["bare_unary_ms"], "a bare call");
     positive(&ledger["yardsticks"]["single_commit_ms"], "a commit");
+    assert_eq!(ledger["sizes"]["idle_accounts"], 2000.0);
+    assert!(ledger["sizes"]["bytes_per_idle_account"].is_number(), "{ledger}");
+    positive(&ledger["sizes"]["seconds_to_be_ready_again"], "its second start");
     // Where there is no pgbench there is no figure, and no goal is called reached or missed.
     let (pgbench, goal) = (&ledger["yardsticks"]["pgbench"], &named("unary")["goals"][0]);
     assert_eq!(pgbench.is_null(), goal["reached"].is_null(), "{ledger}");

@@ -1,4 +1,4 @@
-//! `sabacc bench table`: what [`load`](crate::load) measures, beside `pgbench`, and what a table costs
+//! `sabacc bench table`: what [`load`] measures, beside `pgbench`, and what a table costs
 //! that does nothing.
 //!
 //! The idle tables are opened in the room before anybody plays, with nobody at them; what the memory
