@@ -147,6 +147,8 @@ fn a_table_is_measured_at_play_and_idle() {
     ]);
     figure(&table["figures"][0]);
     assert!(table["sizes"]["bytes_per_idle_table"].is_number(), "{table}");
+    positive(&table["sizes"]["hands_audited"], "hands that were audited");
+    assert!(table["sizes"]["errors"].is_number(), "{table}");
     assert_eq!(table["passed"], true, "what was played was audited");
 }
 

@@ -62,6 +62,7 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     report
 }
 
+#[expect(clippy::cast_precision_loss, reason = "counts of one run stay far below 2^52")]
 async fn measure(place: &Place, arguments: &Arguments) -> anyhow::Result<Report> {
     let idle = idle_bytes(place, arguments).await?;
     let options = load::Options {
@@ -80,6 +81,8 @@ async fn measure(place: &Place, arguments: &Arguments) -> anyhow::Result<Report>
     let (pgbench, passed) = (load.pgbench, load.passed);
     let p99 = load.latency_ms.map(|latency| latency.p99);
     let hands_per_second = load.hands_per_second;
+    let errors: u64 = load.errors.values().sum();
+    let audited = load.audit.map(|audit| audit.hands as f64);
     let mut figure =
         Figure::of_load(load, arguments.tables).beside("pgbench", pgbench, Some(ACTIONS));
     figure.goals.push(Goal::at_most(&format!("{P99_MS} ms for 99 of 100 actions"), p99, P99_MS));
@@ -87,6 +90,8 @@ async fn measure(place: &Place, arguments: &Arguments) -> anyhow::Result<Report>
     let mut report = yardsticks.report("table", arguments.seconds, vec![figure]);
     report.sizes = BTreeMap::from([
         ("bytes_per_idle_table", idle),
+        ("errors", Some(errors as f64)),
+        ("hands_audited", audited),
         ("hands_per_second", Some(hands_per_second)),
         ("hands_per_second_of_pgbench", ratio(Some(hands_per_second), pgbench)),
     ]);
