@@ -37,7 +37,13 @@ pub struct Group {
 /// Rows for a service's own tables, written by the statement that writes the events: see
 /// [`Projection`](crate::Projection).
 pub trait Rows: Send + Sync + fmt::Debug {
-    /// Adds the values of the parameters from the 22nd on, in order. Every implementation for one
-    /// projection adds the same number of the same types.
+    /// Common table expressions in place of the projection's, for rows that need only a part of its
+    /// tables: each one more costs the statement a fixed time, rows or none.
+    fn ctes(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Adds the values of the parameters from the 22nd on, in order. All rows for the same
+    /// expressions add the same number of the same types.
     fn bind(&self, arguments: &mut PgArguments) -> Result<(), BoxDynError>;
 }

@@ -45,6 +45,7 @@ use crate::event::{Event, Position, Stored, Version};
 use crate::store::{Appended, Batch, Claim, Claimed, Fence, Renewal, Store, StoreError};
 use error::{Trouble, in_time};
 use link::{Links, options, set_session};
+use projection::Statements;
 
 /// How many connections a store may have.
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +65,7 @@ pub struct PgStore {
     links: Links,
     readers: PgPool,
     projection: Projection,
-    /// The statement that appends.
-    append: Arc<str>,
+    statements: Statements,
 }
 
 /// How often a read is tried where its connection turns out to be dead.
@@ -100,8 +100,7 @@ impl PgStore {
         }
         links.put_back(link);
         let readers = readers(options, schema, pools);
-        let append = projection.append();
-        Ok(Arc::new(PgStore { links, readers, projection, append }))
+        Ok(Arc::new(PgStore { links, readers, projection, statements: Statements::default() }))
     }
 }
 
@@ -117,7 +116,8 @@ impl PgStore {
         let mut arguments = sql::append_arguments(batch)?;
         let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
         rows.bind(&mut arguments).map_err(sqlx::Error::Encode)?;
-        sql::append(link, &self.append, arguments).await
+        let statement = self.statements.with(rows.ctes().unwrap_or(self.projection.ctes));
+        sql::append(link, &statement, arguments).await
     }
 }
 

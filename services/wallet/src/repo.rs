@@ -60,12 +60,18 @@ pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(),
     eventlog::migrate_with(admin_url, SERVICE, role_password, MIGRATIONS, grants).await
 }
 
+/// Everything that a group may write beside the events.
+const WHOLE: &str =
+    concat!(include_str!("repo/sql/projected.sql"), include_str!("repo/sql/tables.sql"));
+/// What a group writes that is nothing but transfers: each table left out saves every commit a fixed
+/// time.
+const TRANSFERS: &str =
+    concat!(include_str!("repo/sql/projected.sql"), include_str!("repo/sql/transfers.sql"));
+
 /// What the log's store writes beside the events.
 #[must_use]
 pub fn projection() -> Projection {
-    const CTES: &str =
-        concat!(include_str!("repo/sql/projected.sql"), include_str!("repo/sql/tables.sql"));
-    Projection { ctes: CTES, none: Arc::new(Written::default()) }
+    Projection { ctes: WHOLE, none: Arc::new(Written::default()) }
 }
 
 impl Repo {

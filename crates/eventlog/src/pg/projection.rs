@@ -1,10 +1,11 @@
 //! A service's own tables, kept up with the log by the statement that appends to it.
 //!
-//! They are for whoever asks the database, and can be made again from the log at any time. The text is
-//! put together once, when the store is connected, so that it is prepared once for each connection.
+//! They are for whoever asks the database, and can be made again from the log at any time. A text is
+//! put together once, so that it is prepared once for each connection.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArguments;
@@ -31,10 +32,23 @@ impl Projection {
     pub(super) fn nothing() -> Projection {
         Projection { ctes: "", none: Arc::new(NoRows) }
     }
+}
 
-    /// The statement that appends.
-    pub(super) fn append(&self) -> Arc<str> {
-        include_str!("sql/append.sql").replace(PLACE, self.ctes).into()
+/// The statement that appends, with further expressions.
+fn append(ctes: &str) -> Arc<str> {
+    include_str!("sql/append.sql").replace(PLACE, ctes).into()
+}
+
+/// The statements of a store, by their further expressions: few, and each put together once.
+#[derive(Default)]
+pub(super) struct Statements {
+    known: Mutex<BTreeMap<&'static str, Arc<str>>>,
+}
+
+impl Statements {
+    pub(super) fn with(&self, ctes: &'static str) -> Arc<str> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(ctes).or_insert_with(|| append(ctes)))
     }
 }
 
@@ -58,9 +72,10 @@ mod tests {
 
     #[test]
     fn a_projection_stands_within_the_statement() {
-        let projection = Projection { ctes: ", seen AS (SELECT 1)", ..Projection::nothing() };
-        let sql = projection.append();
+        let statements = Statements::default();
+        let sql = statements.with(", seen AS (SELECT 1)");
         assert!(sql.contains("\n), seen AS (SELECT 1)\nSELECT"), "{sql}");
-        assert!(!Projection::nothing().append().contains(PLACE));
+        assert!(!statements.with(Projection::nothing().ctes).contains(PLACE));
+        assert!(Arc::ptr_eq(&sql, &statements.with(", seen AS (SELECT 1)")), "put together once");
     }
 }

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::people::{Guest, close, operator, reach};
-use crate::place::{Place, Running, program};
+use crate::place::{PACE, Place, Running, program};
 
 /// Services with a database, and what their roles log in with.
 const OWNERS: [&str; 3] = ["dealer", "wallet", "table"];
@@ -58,7 +58,8 @@ impl Apart {
     async fn migrate(&self) {
         let admin = self.postgres.admin_url();
         let mut command = self.place.sabacc(&["migrate"]);
-        command.env("SABACC_DATABASE_URL", &admin);
+        // It serves nobody, and refuses what it does not know.
+        command.env_remove(PACE).env("SABACC_DATABASE_URL", &admin);
         let (status, said) = self.place.run(command).await;
         assert!(status.success() && said.contains("up to date"), "{status}:\n{said}");
         let mut connection = PgConnection::connect(&admin).await.unwrap();

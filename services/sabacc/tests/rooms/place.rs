@@ -18,6 +18,9 @@ use tempfile::TempDir;
 pub(crate) const LONG: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(25);
 
+/// How often a player may call.
+pub(crate) const PACE: &str = "SABACC_LIMITS_PLAYER_CALLS";
+
 /// What a program of ours must not inherit from whoever runs the tests.
 const NOT_INHERITED: &[&str] = &[
     "DATABASE_URL",
@@ -153,7 +156,7 @@ pub(crate) fn program(name: &str) -> Command {
         command.env_remove(name);
     }
     // The guests of these tests look at their tables over and over.
-    command.env("SABACC_LIMITS_PLAYER_CALLS", "1000");
+    command.env(PACE, "1000");
     command
 }
 

@@ -73,7 +73,7 @@ impl Repo {
             arguments.add(LOG).map_err(sqlx::Error::Encode)?;
             arguments.add(to.cast_signed()).map_err(sqlx::Error::Encode)?;
             arguments.add(from.cast_signed()).map_err(sqlx::Error::Encode)?;
-            eventlog::Rows::bind(rows, &mut arguments).map_err(sqlx::Error::Encode)?;
+            rows.bind_all(&mut arguments).map_err(sqlx::Error::Encode)?;
             // Put together from static parts.
             let added: i64 = sqlx::query_scalar_with(AssertSqlSafe(statement()), arguments)
                 .fetch_one(&self.pool)

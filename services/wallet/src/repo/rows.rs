@@ -28,16 +28,35 @@ impl fmt::Debug for Written {
 }
 
 impl eventlog::Rows for Written {
+    fn ctes(&self) -> Option<&'static str> {
+        self.transfers_alone().then_some(super::TRANSFERS)
+    }
+
     fn bind(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
+        if self.transfers_alone() {
+            self.entries(to)?;
+            return self.states(to);
+        }
+        self.bind_all(to)
+    }
+}
+
+impl Written {
+    /// Nothing but transfers between accounts that there are: almost every group.
+    fn transfers_alone(&self) -> bool {
+        let Rows { opened, entries: _, holds, adjustments, .. } = &self.rows;
+        opened.is_empty() && holds.is_empty() && adjustments.is_empty()
+    }
+
+    /// For the whole of `sql/tables.sql`.
+    pub(super) fn bind_all(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
         self.accounts(to)?;
         self.entries(to)?;
         self.states(to)?;
         self.holds(to)?;
         self.adjustments(to)
     }
-}
 
-impl Written {
     fn accounts(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
         let rows = &self.rows.opened;
         add(to, rows, |row| row.number.cast_signed())?;
