@@ -14,7 +14,7 @@
 //! | roots that others saw | [`note::WitnessKey`] | C2SP `tlog-cosignature`, Ed25519 |
 //! | never two contradicting signatures | [`Signer`] | |
 //! | proofs without hashing the log again | [`Nodes`], [`Leaves`], [`Tiles`] | RFC 6962 |
-//! | the log as files that never change | [`TileId`], [`bundle`] | C2SP `tlog-tiles` |
+//! | the log as files that never change | [`TileId`], [`Edge`], [`bundle`] | C2SP `tlog-tiles` |
 //! | a proof to take away | [`LogProof`] | C2SP `tlog-proof` |
 //!
 //! `vectors/` holds a log in these formats, and a program over Go's `sumdb` packages that reads it.
@@ -22,6 +22,7 @@
 pub mod bundle;
 mod checkpoint;
 mod consistency;
+mod edge;
 mod encoding;
 mod hash;
 mod inclusion;
@@ -37,6 +38,7 @@ mod tree;
 
 pub use checkpoint::{Checkpoint, CheckpointError, Cosigned, Opened, TreeHead};
 pub use consistency::{consistency_proof, verify_consistency};
+pub use edge::Edge;
 pub use hash::{Hash, empty_root, leaf_hash, leaves_root, node_hash, root};
 pub use inclusion::{inclusion_proof, root_from_inclusion, verify_inclusion};
 pub use nodes::{BuildError, Leaves, Node, Nodes, prove_consistency, prove_inclusion, root_at};

@@ -64,6 +64,11 @@ impl Tiles {
         self.head
     }
 
+    /// Of one tile; none where it is not there.
+    pub(crate) fn hashes(&self, level: u8, index: u64) -> &[Hash] {
+        self.tiles.get(&(level, index)).map_or(&[], Vec::as_slice)
+    }
+
     /// The hashes of partial tiles are the root's own parts.
     fn check_edge(&self) -> Result<(), TilesError> {
         let root = root_at(self, self.head.size).map_err(TilesError::Edge)?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use merkle::{
-    BuildError, NoTilePath, Node, Nodes, Row, TileId, Tiles, TilesError, bundle, leaf_hash,
+    BuildError, Edge, NoTilePath, Node, Nodes, Row, TileId, Tiles, TilesError, bundle, leaf_hash,
     prove_consistency, prove_inclusion, root_at, tiles_between, tiles_for_consistency,
     tiles_for_inclusion,
 };
@@ -151,6 +151,26 @@ fn tiles_of_a_grown_log_serve_its_older_trees() {
             Err(TilesError::Foreign(_) | TilesError::Edge(_))
         ));
     }
+}
+
+#[test]
+fn a_growing_edge_writes_the_same_tiles() {
+    let none: [(TileId, Vec<u8>); 0] = [];
+    let (mut edge, mut full) = (Edge::new(), BTreeMap::new());
+    assert_eq!(edge, Edge::resume(&Tiles::authenticate(head(0), none).unwrap()));
+    for (n, record) in (1..).zip(&LOG.records) {
+        full.extend(edge.push(leaf_hash(record)));
+        if n > 600 && !(65_530..65_540).contains(&n) && n != 70_000 {
+            continue;
+        }
+        assert_eq!(edge.size(), n);
+        assert_eq!(edge.head(), head(n));
+        assert_eq!(edge.partial(), with_content(TileId::edge(n)), "{n}");
+        let tiles = Tiles::authenticate(head(n), edge.partial()).unwrap();
+        assert_eq!(Edge::resume(&tiles), edge, "{n}");
+    }
+    let expected = with_content(hash_tiles(70_000)).into_iter().filter(|(tile, _)| tile.is_full());
+    assert_eq!(full, expected.collect());
 }
 
 #[test]
