@@ -1,19 +1,51 @@
-//! Knows: RFC 6962 Merkle trees (hashes, running tree, proofs) and the leaf records they hash.
-//! Does not know: events, stores, who signs a root.
+//! Knows: RFC 6962 Merkle trees (hashes, running tree, proofs), the leaf records they hash, and the
+//! C2SP texts and tiles in which a log shows itself, signed.
+//! Does not know: events, stores, the time, when a log signs or whom it shows itself to.
 //!
 //! A root of 32 bytes stands for a whole log. A log that only grows can prove two things about
 //! itself with a few hashes: that a record is in it ([`inclusion_proof`]), and that an older root
 //! is a beginning of a newer one ([`consistency_proof`]). Both are checked here without the log.
+//!
+//! What a log of tamper-evident records needs around that, each the format that others read too:
+//!
+//! | what | where | format |
+//! |---|---|---|
+//! | roots that are signed | [`note`], [`Checkpoint`] | C2SP `signed-note`, `tlog-checkpoint` |
+//! | roots that others saw | [`note::WitnessKey`] | C2SP `tlog-cosignature`, Ed25519 |
+//! | never two contradicting signatures | [`Signer`] | |
+//! | proofs without hashing the log again | [`Nodes`], [`Leaves`], [`Tiles`] | RFC 6962 |
+//! | the log as files that never change | [`TileId`], [`Edge`], [`bundle`] | C2SP `tlog-tiles` |
+//! | a proof to take away | [`LogProof`] | C2SP `tlog-proof` |
+//!
+//! `vectors/` holds a log in these formats, and a program over Go's `sumdb` packages that reads it.
 
+pub mod bundle;
+mod checkpoint;
 mod consistency;
+mod edge;
+mod encoding;
 mod hash;
 mod inclusion;
+mod key;
+mod nodes;
+pub mod note;
+mod proof;
 pub mod record;
+mod signer;
+mod tile;
+mod tiles;
 mod tree;
 
+pub use checkpoint::{Checkpoint, CheckpointError, Cosigned, Opened, TreeHead};
 pub use consistency::{consistency_proof, verify_consistency};
+pub use edge::Edge;
 pub use hash::{Hash, empty_root, leaf_hash, leaves_root, node_hash, root};
 pub use inclusion::{inclusion_proof, root_from_inclusion, verify_inclusion};
+pub use nodes::{BuildError, Leaves, Node, Nodes, prove_consistency, prove_inclusion, root_at};
+pub use proof::{LogProof, LogProofError, MAX_EXTRA};
+pub use signer::{Refusal, Signer, may_follow};
+pub use tile::{MAX_TILE_LEVEL, NoTilePath, Row, TILE_WIDTH, TileId, tiles_between};
+pub use tiles::{Tiles, TilesError, tiles_for_consistency, tiles_for_inclusion};
 pub use tree::{Tree, TreeError};
 
 /// A proof that proves nothing.

@@ -1,0 +1,161 @@
+//! C2SP `tlog-checkpoint`: what a log says of itself, as the text of a signed note.
+//!
+//! ```text
+//! <origin: which log>
+//! <size: the number of records, decimal>
+//! <root: base64 of 32 bytes>
+//! <extension lines, none or more, opaque>
+//! ```
+//!
+//! The log's key bears the log's origin as its name, and [`Checkpoint::open`] holds it to that, so
+//! that a checkpoint of one log of ours never passes for another's.
+
+use std::fmt;
+
+use crate::encoding::{MAX_NUMBER, base64, decimal, hash_from_base64};
+use crate::note::{KeyName, Note, NoteError, VerifierKey, is_control};
+use crate::{Hash, empty_root};
+
+/// A tree at a size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TreeHead {
+    /// Records, at most 2^63 - 1.
+    pub size: u64,
+    pub root: Hash,
+}
+
+/// Invariant: every line is one, not empty; the size is at most 2^63 - 1; the tree without records
+/// has its root.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Checkpoint {
+    origin: String,
+    head: TreeHead,
+    extensions: Vec<String>,
+}
+
+/// A checkpoint that the log signed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Opened {
+    pub checkpoint: Checkpoint,
+    pub cosigned: Vec<Cosigned>,
+}
+
+/// A witness saw the log grow to this.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cosigned {
+    pub witness: KeyName,
+    /// Unix seconds, as the witness says.
+    pub time: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CheckpointError {
+    #[error("a checkpoint is origin, size, root and extension lines, none of them empty")]
+    Lines,
+    #[error("a size is a decimal number without leading zeros, at most 2^63 - 1")]
+    Size,
+    #[error("a root is 32 bytes in base64")]
+    Root,
+    #[error("a tree without records has another root")]
+    Empty,
+    #[error("this is a checkpoint of {got}, not of {expected}")]
+    Origin { got: String, expected: KeyName },
+    #[error("the checkpoint is not signed by its log, {0}")]
+    Unsigned(KeyName),
+    #[error(transparent)]
+    Note(#[from] NoteError),
+}
+
+impl Checkpoint {
+    pub fn try_new(
+        origin: impl Into<String>,
+        head: TreeHead,
+        extensions: Vec<String>,
+    ) -> Result<Checkpoint, CheckpointError> {
+        let origin = origin.into();
+        let is_line =
+            |line: &String| !line.is_empty() && !line.contains(|c| c == '\n' || is_control(c));
+        if !is_line(&origin) || !extensions.iter().all(is_line) {
+            return Err(CheckpointError::Lines);
+        }
+        if head.size > MAX_NUMBER {
+            return Err(CheckpointError::Size);
+        }
+        if head.size == 0 && head.root != empty_root() {
+            return Err(CheckpointError::Empty);
+        }
+        Ok(Checkpoint { origin, head, extensions })
+    }
+
+    /// Reads the text of a note: exactly what `Display` writes.
+    pub fn parse(text: &str) -> Result<Checkpoint, CheckpointError> {
+        let mut lines = text.strip_suffix('\n').ok_or(CheckpointError::Lines)?.split('\n');
+        let mut line = || lines.next().ok_or(CheckpointError::Lines);
+        let (origin, size, root) = (line()?, line()?, line()?);
+        let size = decimal(size).ok_or(CheckpointError::Size)?;
+        let root = hash_from_base64(root).ok_or(CheckpointError::Root)?;
+        let extensions = lines.map(str::to_owned).collect();
+        Checkpoint::try_new(origin, TreeHead { size, root }, extensions)
+    }
+
+    /// Reads a signed checkpoint and believes it: the log's signature is there, every signature by
+    /// the log or one of the witnesses holds, and the origin is the name of the log's key. How many
+    /// witnesses are enough is the caller's to say.
+    pub fn open(
+        note: &[u8],
+        log: &VerifierKey,
+        witnesses: &[VerifierKey],
+    ) -> Result<Opened, CheckpointError> {
+        Checkpoint::open_note(&Note::parse(note)?, log, witnesses)
+    }
+
+    /// As [`Checkpoint::open`], of a note that was parsed.
+    pub fn open_note(
+        note: &Note,
+        log: &VerifierKey,
+        witnesses: &[VerifierKey],
+    ) -> Result<Opened, CheckpointError> {
+        match note.verify(std::slice::from_ref(log)) {
+            Err(NoteError::Unknown) => return Err(CheckpointError::Unsigned(log.name().clone())),
+            verdict => verdict?,
+        };
+        let witnessed = match note.verify(witnesses) {
+            Err(NoteError::Unknown) => Vec::new(),
+            verdict => verdict?,
+        };
+        let checkpoint = Checkpoint::parse(note.text())?;
+        if checkpoint.origin != log.name().as_str() {
+            let (got, expected) = (checkpoint.origin, log.name().clone());
+            return Err(CheckpointError::Origin { got, expected });
+        }
+        let cosigned = witnessed
+            .into_iter()
+            .filter_map(|by| Some(Cosigned { witness: by.key.name().clone(), time: by.timestamp? }))
+            .collect();
+        Ok(Opened { checkpoint, cosigned })
+    }
+
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    #[must_use]
+    pub const fn head(&self) -> TreeHead {
+        self.head
+    }
+
+    #[must_use]
+    pub fn extensions(&self) -> &[String] {
+        &self.extensions
+    }
+}
+
+/// The text that is signed.
+impl fmt::Display for Checkpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Checkpoint { origin, head: TreeHead { size, root }, extensions } = self;
+        writeln!(f, "{origin}\n{size}\n{}", base64(root))?;
+        extensions.iter().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}

@@ -1,0 +1,184 @@
+//! Roots and proofs of a log that is too long to hash again for each: from the hashes of its full
+//! subtrees, wherever they are kept.
+//!
+//! Every hash in a proof stands for a range of records, and a range parts into full subtrees, the
+//! largest first. So a source needs to know full subtrees alone; they never change while the log
+//! grows. Two sources are here: [`Leaves`] keeps them all in memory, [`crate::Tiles`] finds them in
+//! tiles.
+
+use std::ops::Range;
+
+use crate::hash::{Hash, empty_root, node_hash};
+
+/// A full subtree: the 2^level records from `index` * 2^level on. Level 0 are leaf hashes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Node {
+    pub level: u8,
+    pub index: u64,
+}
+
+/// Where hashes of full subtrees come from.
+pub trait Nodes {
+    /// Nothing where it is not kept here, or not full.
+    fn node(&self, node: Node) -> Option<Hash>;
+}
+
+/// A root or proof cannot be made of what is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error("record {index} is not among the {size} records of the tree")]
+    Index { index: u64, size: u64 },
+    #[error("the older tree has {old} records, more than the newer with {new}")]
+    Shrunk { old: u64, new: u64 },
+    #[error("the hash of subtree {} of level {} is not there", .0.index, .0.level)]
+    Missing(Node),
+    #[error("a bundle holds records, which are not made of hashes")]
+    Entries,
+}
+
+/// The root of the first `size` records.
+pub fn root_at(nodes: &impl Nodes, size: u64) -> Result<Hash, BuildError> {
+    hash_of(nodes, &(0..size))
+}
+
+/// As [`crate::inclusion_proof`]: the hashes beside the path from a record to the root of the
+/// first `size` records, the lowest first.
+pub fn prove_inclusion(nodes: &impl Nodes, index: u64, size: u64) -> Result<Vec<Hash>, BuildError> {
+    inclusion_ranges(index, size)?.iter().map(|range| hash_of(nodes, range)).collect()
+}
+
+/// As [`crate::consistency_proof`]: that the first `old` records are the beginning of the first `new`.
+pub fn prove_consistency(nodes: &impl Nodes, old: u64, new: u64) -> Result<Vec<Hash>, BuildError> {
+    consistency_ranges(old, new)?.iter().map(|range| hash_of(nodes, range)).collect()
+}
+
+/// The records behind each hash of an inclusion proof.
+pub(crate) fn inclusion_ranges(index: u64, size: u64) -> Result<Vec<Range<u64>>, BuildError> {
+    if index >= size {
+        return Err(BuildError::Index { index, size });
+    }
+    let (mut part, mut ranges) = (0..size, Vec::new());
+    while part.end - part.start > 1 {
+        let middle = middle(&part);
+        if index < middle {
+            ranges.push(middle..part.end);
+            part.end = middle;
+        } else {
+            ranges.push(part.start..middle);
+            part.start = middle;
+        }
+    }
+    ranges.reverse();
+    Ok(ranges)
+}
+
+/// The records behind each hash of a consistency proof.
+pub(crate) fn consistency_ranges(old: u64, new: u64) -> Result<Vec<Range<u64>>, BuildError> {
+    if old > new {
+        return Err(BuildError::Shrunk { old, new });
+    }
+    if old == 0 {
+        return Ok(Vec::new());
+    }
+    let (mut part, mut ranges) = (0..new, Vec::new());
+    while old < part.end {
+        let middle = middle(&part);
+        if old <= middle {
+            ranges.push(middle..part.end);
+            part.end = middle;
+        } else {
+            ranges.push(part.start..middle);
+            part.start = middle;
+        }
+    }
+    // The older root itself is known to whoever checks; any other subtree must be told.
+    if part.start > 0 {
+        ranges.push(part);
+    }
+    ranges.reverse();
+    Ok(ranges)
+}
+
+/// Where a range of two records or more parts in two.
+fn middle(part: &Range<u64>) -> u64 {
+    part.start + (1 << (part.end - part.start - 1).ilog2())
+}
+
+/// The full subtrees that a range of a tree consists of, the largest and first first: one for each
+/// bit set in its length.
+pub(crate) fn cover(range: &Range<u64>) -> Vec<Node> {
+    let (mut at, mut nodes) = (range.start, Vec::new());
+    for level in (0..64).rev() {
+        if (range.end - range.start) >> level & 1 == 1 {
+            nodes.push(Node { level, index: at >> level });
+            at += 1 << level;
+        }
+    }
+    nodes
+}
+
+fn hash_of(nodes: &impl Nodes, range: &Range<u64>) -> Result<Hash, BuildError> {
+    let mut root = None;
+    for node in cover(range).into_iter().rev() {
+        let left = nodes.node(node).ok_or(BuildError::Missing(node))?;
+        root = Some(root.map_or(left, |right| node_hash(&left, &right)));
+    }
+    Ok(root.unwrap_or_else(empty_root))
+}
+
+/// Every full subtree of a log, in memory: 64 bytes a record.
+#[derive(Clone, Debug, Default)]
+pub struct Leaves {
+    /// By level; each half as long as the one below it.
+    levels: Vec<Vec<Hash>>,
+}
+
+impl Leaves {
+    #[must_use]
+    pub fn new() -> Leaves {
+        Leaves::default()
+    }
+
+    /// The number of records.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.levels.first().map_or(0, |leaves| leaves.len() as u64)
+    }
+
+    /// Adds a record by its leaf hash.
+    pub fn push(&mut self, leaf: Hash) {
+        let mut full = leaf;
+        for level in 0.. {
+            if self.levels.len() == level {
+                self.levels.push(Vec::new());
+            }
+            let nodes = &mut self.levels[level];
+            nodes.push(full);
+            match nodes.as_slice() {
+                [.., left, right] if nodes.len().is_multiple_of(2) => full = node_hash(left, right),
+                _ => break,
+            }
+        }
+    }
+}
+
+impl Extend<Hash> for Leaves {
+    fn extend<I: IntoIterator<Item = Hash>>(&mut self, leaves: I) {
+        leaves.into_iter().for_each(|leaf| self.push(leaf));
+    }
+}
+
+impl FromIterator<Hash> for Leaves {
+    fn from_iter<I: IntoIterator<Item = Hash>>(leaves: I) -> Leaves {
+        let mut all = Leaves::new();
+        all.extend(leaves);
+        all
+    }
+}
+
+impl Nodes for Leaves {
+    fn node(&self, node: Node) -> Option<Hash> {
+        let level = self.levels.get(usize::from(node.level))?;
+        level.get(usize::try_from(node.index).ok()?).copied()
+    }
+}

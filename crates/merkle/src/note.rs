@@ -1,0 +1,188 @@
+//! C2SP `signed-note`: a text and the signatures under it.
+//!
+//! ```text
+//! <text, one or more lines>
+//!
+//! — <key name> <base64(key id (4 bytes) | signature)>
+//! ```
+//!
+//! What stands between the last blank line and the end are signatures. Parsing believes none of
+//! them: [`Note::verify`] does, with keys the caller was told. A signature by an unknown key (its name
+//! and id together) is passed over, so that keys can be changed and witnesses can add theirs; one
+//! that names a known key and is not its own refuses the whole note.
+//!
+//! One note has one spelling: `parse` takes exactly the bytes that `Display` writes. Limits are those of
+//! Go's `sumdb/note`, which therefore reads all that is read here: [`MAX_NOTE`] and
+//! [`MAX_SIGNATURES`].
+//!
+//! Written over `ed25519-dalek` instead of taken from `signed_note` 0.2, the crate for it: that one
+//! brings the versions of `ed25519-dalek`, `sha2`, `base64`, `rand_core` and `thiserror` before
+//! ours along a second time, and draws from `rand_core`; a room without entropy should not reach it.
+
+use std::fmt;
+
+use crate::encoding::{base64, from_base64};
+pub use crate::key::{KeyError, KeyId, KeyName, LogKey, VerifierKey, WitnessKey};
+
+/// Bytes of the longest note.
+pub const MAX_NOTE: usize = 1_000_000;
+/// Signatures under one note.
+pub const MAX_SIGNATURES: usize = 100;
+
+const DASH: &str = "— ";
+
+/// A note as it was read or signed. Nothing is verified by having one.
+///
+/// Invariant: the text ends with a newline and holds no other control character; there is at least
+/// one signature, and not more than [`MAX_SIGNATURES`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    text: String,
+    signatures: Vec<Signature>,
+}
+
+/// One line under a note.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    pub name: KeyName,
+    pub id: KeyId,
+    /// What the key's algorithm makes, at least one byte.
+    pub bytes: Vec<u8>,
+}
+
+/// A signature that is its key's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Verified<'k> {
+    pub key: &'k VerifierKey,
+    /// When it was made, in Unix seconds: cosignatures say so, others do not.
+    pub timestamp: Option<u64>,
+}
+
+/// The bytes are no note, or the note is not to be believed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoteError {
+    #[error("a note has at most {MAX_NOTE} bytes, this has {0}")]
+    TooLong(usize),
+    #[error("a note is UTF-8 without control characters other than the newline")]
+    Characters,
+    #[error("a note's text ends with a newline, and a blank line stands before its signatures")]
+    Text,
+    #[error("line {0} under the note is no signature")]
+    Line(usize),
+    #[error("a note has 1 to {MAX_SIGNATURES} signatures, this has {0}")]
+    Signatures(usize),
+    #[error("the signature of {0} is not its own over this text")]
+    Forged(KeyName),
+    #[error("nobody known has signed this note")]
+    Unknown,
+}
+
+impl Note {
+    /// A text with its first signature, which is not checked.
+    pub fn new(text: String, first: Signature) -> Result<Note, NoteError> {
+        if text.chars().any(is_control) {
+            return Err(NoteError::Characters);
+        }
+        if !text.ends_with('\n') {
+            return Err(NoteError::Text);
+        }
+        let mut note = Note { text, signatures: Vec::new() };
+        note.push(first)?;
+        Ok(note)
+    }
+
+    /// Puts a signature under those that are there, unchecked. One that stands there already stays
+    /// alone.
+    pub fn push(&mut self, signature: Signature) -> Result<(), NoteError> {
+        if self.signatures.contains(&signature) {
+            return Ok(());
+        }
+        if signature.bytes.is_empty() {
+            return Err(NoteError::Line(self.signatures.len() + 1));
+        }
+        if self.signatures.len() == MAX_SIGNATURES {
+            return Err(NoteError::Signatures(MAX_SIGNATURES + 1));
+        }
+        self.signatures.push(signature);
+        let length = self.to_string().len();
+        if length > MAX_NOTE {
+            self.signatures.pop();
+            return Err(NoteError::TooLong(length));
+        }
+        Ok(())
+    }
+
+    /// Reads exactly what `Display` writes.
+    pub fn parse(bytes: &[u8]) -> Result<Note, NoteError> {
+        if bytes.len() > MAX_NOTE {
+            return Err(NoteError::TooLong(bytes.len()));
+        }
+        let note = std::str::from_utf8(bytes).map_err(|_| NoteError::Characters)?;
+        if note.chars().any(is_control) {
+            return Err(NoteError::Characters);
+        }
+        let blank = note.rfind("\n\n").ok_or(NoteError::Text)?;
+        let (text, lines) = (&note[..=blank], &note[blank + 2..]);
+        let lines = lines.strip_suffix('\n').ok_or(NoteError::Signatures(0))?;
+        let count = lines.split('\n').count();
+        if count > MAX_SIGNATURES {
+            return Err(NoteError::Signatures(count));
+        }
+        let signatures = lines
+            .split('\n')
+            .enumerate()
+            .map(|(at, line)| Signature::parse(line).ok_or(NoteError::Line(at + 1)))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Note { text: text.to_owned(), signatures })
+    }
+
+    /// What is signed, its last newline included.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    #[must_use]
+    pub fn signatures(&self) -> &[Signature] {
+        &self.signatures
+    }
+
+    /// The signatures by these keys, in the note's order. Every one of them holds, and there is one.
+    pub fn verify<'k>(&self, keys: &'k [VerifierKey]) -> Result<Vec<Verified<'k>>, NoteError> {
+        let mut verified = Vec::new();
+        for signature in &self.signatures {
+            for key in keys.iter().filter(|key| key.made(signature)) {
+                let timestamp = key
+                    .check(&self.text, &signature.bytes)
+                    .ok_or_else(|| NoteError::Forged(signature.name.clone()))?;
+                verified.push(Verified { key, timestamp });
+            }
+        }
+        if verified.is_empty() { Err(NoteError::Unknown) } else { Ok(verified) }
+    }
+}
+
+impl Signature {
+    /// A line without its newline.
+    fn parse(line: &str) -> Option<Signature> {
+        let (name, encoded) = line.strip_prefix(DASH)?.split_once(' ')?;
+        let blob = from_base64(encoded)?;
+        let (id, bytes) = blob.split_first_chunk()?;
+        let name = KeyName::try_new(name).ok()?;
+        (!bytes.is_empty()).then(|| Signature { name, id: KeyId(*id), bytes: bytes.to_vec() })
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.text)?;
+        for Signature { name, id, bytes } in &self.signatures {
+            writeln!(f, "{DASH}{name} {}", base64(&[&id.0[..], bytes].concat()))?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn is_control(letter: char) -> bool {
+    letter < ' ' && letter != '\n'
+}

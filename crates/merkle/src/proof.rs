@@ -1,0 +1,159 @@
+//! C2SP `tlog-proof`: that a record is in a log, in one text that needs no server.
+//!
+//! ```text
+//! c2sp.org/tlog-proof@v1
+//! extra <base64>                  only where there is extra data; nobody vouches for it
+//! index <the record's, decimal>
+//! <base64 of a hash>              the inclusion proof, the lowest first
+//!
+//! <the checkpoint, a signed note>
+//! ```
+
+use std::fmt;
+
+use crate::checkpoint::{Checkpoint, CheckpointError, Opened};
+use crate::encoding::{MAX_NUMBER, base64, decimal, from_base64, hash_from_base64};
+use crate::note::{Note, NoteError, VerifierKey};
+use crate::{Hash, ProofError, leaf_hash, verify_inclusion};
+
+/// Bytes of extra data.
+pub const MAX_EXTRA: usize = 65_536;
+
+const HEADER: &str = "c2sp.org/tlog-proof@v1";
+/// A tree of 2^63 - 1 records is no deeper.
+const MAX_PATH: usize = 63;
+
+/// A proof as it was read or made. Nothing is verified by having one.
+///
+/// Invariant: the index is at most 2^63 - 1, the path has at most 63 hashes, extra data is at most
+/// [`MAX_EXTRA`] bytes, without any it is empty; the note's text is a checkpoint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LogProof {
+    extra: Vec<u8>,
+    index: u64,
+    path: Vec<Hash>,
+    checkpoint: Note,
+}
+
+/// The bytes are no proof, or it proves nothing.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum LogProofError {
+    #[error(
+        "a proof begins with {HEADER} and is lines of printable text, a blank one after the path"
+    )]
+    Format,
+    #[error("extra data is 1 to {MAX_EXTRA} bytes in base64")]
+    Extra,
+    #[error("an index is a decimal number without leading zeros, at most 2^63 - 1")]
+    Index,
+    #[error("line {0} of the path is no hash, or one too many")]
+    Path(usize),
+    #[error("what follows the path is no signed note")]
+    Note(#[from] NoteError),
+    #[error("the note is no checkpoint, or one not to be believed")]
+    Checkpoint(#[from] CheckpointError),
+    #[error("the record is not proved to be in the log")]
+    Inclusion(#[from] ProofError),
+}
+
+impl LogProof {
+    /// The record at `index` has this inclusion proof in the checkpoint's tree; unchecked.
+    pub fn new(index: u64, path: Vec<Hash>, checkpoint: Note) -> Result<LogProof, LogProofError> {
+        if index > MAX_NUMBER {
+            return Err(LogProofError::Index);
+        }
+        if path.len() > MAX_PATH {
+            return Err(LogProofError::Path(MAX_PATH + 1));
+        }
+        Checkpoint::parse(checkpoint.text())?;
+        Ok(LogProof { extra: Vec::new(), index, path, checkpoint })
+    }
+
+    /// Adds data that nobody vouches for.
+    pub fn with_extra(mut self, extra: Vec<u8>) -> Result<LogProof, LogProofError> {
+        if extra.is_empty() || extra.len() > MAX_EXTRA {
+            return Err(LogProofError::Extra);
+        }
+        self.extra = extra;
+        Ok(self)
+    }
+
+    /// Reads exactly what `Display` writes.
+    pub fn parse(bytes: &[u8]) -> Result<LogProof, LogProofError> {
+        let blank =
+            bytes.windows(2).position(|pair| pair == b"\n\n").ok_or(LogProofError::Format)?;
+        let (head, note) = (&bytes[..blank], &bytes[blank + 2..]);
+        let head = std::str::from_utf8(head).map_err(|_| LogProofError::Format)?;
+        let mut lines = head.split('\n');
+        if lines.next() != Some(HEADER) {
+            return Err(LogProofError::Format);
+        }
+        let mut line = lines.next().ok_or(LogProofError::Format)?;
+        let mut extra = None;
+        if let Some(encoded) = line.strip_prefix("extra ") {
+            extra = Some(from_base64(encoded).ok_or(LogProofError::Extra)?);
+            line = lines.next().ok_or(LogProofError::Format)?;
+        }
+        let index = line.strip_prefix("index ").ok_or(LogProofError::Format)?;
+        let index = decimal(index).ok_or(LogProofError::Index)?;
+        let mut path = Vec::new();
+        for (at, line) in lines.enumerate() {
+            let hash = hash_from_base64(line).filter(|_| at < MAX_PATH);
+            path.push(hash.ok_or(LogProofError::Path(at + 1))?);
+        }
+        let proof = LogProof::new(index, path, Note::parse(note)?)?;
+        match extra {
+            Some(extra) => proof.with_extra(extra),
+            None => Ok(proof),
+        }
+    }
+
+    /// Where in the log the record is said to be.
+    #[must_use]
+    pub const fn index(&self) -> u64 {
+        self.index
+    }
+
+    /// Not vouched for by anybody.
+    #[must_use]
+    pub fn extra(&self) -> &[u8] {
+        &self.extra
+    }
+
+    #[must_use]
+    pub fn path(&self) -> &[Hash] {
+        &self.path
+    }
+
+    #[must_use]
+    pub const fn checkpoint(&self) -> &Note {
+        &self.checkpoint
+    }
+
+    /// The record is in the log at the index, says a checkpoint that is opened as by
+    /// [`Checkpoint::open`].
+    pub fn verify(
+        &self,
+        record: &[u8],
+        log: &VerifierKey,
+        witnesses: &[VerifierKey],
+    ) -> Result<Opened, LogProofError> {
+        let opened = Checkpoint::open_note(&self.checkpoint, log, witnesses)?;
+        let head = opened.checkpoint.head();
+        verify_inclusion(&leaf_hash(record), self.index, head.size, &self.path, &head.root)?;
+        Ok(opened)
+    }
+}
+
+impl fmt::Display for LogProof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LogProof { extra, index, path, checkpoint } = self;
+        writeln!(f, "{HEADER}")?;
+        if !extra.is_empty() {
+            writeln!(f, "extra {}", base64(extra))?;
+        }
+        writeln!(f, "index {index}")?;
+        path.iter().try_for_each(|hash| writeln!(f, "{}", base64(hash)))?;
+        write!(f, "\n{checkpoint}")
+    }
+}

@@ -1,0 +1,212 @@
+//! C2SP `tlog-tiles`: how a tree is cut into files that never change.
+//!
+//! A tile holds up to 256 hashes of one level: at level 0 the leaf hashes, at level L the roots of
+//! full tiles of level L - 1, that is of 256^L records each. An entry bundle holds the up to 256 records
+//! themselves. What is full never changes; at the right edge of a tree stands one partial
+//! tile a level, named with its width, and none where it would be empty.
+//!
+//! Paths are `tile/<level>/<index>` and `tile/entries/<index>`, with `.p/<width>` behind where the
+//! tile is partial. The index is written in groups of three digits, each but the last with an `x`
+//! before it: 1234067 is `x001/x234/067`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::encoding::{MAX_NUMBER, decimal};
+use crate::hash::Hash;
+use crate::nodes::{BuildError, Node, Nodes};
+
+/// Hashes in a full tile, records in a full bundle.
+pub const TILE_WIDTH: u16 = 256;
+/// The highest level a path can name. Trees of fewer than 2^63 records end at level 7.
+pub const MAX_TILE_LEVEL: u8 = 63;
+
+/// What a tile holds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Row {
+    /// Records, as [`crate::bundle`] writes them.
+    Entries,
+    /// Hashes of 32 bytes, of this level.
+    Hashes(u8),
+}
+
+/// Names a tile.
+///
+/// Invariant: the level is at most [`MAX_TILE_LEVEL`], the index at most 2^63 - 1, the width 1 to
+/// [`TILE_WIDTH`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct TileId {
+    row: Row,
+    index: u64,
+    width: u16,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("this is no path of a tile: tile/<level>/<index> or tile/entries/<index>, .p/<width>")]
+pub struct NoTilePath;
+
+impl TileId {
+    /// The tile as it is in a tree of `size` records; nothing where it would be empty there.
+    #[must_use]
+    pub fn at(row: Row, index: u64, size: u64) -> Option<TileId> {
+        let first = index.checked_mul(TILE_WIDTH.into())?;
+        let filled = row.filled(size).checked_sub(first).filter(|filled| *filled > 0)?;
+        let width = u16::try_from(filled).map_or(TILE_WIDTH, |filled| filled.min(TILE_WIDTH));
+        Some(TileId { row, index, width })
+    }
+
+    #[must_use]
+    pub const fn row(self) -> Row {
+        self.row
+    }
+
+    /// Of the tile in its row.
+    #[must_use]
+    pub const fn index(self) -> u64 {
+        self.index
+    }
+
+    /// Hashes or records in it.
+    #[must_use]
+    pub const fn width(self) -> u16 {
+        self.width
+    }
+
+    #[must_use]
+    pub const fn is_full(self) -> bool {
+        self.width == TILE_WIDTH
+    }
+
+    /// The tile that holds the root of this one, in a tree of `size` records: nothing where this is
+    /// partial there, or holds records.
+    #[must_use]
+    pub fn parent(self, size: u64) -> Option<TileId> {
+        match self.row {
+            Row::Hashes(level) if level < MAX_TILE_LEVEL && self.is_full() => {
+                TileId::at(Row::Hashes(level + 1), self.index / u64::from(TILE_WIDTH), size)
+            }
+            Row::Hashes(_) | Row::Entries => None,
+        }
+    }
+
+    /// The partial tiles of hashes at the right edge of a tree, the lowest first. Every hash in them
+    /// is a part of the root, and nothing else is.
+    #[must_use]
+    pub fn edge(size: u64) -> Vec<TileId> {
+        let level = |level| {
+            let row = Row::Hashes(level);
+            TileId::at(row, row.filled(size) / u64::from(TILE_WIDTH), size)
+        };
+        (0..=MAX_TILE_LEVEL).filter_map(level).collect()
+    }
+
+    /// The tile a full subtree is computed from, in a tree of `size` records, and the places of its
+    /// hashes there: 2^(level mod 8) of them.
+    pub(crate) fn of(node: Node, size: u64) -> Option<(TileId, std::ops::Range<usize>)> {
+        let height = node.level % 8;
+        let first = node.index.checked_mul(1 << height)?;
+        let (index, place) = (first / u64::from(TILE_WIDTH), first % u64::from(TILE_WIDTH));
+        let start = usize::try_from(place).ok()?;
+        let tile = TileId::at(Row::Hashes(node.level / 8), index, size)?;
+        Some((tile, start..start + (1 << height)))
+    }
+
+    /// The file's content: the tile's hashes, one after another.
+    ///
+    /// # Errors
+    /// `nodes` has not all of them, or the tile is a bundle, which [`crate::bundle`] writes.
+    pub fn content(self, nodes: &impl Nodes) -> Result<Vec<u8>, BuildError> {
+        let level = match self.row {
+            Row::Hashes(level) => level.saturating_mul(8),
+            Row::Entries => return Err(BuildError::Entries),
+        };
+        let first = self.index.saturating_mul(TILE_WIDTH.into());
+        let mut content = Vec::with_capacity(usize::from(self.width) * size_of::<Hash>());
+        for place in 0..u64::from(self.width) {
+            let node = Node { level, index: first.saturating_add(place) };
+            content.extend(nodes.node(node).ok_or(BuildError::Missing(node))?);
+        }
+        Ok(content)
+    }
+}
+
+impl Row {
+    /// How many hashes or records the row has in a tree of `size` records.
+    fn filled(self, size: u64) -> u64 {
+        match self {
+            Row::Entries => size,
+            Row::Hashes(level) => size.checked_shr(8 * u32::from(level)).unwrap_or(0),
+        }
+    }
+}
+
+/// The tiles and bundles that a tree of `new` records has and one of `old` had not: what to write
+/// when it has grown. Each row from left to right, records first.
+pub fn tiles_between(old: u64, new: u64) -> impl Iterator<Item = TileId> {
+    let rows = std::iter::once(Row::Entries).chain((0..=7).map(Row::Hashes));
+    rows.flat_map(move |row| {
+        let width = u64::from(TILE_WIDTH);
+        let (was, is) = (row.filled(old), row.filled(new));
+        let from = if was < is { was / width } else { is.div_ceil(width) };
+        (from..is.div_ceil(width)).filter_map(move |index| TileId::at(row, index, new))
+    })
+}
+
+/// The file's path, relative to the log's address.
+impl fmt::Display for TileId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.row {
+            Row::Entries => f.write_str("tile/entries/")?,
+            Row::Hashes(level) => write!(f, "tile/{level}/")?,
+        }
+        let mut groups = vec![self.index % 1000];
+        let mut rest = self.index / 1000;
+        while rest > 0 {
+            groups.push(rest % 1000);
+            rest /= 1000;
+        }
+        let (last, before) = (groups[0], &groups[1..]);
+        before.iter().rev().try_for_each(|group| write!(f, "x{group:03}/"))?;
+        write!(f, "{last:03}")?;
+        if self.is_full() { Ok(()) } else { write!(f, ".p/{}", self.width) }
+    }
+}
+
+/// Reads exactly what `Display` writes.
+impl FromStr for TileId {
+    type Err = NoTilePath;
+
+    fn from_str(path: &str) -> Result<TileId, NoTilePath> {
+        let (row, rest) =
+            path.strip_prefix("tile/").and_then(|rest| rest.split_once('/')).ok_or(NoTilePath)?;
+        let row = match row {
+            "entries" => Row::Entries,
+            level => Row::Hashes(small(level, MAX_TILE_LEVEL.into())?),
+        };
+        let (index, width) = match rest.split_once(".p/") {
+            Some((index, width)) => (index, small(width, TILE_WIDTH - 1)?),
+            None => (rest, TILE_WIDTH),
+        };
+        let mut number = 0_u64;
+        for group in index.split('/') {
+            let digits = group.strip_prefix('x').unwrap_or(group);
+            let digits: u64 = digits.parse().map_err(|_| NoTilePath)?;
+            number =
+                number.checked_mul(1000).and_then(|n| n.checked_add(digits)).ok_or(NoTilePath)?;
+        }
+        let tile = TileId { row, index: number, width };
+        // One tile has one path: whatever else the groups above let through is refused here.
+        if number <= MAX_NUMBER && width > 0 && tile.to_string() == path {
+            Ok(tile)
+        } else {
+            Err(NoTilePath)
+        }
+    }
+}
+
+fn small<N: TryFrom<u64>>(text: &str, most: u16) -> Result<N, NoTilePath> {
+    decimal(text)
+        .filter(|number| *number <= u64::from(most))
+        .and_then(|number| N::try_from(number).ok())
+        .ok_or(NoTilePath)
+}
