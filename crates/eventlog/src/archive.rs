@@ -1,7 +1,7 @@
 //! Old ranges of a log in files, which prove themselves, so that the database can forget them.
 //!
 //! **Retention.** Nothing is removed by the service: its role has no right to. An operator
-//! 1. writes a range to a file with [`write`], the oldest first, each from where the last ended;
+//! 1. writes a range to a file with [`write()`], the oldest first, each from where the last ended;
 //! 2. keeps the file in more than one place, and checks it there with [`Archive::finish`];
 //! 3. removes the range with [`remove`] under an administrator's address. It refuses unless the file is
 //!    whole, equals the live log event for event, begins where the log was cut before, and holds

@@ -1,6 +1,9 @@
 //! How a reader follows the log: read from the store until there is nothing more, then listen to the
 //! commits; whoever falls behind reads from the store again. The listening begins before the reading
 //! so that nothing falls between them, and positions tell what was seen already.
+//!
+//! A page is read by a task of its own: a subscriber who stops polling in the middle of a read would
+//! otherwise keep a connection to the database from all others.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -71,7 +74,9 @@ impl Subscription {
     /// Reads one page; an empty one is the end of what is stored.
     async fn catch_up(&mut self) -> Result<(), ReadError> {
         self.commits = self.commits.resubscribe();
-        let page = self.reader.read(self.next, PAGE).await?;
+        let (reader, next) = (self.reader.clone(), self.next);
+        let page = tokio::spawn(async move { reader.read(next, PAGE).await });
+        let page = page.await.unwrap_or(Err(ReadError::Unavailable { source: None }))?;
         if page.first().is_some_and(|event| event.position != self.next) {
             return Err(ReadError::Corrupt(format!("no event at position {}", self.next.0).into()));
         }

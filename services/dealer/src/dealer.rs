@@ -241,7 +241,9 @@ where
 impl From<ReadError> for Problem {
     fn from(error: ReadError) -> Problem {
         match error {
-            ReadError::Unavailable { .. } | ReadError::Stopped | ReadError::Archived { .. } => Problem::Unavailable,
+            ReadError::Unavailable { .. } | ReadError::Stopped | ReadError::Archived { .. } => {
+                Problem::Unavailable
+            }
             ReadError::Corrupt(what) => corrupt(&what),
         }
     }

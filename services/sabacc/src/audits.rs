@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use audit::Verdict;
 use audit::hand;
 use audit::ledger::LedgerAudit;
@@ -81,13 +82,25 @@ pub(crate) async fn books(logs: &Logs) -> anyhow::Result<audit::ledger::Report> 
 
 async fn ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
     let report = books(logs).await?;
+    let tables = sabacc_wallet::verify(&logs.wallet, &logs.books).await;
+    let tables = tables.context("the wallet's tables cannot be compared with its log")?;
+    let passed = report.passed() && tables.difference.is_none();
+    let difference = tables.difference.map(|difference| difference.to_string());
     if json {
+        let mut report = serde_json::to_value(&report)?;
+        if let Some(report) = report.as_object_mut() {
+            report.insert("tables".into(), json!({ "difference": difference }));
+        }
         say::line(&serde_json::to_string(&report)?);
-        return Ok(report.passed());
+        return Ok(passed);
     }
     for checked in &report.checks.0 {
         say::line(&format!("{} {}", checked.check, checked.verdict));
     }
+    say::line(&match difference {
+        None => format!("the wallet's tables: all {} entries as the log says", tables.entries),
+        Some(difference) => format!("the wallet's tables are NOT as the log says: {difference}"),
+    });
     for open in &report.open {
         say::line(&format!("under way: {open}"));
     }
@@ -101,7 +114,7 @@ async fn ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
         figures.redeemed,
         figures.rake
     ));
-    Ok(report.passed())
+    Ok(passed)
 }
 
 /// Audits everything that was played as fast as it goes, and says what came of it.

@@ -9,6 +9,7 @@ use audit::hand::HandRecords;
 use chassis::postgres::{self, Environment, Postgres, default_data_dir};
 use eventlog::{Event, PgStore, Pools, Position, Reader, StreamId, Version};
 use primitives::{HandId, TableId};
+use sabacc_wallet::repo::Repo;
 use wire::Recorded;
 
 use crate::folder::Folder;
@@ -24,6 +25,8 @@ pub(crate) struct Logs {
     pub(crate) table: Reader,
     pub(crate) dealer: Reader,
     pub(crate) wallet: Reader,
+    /// The tables beside the wallet's log.
+    pub(crate) books: Repo,
     /// The dealer's public key, as this folder has it.
     dealer_key: [u8; 32],
     /// Started for this reading, and stopped after it.
@@ -61,14 +64,13 @@ impl Logs {
         url: &str,
         postgres: Option<Postgres>,
     ) -> anyhow::Result<Logs> {
-        let reader = async |service: &str, log: &str| -> anyhow::Result<Reader> {
-            let store = PgStore::connect(url, service, Pools::default()).await?;
-            Ok(Reader::new(store, log))
-        };
+        let store = async |service: &str| PgStore::connect(url, service, Pools::default()).await;
+        let wallet = store("wallet").await?;
         let logs = Logs {
-            table: reader("table", "table/0").await?,
-            dealer: reader("dealer", "dealer/0").await?,
-            wallet: reader("wallet", "wallet/0").await?,
+            table: Reader::new(store("table").await?, "table/0"),
+            dealer: Reader::new(store("dealer").await?, "dealer/0"),
+            books: Repo::new(&wallet),
+            wallet: Reader::new(wallet, "wallet/0"),
             dealer_key: folder.commitment_key()?.verifying_key().to_bytes(),
             postgres,
             hands: BTreeMap::new(),
@@ -79,8 +81,8 @@ impl Logs {
 
     /// Stops what was started for reading.
     pub(crate) async fn close(self) -> anyhow::Result<()> {
-        let Logs { table, dealer, wallet, postgres, .. } = self;
-        drop((table, dealer, wallet));
+        let Logs { table, dealer, wallet, books, postgres, .. } = self;
+        drop((table, dealer, wallet, books));
         match postgres {
             Some(postgres) => Ok(postgres.stop().await?),
             None => Ok(()),

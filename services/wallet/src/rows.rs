@@ -59,7 +59,7 @@ pub struct StateRow {
     pub frozen: bool,
     pub closed: bool,
     pub excluded: Option<Exclusion>,
-    /// See [`encode_extra`].
+    /// What the other columns do not say; see [`extra_of`].
     pub extra: Vec<u8>,
 }
 

@@ -194,7 +194,12 @@ fn settings(sockets: &Sockets, fsync: bool) -> Vec<String> {
         "port=5432",
         "unix_socket_permissions=0700",
         "max_connections=100",
-        "shared_buffers=128MB",
+        "shared_buffers=256MB",
+        // A log at full speed writes its gigabyte of the default size in half a minute, and after
+        // each checkpoint every page once more, whole.
+        "max_wal_size=4GB",
+        "checkpoint_timeout=15min",
+        "wal_buffers=16MB",
         "timezone=UTC",
         // Where the server is told to write its log is where we read it.
         "logging_collector=off",

@@ -133,7 +133,7 @@ impl Call {
     }
 }
 
-/// An answer's body, within its call's span.
+/// An answer's body, whose end is its call's end.
 #[derive(Debug)]
 pub struct TracedBody<B> {
     inner: B,
@@ -149,9 +149,9 @@ impl<B: Body + Unpin> Body for TracedBody<B> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let TracedBody { inner, call } = self.get_mut();
-        let entered = call.span.enter();
+        // The span is not entered here: a stream is polled for every frame, and what it does in its
+        // call's name it does in spans that it has made with that parent.
         let frame = ready!(Pin::new(inner).poll_frame(context));
-        drop(entered);
         Poll::Ready(frame.map(|frame| {
             frame.map(|mut frame| {
                 if let Some(trailers) = frame.trailers_mut() {

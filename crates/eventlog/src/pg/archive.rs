@@ -16,7 +16,6 @@ use super::sql;
 use crate::archive::{Archive, ArchiveError, Verified};
 use crate::error::ReadError;
 use crate::event::Event;
-use crate::store::StoreError;
 
 const STEP: u64 = 10_000;
 const PAGE: usize = 1000;
@@ -127,10 +126,8 @@ fn out_of_order(whole: &Verified, cut: &Tree) -> ArchiveError {
 }
 
 fn database(error: sqlx::Error) -> ArchiveError {
-    match error {
-        sqlx::Error::ColumnDecode { .. } => {
-            ArchiveError::Read(ReadError::from(StoreError::Corrupt(error.to_string().into())))
-        }
-        other => ArchiveError::Database(Arc::new(other)),
+    if matches!(error, sqlx::Error::ColumnDecode { .. }) {
+        return ReadError::Corrupt(error.to_string().into()).into();
     }
+    ArchiveError::Database(Arc::new(error))
 }

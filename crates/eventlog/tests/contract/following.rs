@@ -3,6 +3,7 @@ use std::time::Duration;
 use eventlog::{Event, Limits, Log, Options, Position, ReadError};
 use futures_util::{Stream, StreamExt};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use crate::world::{World, all, note};
 
@@ -83,6 +84,41 @@ pub(crate) async fn a_slow_reader_misses_nothing(world: World) -> anyhow::Result
         seen.extend(take(&mut slow, usize::from(10 * round)).await?);
     }
     assert_eq!(seen, all(&log).await?);
+    Ok(())
+}
+
+/// Subscribers that are never polled, and readers of everything, while the log is written.
+pub(crate) async fn nobody_who_reads_holds_the_writer_up(world: World) -> anyhow::Result<()> {
+    let limits = Limits { live_commits: 1, ..Limits::default() };
+    let options = Options { limits, ..world.options("first") };
+    let log = Log::open(world.store.clone(), options).await?;
+    let mut asleep: Vec<_> = (0..50).map(|_| log.subscribe(Position(0))).collect();
+    for subscriber in &mut asleep {
+        assert!(futures_util::poll!(subscriber.next()).is_pending() || log.size() == 0);
+    }
+    // As many as there are connections for reading, and more, all of them always at it.
+    let enough = CancellationToken::new();
+    let readers: Vec<_> = (0..6)
+        .map(|_| {
+            let (log, enough) = (log.clone(), enough.clone());
+            tokio::spawn(async move {
+                while !enough.is_cancelled() {
+                    log.read(Position(0), 10_000).await?;
+                    // A store in memory answers at once, and leaves the thread to nobody.
+                    tokio::task::yield_now().await;
+                }
+                Ok::<(), ReadError>(())
+            })
+        })
+        .collect();
+    for n in 0..200 {
+        timeout(LONG, log.append(note(n))).await??;
+    }
+    enough.cancel();
+    for reader in readers {
+        reader.await??;
+    }
+    assert_eq!(take(&mut asleep[49], 200).await?, all(&log).await?);
     Ok(())
 }
 

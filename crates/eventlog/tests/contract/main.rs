@@ -72,6 +72,7 @@ over_both_stores! {
         from_the_beginning_and_on
         from_the_middle_and_from_the_future
         a_slow_reader_misses_nothing
+        nobody_who_reads_holds_the_writer_up
         a_stopped_log_says_so;
     store_law:
         a_claim_takes_waits_or_takes_over

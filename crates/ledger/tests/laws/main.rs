@@ -1,5 +1,7 @@
 //! What holds after any commands whatever, lawful or not, at any times.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 mod commands;
 mod naive;
 mod small;

@@ -51,6 +51,8 @@ pub(super) struct Playing {
     /// A decision that came before its time, and when that is.
     early: Option<(pb::ActRequest, UnixMicros)>,
     answers: FuturesUnordered<BoxFuture<'static, pb::Acted>>,
+    /// The call's, and its trace's id.
+    span: tracing::Span,
     trace: [u8; 16],
     over: bool,
 }
@@ -82,6 +84,7 @@ impl Playing {
             asked: Some(asked),
             early: None,
             answers: FuturesUnordered::new(),
+            span: tracing::Span::current(),
             trace: chassis::telemetry::trace_id(),
             over: false,
         }
@@ -128,7 +131,7 @@ impl Playing {
             self.early = Some((act, now.plus(wait)));
             return;
         }
-        let span = tracing::info_span!("act");
+        let span = tracing::info_span!(parent: &self.span, "act");
         let request_id = act.request_id.clone();
         let answer = span.in_scope(|| self.decide(&act));
         self.answers.push(Box::pin(

@@ -152,6 +152,17 @@ async fn a_builder_who_lost_the_log_changes_nothing() {
     house.is_sound().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_from_nowhere_does_not_keep_the_log_from_being_written() {
+    let (house, url) = House::in_town("nowhere").await;
+    busy(&house).await;
+    let row = "INSERT INTO entries SELECT size, 1, 1, 2, NULL, 1, 'mine' FROM projected";
+    sql(&url, row).await;
+    assert_eq!(house.verified().await.difference.expect("it is one too many").column, "row");
+    house.ask(issue(70, 0, 5)).await.unwrap();
+    house.is_sound().await;
+}
+
 /// One value changed in each table, and a row too many and too few: each is named.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_verifier_names_what_was_changed() {

@@ -2,10 +2,14 @@
     INSERT INTO accounts (number, name, player, table_id, opened)
     SELECT new.* FROM fence, UNNEST($22::integer[], $23::text[], $24::text[]::uuid[],
         $25::text[]::uuid[], $26::bigint[]) AS new
+    ON CONFLICT DO NOTHING
 ), posting AS (
     INSERT INTO entries (position, amount, balance, account, other, kind, reason)
     SELECT new.* FROM fence, UNNEST($27::bigint[], $28::bigint[], $29::bigint[], $30::integer[],
         $31::integer[], $32::smallint[], $33::text[]) AS new
+    ON CONFLICT (account, position) DO UPDATE SET amount = excluded.amount,
+        balance = excluded.balance, other = excluded.other, kind = excluded.kind,
+        reason = excluded.reason
 ), changing AS (
     INSERT INTO states (account, held, frozen, closed, excluded_until, extra)
     SELECT new.* FROM fence, UNNEST($34::integer[], $35::bigint[], $36::boolean[], $37::boolean[],
