@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use fairness::battery::{Answer, Judged, LEVEL, Law, Measure, Of, Report, Tally, Test, draw, judge};
+use fairness::battery::{
+    Answer, Judged, LEVEL, Law, Measure, Of, Report, Tally, Test, draw, judge,
+};
 use serde_json::{Value, json};
 
 use crate::say;
@@ -72,7 +74,10 @@ fn as_text(report: &Report, seed: u64) -> String {
     for test in Test::all() {
         let all = report.answers.iter().find(|answer| answer.test == test && answer.of == Of::All);
         let verdict = all.map_or_else(String::new, |answer| verdict(answer).to_string());
-        text.push_str(&format!("{test}\n    {verdict}\n    seed by seed: {}\n", worst(report, test)));
+        text.push_str(&format!(
+            "{test}\n    {verdict}\n    seed by seed: {}\n",
+            worst(report, test)
+        ));
     }
     for answer in report.rejected() {
         if let Of::Seed(seed) = answer.of {
@@ -135,7 +140,11 @@ struct Small(f64);
 impl fmt::Display for Small {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Small(p) = self;
-        if *p == 0.0 || *p >= 0.001 { write!(f, "{p:.4}") } else { write!(f, "{p:.1e}") }
+        match *p {
+            0.0 => f.write_str("below 1e-300"),
+            ..0.001 => write!(f, "{p:.1e}"),
+            _ => write!(f, "{p:.4}"),
+        }
     }
 }
 

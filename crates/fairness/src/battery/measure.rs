@@ -10,6 +10,8 @@
 //! - Two independent orders agree at one place on average, and their number of agreements is
 //!   Poisson's as exactly as anybody could count; so is the number of pairs of hands with the same
 //!   cards on top.
+//! - A die stands in two pairs, with the one before and the one after it: a side that comes often
+//!   shows in rows and in columns. Both are taken out, and (6 - 1)² directions are left.
 //! - Runs: Wald and Wolfowitz's mean and variance for as many cards of one kind as of the other.
 
 use super::Test;
@@ -65,13 +67,13 @@ impl Tally {
             Test::Coupons => against(&self.coupons[6..], &throws()),
             Test::DiceAndTopCard => even(&self.top),
             Test::DiceAndBottomCard => even(&self.bottom),
-            Test::Pulses => against(&self.pulses, &[0.75, 0.25]),
+            Test::Pulses => pulses(self.pulses, self.hands),
             Test::Picks => even(&self.picks),
             Test::Samples => even(&different(&self.samples)),
             Test::DecksApart(by) => {
                 lag(by).map(|Lag { pairs, agreed, dice: _ }| poisson(*agreed, *pairs as f64))
             }
-            Test::DiceApart(by) => lag(by).and_then(|lag| even(&lag.dice)),
+            Test::DiceApart(by) => lag(by).and_then(|lag| independent(&lag.dice)),
             Test::FiveCardRepeats => Some(self.repeats((CARDS as u64).pow(5), FIVE)),
             Test::TenCardRepeats => Some(self.repeats(1, TEN)),
         }
@@ -102,6 +104,11 @@ fn poisson(seen: u64, mean: f64) -> Measure {
     let at_least = if seen == 0 { 1.0 } else { incomplete(statistic, mean).0 };
     let p = (2.0 * at_most.min(at_least)).min(1.0);
     Measure { statistic, law: Law::Poisson { mean }, p }
+}
+
+fn normal(statistic: f64) -> Measure {
+    let p = incomplete(0.5, statistic * statistic / 2.0).1;
+    Measure { statistic, law: Law::Normal, p }
 }
 
 /// Cells that are all as likely, each case in one of them.
@@ -166,9 +173,30 @@ fn runs(seen: u64, hands: u64) -> Option<Measure> {
     let twice = n * n / 2.0;
     let mean = twice / n + 1.0;
     let variance = twice * (twice - n) / (n * n * (n - 1.0));
-    let statistic = (seen as f64 - hands * mean) / (hands * variance).sqrt();
-    let p = incomplete(0.5, statistic * statistic / 2.0).1;
-    Some(Measure { statistic, law: Law::Normal, p })
+    Some(normal((seen as f64 - hands * mean) / (hands * variance).sqrt()))
+}
+
+/// Of `hands` pulses with a chance of one in four, no and yes.
+fn pulses([_, yes]: [u64; 2], hands: u64) -> Option<Measure> {
+    let (yes, count) = (yes as f64, hands as f64);
+    (hands >= SUMMED).then(|| normal((yes - count / 4.0) / (count * 3.0 / 16.0).sqrt()))
+}
+
+/// Pairs of dice, each die in two of them.
+fn independent(cells: &[u64; 36]) -> Option<Measure> {
+    let sum = |cells: &mut dyn Iterator<Item = &u64>| cells.sum::<u64>() as f64;
+    let expected = sum(&mut cells.iter()) / 36.0;
+    if expected < EXPECTED {
+        return None;
+    }
+    let rows: Vec<f64> = cells.chunks(6).map(|row| sum(&mut row.iter())).collect();
+    let column = |at| sum(&mut cells.iter().skip(at).step_by(6));
+    let columns: Vec<f64> = (0..6).map(column).collect();
+    let cell = |(at, seen): (usize, &u64)| {
+        let by_margins = (rows[at / 6] + columns[at % 6]) / 6.0 - expected;
+        (*seen as f64 - by_margins).powi(2) / expected
+    };
+    Some(chi_squared(cells.iter().enumerate().map(cell).sum(), 25))
 }
 
 /// Both rolls' pairs of dice, out of their table.
@@ -230,6 +258,22 @@ mod tests {
         assert_eq!(measure.law, Law::ChiSquared { degrees: 5 });
         // Upper tail 0.0199, doubled.
         assert!((measure.p / 2.0 - 0.0199).abs() < 1e-4, "{}", measure.p);
+    }
+
+    #[test]
+    fn margins_are_no_dependence() {
+        let aligned = std::array::from_fn(|at| if at / 6 == at % 6 { 100 } else { 10 });
+        assert!(independent(&aligned).unwrap().p < 1e-9);
+        // Along the margins alone nothing is left over: suspiciously even, and no dependence.
+        let margins = std::array::from_fn(|at| (at / 6 + at % 6) as u64 * 10);
+        assert!(independent(&margins).unwrap().statistic < 1e-9);
+    }
+
+    /// Exactly the middle is the most likely count there is.
+    #[test]
+    fn as_many_pulses_as_expected_are_no_reproach() {
+        assert!(pulses([300, 100], 400).unwrap().p > 0.99);
+        assert!(pulses([200, 200], 400).unwrap().p < 1e-9);
     }
 
     #[test]
