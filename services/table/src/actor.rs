@@ -4,13 +4,16 @@
 //! the caller hear, the viewers see. What the log did not take has not happened. While a debt is
 //! being paid elsewhere the table goes on listening.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use chassis::clock::Clock as _;
 use chassis::clock::SystemClock;
-use eventlog::{AppendError, Entry, Log, Request};
+use eventlog::{AppendError, Entry, Log, Receipt, Request};
 use primitives::{PlayerId, RequestId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
@@ -33,8 +36,17 @@ mod orders;
 /// The longest pause before a debt that could not be paid is tried again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
+/// Deeds that wait while one is being written; more are refused at once.
+const DEFERRED: usize = 64;
+
 /// What a table is asked.
 pub enum Command {
+    Look(Look),
+    Do(Box<Order>),
+}
+
+/// What changes nothing, and is answered by the table as it stands.
+pub enum Look {
     View {
         viewer: Option<PlayerId>,
         reply: oneshot::Sender<pb::TableView>,
@@ -48,7 +60,6 @@ pub enum Command {
         resume: Option<u64>,
         reply: oneshot::Sender<Watched>,
     },
-    Do(Box<Order>),
 }
 
 /// What was sent to a viewer first, and the rest as it comes.
@@ -95,6 +106,9 @@ pub struct Actor {
     lost_time: Option<UnixMicros>,
     /// The table contradicts itself or a service contradicts it: nothing moves any more.
     broken: Option<String>,
+    commands: mpsc::Receiver<Command>,
+    /// Deeds that came while another was being written.
+    deferred: VecDeque<Box<Order>>,
 }
 
 /// A debt that came back, within the span it was asked in.
@@ -125,7 +139,11 @@ pub enum Ended {
 impl Actor {
     /// A table as it stands; `past` is what its viewers may be told again.
     #[must_use]
-    pub fn new(state: State, past: Vec<Past>, surroundings: Surroundings) -> Actor {
+    pub fn new(
+        (state, past): (State, Vec<Past>),
+        surroundings: Surroundings,
+        commands: mpsc::Receiver<Command>,
+    ) -> Actor {
         let mut publisher = Publisher::new(state.table.id);
         for past in past {
             publisher.remember(past);
@@ -144,11 +162,13 @@ impl Actor {
             outage: None,
             lost_time: None,
             broken: None,
+            commands,
+            deferred: VecDeque::new(),
         }
     }
 
     /// Runs the table until nobody asks any more or the log is lost.
-    pub async fn run(mut self, mut commands: mpsc::Receiver<Command>) -> Ended {
+    pub async fn run(mut self) -> Ended {
         if self.resume_clock().await == Err(Ended::Lost) {
             return Ended::Lost;
         }
@@ -166,10 +186,8 @@ impl Actor {
             };
             let stopped = self.log.stopped();
             let step = tokio::select! {
-                command = commands.recv() => match command {
-                    Some(command) => self.command(command).await,
-                    None => Err(Ended::Dropped),
-                },
+                biased;
+                () = stopped.cancelled() => Err(Ended::Lost),
                 Some(paid) = self.paying.join_next() => match paid {
                     Ok(Returned { debt, plan, reply, span }) => {
                         self.paid(debt, plan, reply).instrument(span).await
@@ -179,8 +197,15 @@ impl Actor {
                         Ok(())
                     }
                 },
+                // Taken where it is polled, so that none is lost to another branch.
+                Some(order) = poll_fn(|_| Poll::Ready(self.deferred.pop_front())) => {
+                    self.command(Command::Do(order)).await
+                }
+                command = self.commands.recv() => match command {
+                    Some(command) => self.command(command).await,
+                    None => Err(Ended::Dropped),
+                },
                 () = sleep => self.tick().await,
-                () = stopped.cancelled() => Err(Ended::Lost),
             };
             let step = match step {
                 Ok(()) => self.make_up_lost_time().await,
@@ -196,22 +221,53 @@ impl Actor {
 
     async fn command(&mut self, command: Command) -> Result<(), Ended> {
         match command {
-            Command::View { viewer, reply } => {
-                let _ = reply.send(self.state.view(viewer));
-            }
-            Command::Summary { reply } => {
-                let open = !self.state.is_closed();
-                let _ = reply.send(open.then(|| self.state.summary()));
-            }
-            Command::Watch { viewer, resume, reply } => {
-                let _ = reply.send(self.watch(viewer, resume));
+            Command::Look(look) => {
+                self.look(look);
+                Ok(())
             }
             Command::Do(order) => {
                 let span = order.span.clone();
-                return self.order(*order).instrument(span).await;
+                self.order(*order).instrument(span).await
             }
         }
-        Ok(())
+    }
+
+    fn look(&mut self, look: Look) {
+        match look {
+            Look::View { viewer, reply } => {
+                let _ = reply.send(self.state.view(viewer));
+            }
+            Look::Summary { reply } => {
+                let open = !self.state.is_closed();
+                let _ = reply.send(open.then(|| self.state.summary()));
+            }
+            Look::Watch { viewer, resume, reply } => {
+                let _ = reply.send(self.watch(viewer, resume));
+            }
+        }
+    }
+
+    /// Waits for the log. Whoever only looks is answered meanwhile, by what is durable: a slow disk or
+    /// a lost database keeps nobody from seeing the table. Deeds wait their turn.
+    async fn written(&mut self, entry: Entry) -> Result<Receipt, AppendError> {
+        let log = self.log.clone();
+        let mut appending = pin!(log.append(entry));
+        loop {
+            tokio::select! {
+                biased;
+                outcome = &mut appending => return outcome,
+                Some(command) = self.commands.recv() => match command {
+                    Command::Look(look) => self.look(look),
+                    Command::Do(order) if self.deferred.len() < DEFERRED => {
+                        self.deferred.push_back(order);
+                    }
+                    Command::Do(order) => {
+                        let message = "this table has too much to do: try again in a moment";
+                        let _ = order.reply.send(Err(refused(ErrorReason::Overloaded, message)));
+                    }
+                },
+            }
+        }
     }
 
     fn watch(&mut self, viewer: Option<PlayerId>, resume: Option<u64>) -> Watched {
@@ -339,7 +395,7 @@ impl Actor {
             actor: by.actor,
             trace: by.trace,
         };
-        let receipt = match self.log.append(entry).await {
+        let receipt = match self.written(entry).await {
             Ok(receipt) => receipt,
             Err(AppendError::Lost) => return Err(Ended::Lost),
             Err(AppendError::Duplicate { .. }) => return Ok(Err(status::request_id_reused())),

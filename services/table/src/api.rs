@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 use wire::{Refused, field, refused, status};
 
-use crate::actor::{Command, Order};
+use crate::actor::{Command, Look, Order};
 use crate::deeds::Deed;
 use crate::house::{House, Opening};
 use crate::pay::digest;
@@ -90,7 +90,7 @@ impl Api {
         };
         let table = self.table(&table_id)?;
         let (reply, watched) = oneshot::channel();
-        send(&table, Command::Watch { viewer: caller.player, resume, reply })?;
+        send(&table, Command::Look(Look::Watch { viewer: caller.player, resume, reply }))?;
         let (first, live) = watched.await.map_err(|_| gone())??;
         Ok(Following::new(id, first, live, self.stopping.clone()))
     }
@@ -156,7 +156,7 @@ fn send(table: &mpsc::Sender<Command>, command: Command) -> Result<(), Refused> 
 /// A table in a list; nothing where it is closed or does not answer.
 async fn summary(table: &mpsc::Sender<Command>) -> Option<pb::TableSummary> {
     let (reply, summary) = oneshot::channel();
-    send(table, Command::Summary { reply }).ok()?;
+    send(table, Command::Look(Look::Summary { reply })).ok()?;
     summary.await.ok().flatten()
 }
 
@@ -212,7 +212,7 @@ impl TableService for Api {
         let caller = Caller::of(&request)?;
         let table = self.table(&request.into_inner().table_id)?;
         let (reply, view) = oneshot::channel();
-        send(&table, Command::View { viewer: caller.player, reply })?;
+        send(&table, Command::Look(Look::View { viewer: caller.player, reply }))?;
         let table = Some(view.await.map_err(|_| gone())?);
         Ok(Response::new(pb::GetTableResponse { table }))
     }

@@ -109,8 +109,8 @@ impl House {
 
     async fn run(&self, state: State, past: Vec<Past>, commands: mpsc::Receiver<Command>) {
         let id = state.table.id;
-        let actor = Actor::new(state, past, self.shared.clone());
-        match actor.run(commands).await {
+        let actor = Actor::new((state, past), self.shared.clone(), commands);
+        match actor.run().await {
             Ended::Dropped => {}
             Ended::Lost if self.closing.load(Ordering::Relaxed) => {}
             Ended::Lost => {
