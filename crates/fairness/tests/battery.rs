@@ -167,6 +167,30 @@ fn the_model_passes_without_a_defect() {
     }
 }
 
+/// A fair dealer's p-values spread evenly from 0 to 1, or the laws they are computed by are wrong.
+#[test]
+fn the_laws_are_a_fair_dealers() {
+    let tally = |seed| {
+        let mut tally = Tally::new();
+        (0..7_000).for_each(|hand| tally.add(&model(Defect::None, seed, hand)));
+        tally
+    };
+    let tallies: Vec<Tally> = (9_000..9_200).map(tally).collect();
+    for test in Test::all() {
+        let p: Vec<f64> =
+            tallies.iter().map(|tally| tally.measure(test).expect("enough hands").p).collect();
+        let small = p.iter().filter(|p| **p < 0.05).count();
+        assert!(small < 25, "{test:?}: {small} of 200 below 0.05");
+        if matches!(test, Test::FiveCardRepeats | Test::TenCardRepeats) {
+            // Counts so small that the middle has most of the chance.
+            continue;
+        }
+        let mean = p.iter().sum::<f64>() / 200.0;
+        assert!((mean - 0.5).abs() < 0.1, "{test:?}: {mean} on average");
+        assert!(small > 0, "{test:?}: nothing of 200 below 0.05");
+    }
+}
+
 #[test]
 fn remainders_of_narrow_words() {
     caught(Defect::ByteRemainder, 250, Test::Places);
