@@ -14,14 +14,19 @@
 //! 6. After each shuffle the dealer publishes a root over salted card records ([`deck`]), so that a
 //!    single card can be proved without showing another.
 //!
+//! Whether what comes out is as it should be: [`battery`] on outcomes, [`health`] on the entropy that
+//! seeds are made of.
+//!
 //! Everything is a function of its arguments. Secrets are wiped when dropped, compared in constant
 //! time and never printed: their `Debug` shows their type alone.
 
+pub mod battery;
 mod commit;
 mod context;
 pub mod deck;
 mod encoding;
 mod hand_id;
+pub mod health;
 mod keys;
 mod operation;
 mod shoe;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use chassis::entropy::Entropy;
 use ed25519_dalek::SigningKey;
 use eventlog::{Log, OpenError, ReadError};
+use fairness::health::Unhealthy;
 use fairness::{Seed, Transcript};
 use primitives::RequestId;
 use sha2::{Digest, Sha256};
@@ -18,6 +19,7 @@ use crate::desk::Desk;
 use crate::hand::{Committed, Contradiction, HandName, Perform, Performed, Refusal, Sealing};
 use crate::record;
 use crate::repo::{RepoError, Seeds};
+use crate::source::Source;
 use crate::vault::{DoesNotOpen, Vault};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -50,7 +52,7 @@ pub struct Parts {
 pub(crate) struct House {
     pub(crate) seeds: Seeds,
     pub(crate) vault: Vault,
-    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) source: Source,
     pub(crate) key: SigningKey,
     pub(crate) key_id: [u8; 8],
     pub(crate) origin: Arc<str>,
@@ -68,6 +70,10 @@ pub enum Problem {
     Reused,
     #[error("too much is waiting to be written: repeat the call in a moment")]
     Overloaded,
+    #[error(
+        "the dealer's entropy fails its health test and no seed is made of it: {0}; the operator must look at the machine's generator and start the dealer again"
+    )]
+    Entropy(#[from] Unhealthy),
     #[error("the log is out of reach: repeat the call in a moment")]
     Unavailable,
     #[error("a stored record contradicts another: tell the operator the trace id")]
@@ -84,12 +90,15 @@ pub struct Dealer {
 
 impl Dealer {
     /// A dealer without a log: it answers once it is given one.
-    #[must_use]
-    pub fn new(parts: Parts) -> Dealer {
+    ///
+    /// # Errors
+    /// Where the entropy is plainly none.
+    pub fn try_new(parts: Parts) -> Result<Dealer, Unhealthy> {
         let Parts { seeds, vault, entropy, key, origin, hands } = parts;
+        let source = Source::try_new(entropy)?;
         let key_id = key_id(&key.verifying_key().to_bytes());
-        let house = House { seeds, vault, entropy, key, key_id, origin, hands };
-        Dealer { house: Arc::new(house), desk: Arc::default() }
+        let house = House { seeds, vault, source, key, key_id, origin, hands };
+        Ok(Dealer { house: Arc::new(house), desk: Arc::default() })
     }
 
     /// Deals on this log from now on, with nothing in memory; on none for as long as there is none.
@@ -141,6 +150,12 @@ impl Dealer {
     #[must_use]
     pub fn public_keys(&self) -> Vec<[u8; 32]> {
         vec![self.house.key.verifying_key().to_bytes()]
+    }
+
+    /// Tests the entropy apart from any hand, so that a failure shows where nobody plays too. After
+    /// one no hand is committed to any more.
+    pub fn test_entropy(&self) -> Result<(), Unhealthy> {
+        self.house.source.test()
     }
 
     fn desk(&self) -> Result<Arc<Desk>, Problem> {

@@ -10,10 +10,8 @@
 
 use std::sync::Arc;
 
-use chassis::entropy;
 use eventlog::{AppendError, Entry, Log, Recall, Request, StreamId, Version};
 use fairness::{Commitment, Context, Seed, SeedCommitted, Transcript};
-use zeroize::Zeroizing;
 
 use crate::cache::{Cache, Place};
 use crate::dealer::{Call, House, Problem};
@@ -143,13 +141,13 @@ impl Desk {
 
     /// A fresh hand whose seed is kept: the one made now, or one made before a crash.
     async fn new_hand(&self, hand: HandName, rule_set_hash: [u8; 32]) -> Result<Hand, Problem> {
-        let House { seeds, vault, entropy, key, key_id, origin, hands: _ } = &*self.house;
+        let House { seeds, vault, source, key, key_id, origin, hands: _ } = &*self.house;
         let context = Context::new(origin, hand.table, hand.number, &rule_set_hash);
-        let mut bytes = Zeroizing::new([0; 64]);
-        entropy.fill(&mut bytes[..]);
-        let seed = Seed::new(bytes);
+        let seed = Seed::new(source.block()?);
         let commitment = Commitment::new(&context, &seed);
-        let sealed = vault.seal(&seed, (&context, &commitment), entropy::bytes(&**entropy));
+        let nonce = source.block()?;
+        let nonce = *nonce.first_chunk().expect("a nonce is shorter than a block");
+        let sealed = vault.seal(&seed, (&context, &commitment), nonce);
         let new = Kept { hand: hand.id(), context, commitment, seed: sealed };
         let kept = seeds.keep(new).await?;
         if kept.context != context {

@@ -9,6 +9,7 @@
 //! - `desk` takes a step: look in memory or read the stream, decide, write to the log, answer.
 //!   `cache` bounds what is in memory.
 //! - [`dealer`] is what callers hold; it outlives the loss of the log.
+//! - `source` watches the entropy that seeds are made of.
 //! - [`record`] is the events in the log, [`repo`] and [`vault`] the seeds at rest.
 //! - [`api`] is the gRPC face, `words` its messages as the dealer's own words.
 //! - [`shell`] puts it together for a process.
@@ -24,6 +25,7 @@ pub mod hand;
 pub mod record;
 pub mod repo;
 pub mod shell;
+mod source;
 mod status;
 pub mod vault;
 mod words;

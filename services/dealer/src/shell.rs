@@ -12,6 +12,7 @@ use chassis::serve::{Bound, Grpc, Health, Server};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::DecodePrivateKey;
 use eventlog::{ConnectError, Limits, Log, MigrateError, OpenError, Options, PgStore, Pools};
+use fairness::health::Unhealthy;
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
@@ -24,6 +25,8 @@ const SERVICE: &str = "dealer";
 const LOG: &str = "dealer/0";
 /// How long a silent dealer keeps its log.
 const LEASE: Duration = Duration::from_secs(5);
+/// Between two tests of the entropy.
+const ENTROPY_TESTS: Duration = Duration::from_hours(1);
 /// Hands that are kept in memory unless told otherwise: about ten kilobytes each.
 const HANDS: u64 = 10_000;
 
@@ -45,6 +48,10 @@ pub struct Config {
 pub enum RunError {
     #[error("the dealer needs a database: set SABACC_DATABASE_URL or DATABASE_URL")]
     NoDatabase,
+    #[error(
+        "the entropy of this machine fails its health test: {0}; nothing fair can be dealt here until the operating system's generator is mended"
+    )]
+    Entropy(#[from] Unhealthy),
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
@@ -143,20 +150,21 @@ pub async fn run(
     let Config { service, origin, commitment_key, seed_key, hands } = config;
     let url = service.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
-    let dealer = Dealer::new(Parts {
+    let dealer = Dealer::try_new(Parts {
         seeds: Seeds::postgres(url.expose())?,
         vault: Vault::new(&seed_key),
         entropy: Arc::new(SystemEntropy),
         key: commitment_key,
         origin,
         hands,
-    });
+    })?;
     let clock = Arc::new(SystemClock::new());
     let options = options((bound.address().to_string(), take_over), Arc::clone(&clock));
     let open = move || Log::open(store.clone(), options.clone());
     let log = open().await?;
     let stopping = CancellationToken::new();
     let keeper = tokio::spawn(keep(dealer.clone(), log, open, stopping.clone()));
+    tokio::spawn(test_entropy(dealer.clone(), stopping.clone()));
     let served = serve(dealer, &service, clock, (bound, drain.clone()));
     let mut keeper = std::pin::pin!(keeper);
     let mut served = std::pin::pin!(served);
@@ -173,6 +181,16 @@ pub async fn run(
     stopping.cancel();
     keeper.await.expect("the keeper does not panic")?;
     Ok(finished)
+}
+
+/// Tests the entropy each hour until `stopping` fires. A failure is told where it is found, and stops
+/// new hands by itself.
+async fn test_entropy(dealer: Dealer, stopping: CancellationToken) {
+    while stopping.run_until_cancelled(tokio::time::sleep(ENTROPY_TESTS)).await.is_some() {
+        if dealer.test_entropy().is_err() {
+            return;
+        }
+    }
 }
 
 fn options((address, take_over): (String, bool), clock: Arc<SystemClock>) -> Options {

@@ -18,6 +18,7 @@ impl From<Problem> for Status {
             Problem::UnknownHand => refused(ErrorReason::HandUnknown, text).into(),
             Problem::Reused => wire::status::request_id_reused().into(),
             Problem::Overloaded => refused(ErrorReason::Overloaded, text).into(),
+            Problem::Entropy(_) => refused(ErrorReason::Unavailable, text).into(),
             Problem::Unavailable => {
                 wire::status::unavailable("the dealer's log is out of reach").into()
             }

@@ -42,14 +42,15 @@ impl World {
     }
 
     async fn on(store: Arc<MemStore>, seeds: Seeds, entropy: u64) -> World {
-        let dealer = Dealer::new(Parts {
+        let dealer = Dealer::try_new(Parts {
             seeds: seeds.clone(),
             vault: Vault::new(&Zeroizing::new([3; 32])),
             entropy: Arc::new(SeededEntropy::new(entropy)),
             key: SigningKey::from_bytes(&[4; 32]),
             origin: "test/dealer".into(),
             hands: 2,
-        });
+        })
+        .expect("the entropy is healthy");
         let stopping = CancellationToken::new();
         let opened = Arc::clone(&store);
         let open = move || open(Arc::clone(&opened));

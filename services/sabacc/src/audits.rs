@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::demo::Played;
 use crate::logs::{self, Logs};
+use crate::randomness;
 use crate::room::Room;
 use crate::say::{self, Progress};
 
@@ -24,17 +25,27 @@ pub(crate) enum What {
     },
     /// Compare all stacks, pots and accounts over the logs.
     Ledger,
+    /// Deal many hands with fixed seeds, and test cards and dice for every bias known to matter.
+    Randomness(randomness::Options),
 }
 
 /// True where every check passed.
 pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow::Result<bool> {
-    let mut logs = Logs::open(data).await?;
-    let outcome = match what {
-        What::Hand { id } => hand(&mut logs, &id, json).await,
-        What::Ledger => ledger(&logs, json).await,
-    };
-    logs.close().await?;
-    outcome
+    match what {
+        What::Hand { id } => {
+            let mut logs = Logs::open(data).await?;
+            let outcome = hand(&mut logs, &id, json).await;
+            logs.close().await?;
+            outcome
+        }
+        What::Ledger => {
+            let logs = Logs::open(data).await?;
+            let outcome = ledger(&logs, json).await;
+            logs.close().await?;
+            outcome
+        }
+        What::Randomness(options) => randomness::run(json, &options).await,
+    }
 }
 
 async fn hand(logs: &mut Logs, id: &str, json: bool) -> anyhow::Result<bool> {

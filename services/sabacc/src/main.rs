@@ -10,6 +10,7 @@ mod hand;
 mod load;
 mod logs;
 mod migrate;
+mod randomness;
 mod repo;
 mod room;
 mod say;

@@ -1,5 +1,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chassis::entropy::Entropy;
 
 use super::*;
 
@@ -46,4 +49,50 @@ fn what_is_missing_is_told_all_at_once() {
     for key in ["origin", "commitment_key", "seed_key"] {
         assert!(error.contains(key), "{key} in {error}");
     }
+}
+
+/// Good bytes until it breaks.
+struct Breaking(AtomicBool);
+
+impl Entropy for Breaking {
+    fn fill(&self, out: &mut [u8]) {
+        if self.0.load(Ordering::SeqCst) {
+            out.fill(7);
+        } else {
+            SystemEntropy.fill(out);
+        }
+    }
+}
+
+fn parts(entropy: Arc<dyn Entropy>) -> Parts {
+    Parts {
+        seeds: Seeds::memory(),
+        vault: Vault::new(&Zeroizing::new([3; 32])),
+        entropy,
+        key: SigningKey::from_bytes(&[4; 32]),
+        origin: "test/dealer".into(),
+        hands: 1,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn entropy_is_tested_each_hour() {
+    let entropy = Arc::new(Breaking(false.into()));
+    let set = |broken| entropy.0.store(broken, Ordering::SeqCst);
+    let dealer = Dealer::try_new(parts(Arc::clone(&entropy) as Arc<dyn Entropy>)).unwrap();
+    let stopping = CancellationToken::new();
+    let tests = tokio::spawn(test_entropy(dealer.clone(), stopping.clone()));
+    tokio::time::sleep(Duration::from_mins(90)).await;
+    assert_eq!(dealer.test_entropy(), Ok(()));
+    set(true);
+    tokio::time::sleep(Duration::from_hours(1)).await;
+    set(false);
+    // Nobody else has asked since it broke.
+    assert!(dealer.test_entropy().is_err());
+    tests.await.unwrap();
+
+    let dealer = Dealer::try_new(parts(Arc::new(SystemEntropy))).unwrap();
+    let tests = tokio::spawn(test_entropy(dealer, stopping.clone()));
+    stopping.cancel();
+    tests.await.unwrap();
 }

@@ -1,0 +1,236 @@
+//! Whether outcomes look the way a fair dealer's would: counted, measured, judged together.
+//!
+//! What is tested is what players meet, cards and dice, not the raw words under them: a generator
+//! with perfect bytes and one wrong bound deals unfairly. [`draw`] takes a hand's chance through
+//! exactly what a dealer uses, from the seed over commitment, transcript and keys to the shoe.
+//! Seeds and entropy are small numbers that count up, so that an outcome can look fair only if the
+//! scheme itself mixes them. They are fixed, so a rejection is a defect and never bad luck.
+//!
+//! A [`Tally`] counts the hands of one seed. [`judge`] asks each [`Test`] of each seed's tally and
+//! of all of them added up, and holds the whole family of answers to Holm's rule at [`LEVEL`]: a
+//! fair dealer is rejected once in a hundred choices of seeds, however many questions there are.
+//! Every p-value counts both sides: too even is as wrong as too uneven. A test with too few hands
+//! for its law to hold is not made, which is no pass.
+//!
+//! The tests of the tests are in `tests/battery.rs`: dealers with one defect each, all rejected.
+
+mod gamma;
+mod hand;
+mod measure;
+mod tally;
+
+use std::fmt;
+
+pub use hand::{CARDS, Drawn, draw};
+pub use measure::{Law, Measure};
+pub use tally::Tally;
+
+/// The chance that a fair dealer is rejected by the whole battery.
+pub const LEVEL: f64 = 0.01;
+/// How many hands apart hands are compared.
+pub const LAGS: usize = 5;
+
+/// A question to a tally.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Test {
+    Places,
+    Reshuffled,
+    Neighbours,
+    RunsOfHalves,
+    RunsOfColours,
+    ShuffleAfterShuffle,
+    Dice,
+    RollAfterRoll,
+    Coupons,
+    DiceAndTopCard,
+    DiceAndBottomCard,
+    Pulses,
+    Picks,
+    Samples,
+    /// Decks so many hands apart, 1 to [`LAGS`].
+    DecksApart(usize),
+    /// Dice so many hands apart, 1 to [`LAGS`].
+    DiceApart(usize),
+    FiveCardRepeats,
+    TenCardRepeats,
+}
+
+impl Test {
+    /// Every test, in the order of reports.
+    pub fn all() -> impl Iterator<Item = Test> {
+        let single = [
+            Test::Places,
+            Test::Reshuffled,
+            Test::Neighbours,
+            Test::RunsOfHalves,
+            Test::RunsOfColours,
+            Test::ShuffleAfterShuffle,
+            Test::Dice,
+            Test::RollAfterRoll,
+            Test::Coupons,
+            Test::DiceAndTopCard,
+            Test::DiceAndBottomCard,
+            Test::Pulses,
+            Test::Picks,
+            Test::Samples,
+            Test::FiveCardRepeats,
+            Test::TenCardRepeats,
+        ];
+        let apart = (1..=LAGS).flat_map(|lag| [Test::DecksApart(lag), Test::DiceApart(lag)]);
+        single.into_iter().chain(apart)
+    }
+}
+
+/// The question in words.
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = match self {
+            Test::Places => "every card comes to every place of the deck equally often",
+            Test::Reshuffled => "a second shuffle takes every place to every place equally often",
+            Test::Neighbours => "every card follows every other equally often",
+            Test::RunsOfHalves => "low and high cards change as often as they should",
+            Test::RunsOfColours => "odd and even cards change as often as they should",
+            Test::ShuffleAfterShuffle => "a second shuffle does not repeat the first",
+            Test::Dice => "every pair of dice comes equally often",
+            Test::RollAfterRoll => "a second roll does not depend on the first",
+            Test::Coupons => "dice show all six sides after as many throws as they should",
+            Test::DiceAndTopCard => "dice tell nothing about the top card",
+            Test::DiceAndBottomCard => "dice tell nothing about the bottom card",
+            Test::Pulses => "a chance of one in four comes true once in four times",
+            Test::Picks => "every part of a wide range is picked equally often",
+            Test::Samples => "every draw of three out of nine comes equally often",
+            Test::FiveCardRepeats => "the same five top cards come again as rarely as they should",
+            Test::TenCardRepeats => "the same ten top cards do not come again",
+            Test::DecksApart(lag) => {
+                return write!(f, "a deck tells nothing about the deck {}", later(*lag));
+            }
+            Test::DiceApart(lag) => {
+                return write!(f, "dice tell nothing about the dice {}", later(*lag));
+            }
+        };
+        f.write_str(words)
+    }
+}
+
+fn later(lag: usize) -> String {
+    if lag == 1 { "of the next hand".to_owned() } else { format!("{lag} hands later") }
+}
+
+/// Whose hands an answer is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Those of all seeds together.
+    All,
+    Seed(u64),
+}
+
+/// What came of one test of one tally.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer {
+    pub test: Test,
+    pub of: Of,
+    /// None where there were too few hands.
+    pub judged: Option<Judged>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judged {
+    pub measure: Measure,
+    /// The p-value with the whole family counted in (Holm), at most 1: what is below [`LEVEL`] is
+    /// rejected.
+    pub adjusted: f64,
+}
+
+impl Judged {
+    #[must_use]
+    pub fn rejected(&self) -> bool {
+        self.adjusted < LEVEL
+    }
+}
+
+/// Every answer: all seeds together first, then seed by seed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Hands of all seeds.
+    pub hands: u64,
+    pub answers: Vec<Answer>,
+}
+
+impl Report {
+    /// Whether every test could be made of all hands, and no answer was rejected.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        let made = |answer: &Answer| answer.of != Of::All || answer.judged.is_some();
+        self.answers.iter().all(made) && self.rejected().next().is_none()
+    }
+
+    pub fn rejected(&self) -> impl Iterator<Item = &Answer> {
+        let rejected = |answer: &&Answer| answer.judged.is_some_and(|judged| judged.rejected());
+        self.answers.iter().filter(rejected)
+    }
+}
+
+/// Judges the hands of some seeds, each with its tally.
+#[must_use]
+pub fn judge(seeds: &[(u64, Tally)]) -> Report {
+    let mut all = Tally::new();
+    seeds.iter().for_each(|(_, tally)| all.merge(tally));
+    let of_all = std::iter::once((Of::All, &all));
+    let tallies = of_all.chain(seeds.iter().map(|(seed, tally)| (Of::Seed(*seed), tally)));
+    let mut answers = Vec::new();
+    for (of, tally) in tallies {
+        answers.extend(Test::all().map(|test| {
+            let judged = tally.measure(test).map(|measure| Judged { measure, adjusted: 1.0 });
+            Answer { test, of, judged }
+        }));
+    }
+    holm(&mut answers);
+    Report { hands: all.hands(), answers }
+}
+
+/// Holm's step-down rule: the smallest p-value is multiplied by how many there are, the next by one
+/// less and so on, and none becomes smaller than the one before it. It holds however the tests
+/// depend on each other.
+fn holm(answers: &mut [Answer]) {
+    let mut judged: Vec<&mut Judged> =
+        answers.iter_mut().filter_map(|answer| answer.judged.as_mut()).collect();
+    judged.sort_by(|one, other| one.measure.p.total_cmp(&other.measure.p));
+    let mut left = judged.len();
+    let mut before = 0.0_f64;
+    for one in judged {
+        before = before.max(one.measure.p * left as f64).min(1.0);
+        one.adjusted = before;
+        left -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(p: f64) -> Answer {
+        let measure = Measure { statistic: 0.0, law: Law::Normal, p };
+        let judged = Some(Judged { measure, adjusted: f64::NAN });
+        Answer { test: Test::Places, of: Of::All, judged }
+    }
+
+    /// Four p-values of a textbook example, and what becomes of them.
+    #[test]
+    fn holm_multiplies_by_what_is_left_and_never_steps_back() {
+        let mut answers = [0.01, 0.04, 0.03, 0.005].map(answer);
+        holm(&mut answers);
+        let adjusted = answers.map(|answer| answer.judged.unwrap().adjusted);
+        for (got, wanted) in adjusted.into_iter().zip([0.03, 0.06, 0.06, 0.02]) {
+            assert!((got - wanted).abs() < 1e-12, "{got} is not {wanted}");
+        }
+    }
+
+    #[test]
+    fn too_few_hands_are_no_pass() {
+        let mut tally = Tally::new();
+        (0..10).for_each(|hand| tally.add(&draw(1, hand)));
+        let report = judge(&[(1, tally)]);
+        assert_eq!(report.rejected().count(), 0);
+        assert!(!report.passed());
+    }
+}

@@ -1,0 +1,97 @@
+//! One hand's worth of chance, taken the way a dealer takes it.
+
+use primitives::{PlayerId, TableId};
+use zeroize::Zeroizing;
+
+use crate::{
+    Answer, Ask, ClientCommitment, Commitment, Context, Entropy, Handle, Keys, Row, Seed, Shoe,
+    ShuffleInput, Status, Transcript,
+};
+
+/// Cards of the largest deck that is played with.
+pub const CARDS: usize = 76;
+/// What a pick is one of: no divisor of a power of two, and more than half of 2^32, so that a
+/// remainder of a word too narrow could not hide.
+pub(super) const PICK: u32 = 3_000_000_000;
+/// What a sample is out of.
+pub(super) const SAMPLE: u32 = 9;
+
+/// What one hand's operations came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drawn {
+    /// The first shuffle of a whole deck: the card at each place from the top, each of 0 to 75 once.
+    pub deck: [u8; CARDS],
+    /// The second, of that deck: the place in it that the card at each place came from.
+    pub again: [u8; CARDS],
+    /// Two rolls of two dice, 1 to 6.
+    pub rolls: [[u8; 2]; 2],
+    /// Yes in one of four cases.
+    pub pulse: bool,
+    /// 0 to 2,999,999,999.
+    pub pick: u32,
+    /// Three different ones of 0 to 8, in the order drawn.
+    pub sample: [u32; 3],
+}
+
+/// Hand `hand` of a made-up table whose seeds count from `seed`.
+#[must_use]
+pub fn draw(seed: u64, hand: u64) -> Drawn {
+    let mut shoe = Shoe::new(keys(seed, hand));
+    let cards = u16::try_from(CARDS).expect("it is 76");
+    let fresh = Ask::Shuffle { pile: 0, input: ShuffleInput::Fresh { first: 0, count: cards } };
+    let deck = shuffled(&mut shoe, 0, &fresh);
+    let rolls = [1, 2].map(|index| rolled(&mut shoe, index));
+    let pulse = asked(&mut shoe, 3, &Ask::Pulse { ppm: 250_000 }) == Answer::Pulsed(true);
+    let Answer::Picked(pick) = asked(&mut shoe, 4, &Ask::Pick { n: PICK }) else {
+        unreachable!("a pick picks")
+    };
+    let Answer::Sampled(sample) = asked(&mut shoe, 5, &Ask::Sample { n: SAMPLE, k: 3 }) else {
+        unreachable!("a sample samples")
+    };
+    let sample = sample.try_into().expect("three were asked for");
+    let handles = (0..cards).map(|position| Handle { op: 0, position }).collect();
+    let all = Ask::Shuffle { pile: 0, input: ShuffleInput::Cards(handles) };
+    let second = shuffled(&mut shoe, 6, &all);
+    let mut place = [0; CARDS];
+    for (at, card) in (0_u8..).zip(deck) {
+        place[usize::from(card)] = at;
+    }
+    Drawn { deck, again: second.map(|card| place[usize::from(card)]), rolls, pulse, pick, sample }
+}
+
+fn keys(seed: u64, hand: u64) -> Keys {
+    let context = Context::new("battery", TableId([0; 16]), hand, &[0; 32]);
+    let mut bytes = Zeroizing::new([0; 64]);
+    bytes[..8].copy_from_slice(&seed.to_be_bytes());
+    bytes[56..].copy_from_slice(&hand.to_be_bytes());
+    let secret = Seed::new(bytes);
+    let dealer = Commitment::new(&context, &secret);
+    let rows = [0_u8, 1].map(|seat| {
+        let (player, entropy) = (PlayerId([seat; 16]), Entropy([seat; 32]));
+        let commitment = ClientCommitment::new(&context, &dealer, seat, player, &entropy);
+        Row { seat, player, status: Status::Revealed, commitment, entropy }
+    });
+    let transcript = Transcript::try_new(&context, &dealer, None, &rows)
+        .expect("seats ascend, and each reveals what it committed to");
+    Keys::derive(&transcript, &secret)
+}
+
+fn asked(shoe: &mut Shoe, index: u32, ask: &Ask) -> Answer {
+    shoe.perform(index, ask).expect("the operations are numbered and in bounds")
+}
+
+fn rolled(shoe: &mut Shoe, index: u32) -> [u8; 2] {
+    let Answer::Rolled(sides) = asked(shoe, index, &Ask::Roll { sides: vec![6, 6] }) else {
+        unreachable!("a roll rolls")
+    };
+    sides.try_into().expect("two dice were rolled")
+}
+
+fn shuffled(shoe: &mut Shoe, op: u32, ask: &Ask) -> [u8; CARDS] {
+    asked(shoe, op, ask);
+    let mut cards = [0; CARDS];
+    for (position, card) in (0_u16..).zip(&mut cards) {
+        *card = shoe.open(Handle { op, position }).expect("a card lies at each place");
+    }
+    cards
+}

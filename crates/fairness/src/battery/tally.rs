@@ -1,0 +1,199 @@
+//! What is counted over the hands of one seed.
+
+use std::collections::VecDeque;
+
+use super::LAGS;
+use super::hand::{CARDS, Drawn, PICK, SAMPLE};
+
+/// Equal parts of a pick's range that are told apart.
+pub(super) const PARTS: u32 = 30;
+/// Ordered draws of three out of [`SAMPLE`], counted in a cube.
+pub(super) const CUBE: usize = 9 * 9 * 9;
+/// Throws until all six sides were seen, from 6; the last count is of this many and more.
+pub(super) const THROWS: usize = 24;
+
+/// Counts over hands. Lists of cells are rows one after another.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    pub(super) hands: u64,
+    /// By place, by card.
+    pub(super) placed: Vec<u64>,
+    /// By place after the second shuffle, by place before it.
+    pub(super) replaced: Vec<u64>,
+    /// By card, by the card under it; the top card counts as under the bottom one.
+    pub(super) followed: Vec<u64>,
+    /// Runs of low and high cards, and of odd and even ones.
+    pub(super) runs: [u64; 2],
+    /// Places that the second shuffle filled from where the first did.
+    pub(super) agreed: u64,
+    /// By the first roll's pair, by the second's.
+    pub(super) rolls: Vec<u64>,
+    /// By the throws it took to see all sides.
+    pub(super) coupons: [u64; THROWS + 1],
+    /// By the first die, by the top card.
+    pub(super) top: Vec<u64>,
+    /// By the first die, by the bottom card.
+    pub(super) bottom: Vec<u64>,
+    /// No, and yes.
+    pub(super) pulses: [u64; 2],
+    pub(super) picks: Vec<u64>,
+    pub(super) samples: Vec<u64>,
+    pub(super) lags: [Lag; LAGS],
+    /// Each hand's ten top cards as a number to the base of the deck.
+    pub(super) tops: Vec<u64>,
+    /// The sides seen since the last full set, as bits, in how many throws.
+    collecting: (u8, usize),
+    /// The latest hands, the newest first.
+    recent: VecDeque<Drawn>,
+}
+
+/// Hands compared with hands so many later.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lag {
+    pub(super) pairs: u64,
+    /// Places with the same card in both.
+    pub(super) agreed: u64,
+    /// By the first die of the one, by that of the other.
+    pub(super) dice: [u64; 36],
+}
+
+impl Default for Tally {
+    fn default() -> Tally {
+        Tally::new()
+    }
+}
+
+impl Tally {
+    #[must_use]
+    pub fn new() -> Tally {
+        let square = vec![0; CARDS * CARDS];
+        Tally {
+            hands: 0,
+            placed: square.clone(),
+            replaced: square.clone(),
+            followed: square,
+            runs: [0; 2],
+            agreed: 0,
+            rolls: vec![0; 36 * 36],
+            coupons: [0; THROWS + 1],
+            top: vec![0; 6 * CARDS],
+            bottom: vec![0; 6 * CARDS],
+            pulses: [0; 2],
+            picks: vec![0; usize::try_from(PARTS).expect("it is 30")],
+            samples: vec![0; CUBE],
+            lags: [Lag { pairs: 0, agreed: 0, dice: [0; 36] }; LAGS],
+            tops: Vec::new(),
+            collecting: (0, 0),
+            recent: VecDeque::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn hands(&self) -> u64 {
+        self.hands
+    }
+
+    /// Counts the hand after the one before.
+    ///
+    /// # Panics
+    /// Where it is not within the bounds of [`Drawn`].
+    pub fn add(&mut self, hand: &Drawn) {
+        self.hands += 1;
+        self.cards(hand);
+        self.dice(hand);
+        self.pulses[usize::from(hand.pulse)] += 1;
+        self.picks[place(hand.pick / (PICK / PARTS))] += 1;
+        let [a, b, c] = hand.sample;
+        self.samples[place((a * SAMPLE + b) * SAMPLE + c)] += 1;
+        for (lag, before) in self.lags.iter_mut().zip(&self.recent) {
+            lag.pairs += 1;
+            lag.agreed += agreement(&before.deck, &hand.deck);
+            lag.dice[die(before) * 6 + die(hand)] += 1;
+        }
+        self.recent.truncate(LAGS - 1);
+        self.recent.push_front(*hand);
+    }
+
+    fn cards(&mut self, hand: &Drawn) {
+        let mut above = usize::from(hand.deck[CARDS - 1]);
+        for (at, (card, before)) in hand.deck.iter().zip(&hand.again).enumerate() {
+            let card = usize::from(*card);
+            self.placed[at * CARDS + card] += 1;
+            self.replaced[at * CARDS + usize::from(*before)] += 1;
+            self.followed[above * CARDS + card] += 1;
+            above = card;
+        }
+        let half = CARDS / 2;
+        self.runs[0] += runs(&hand.deck, |card| usize::from(card) < half);
+        self.runs[1] += runs(&hand.deck, |card| card % 2 == 0);
+        self.agreed += agreement(&hand.deck, &hand.again);
+        let top = hand.deck.iter().take(10);
+        self.tops.push(top.fold(0, |number, card| number * CARDS as u64 + u64::from(*card)));
+    }
+
+    fn dice(&mut self, hand: &Drawn) {
+        let pair = |[one, other]: [u8; 2]| usize::from(one - 1) * 6 + usize::from(other - 1);
+        let [first, second] = hand.rolls;
+        self.rolls[pair(first) * 36 + pair(second)] += 1;
+        self.top[die(hand) * CARDS + usize::from(hand.deck[0])] += 1;
+        self.bottom[die(hand) * CARDS + usize::from(hand.deck[CARDS - 1])] += 1;
+        for side in hand.rolls.as_flattened() {
+            let (mut seen, mut throws) = self.collecting;
+            seen |= 1 << (side - 1);
+            throws += 1;
+            if seen == 0b11_1111 {
+                self.coupons[throws.min(THROWS)] += 1;
+                (seen, throws) = (0, 0);
+            }
+            self.collecting = (seen, throws);
+        }
+    }
+
+    /// Adds what was counted elsewhere; hands of two tallies are not compared by their distance.
+    pub fn merge(&mut self, other: &Tally) {
+        self.hands += other.hands;
+        self.agreed += other.agreed;
+        add(&mut self.placed, &other.placed);
+        add(&mut self.replaced, &other.replaced);
+        add(&mut self.followed, &other.followed);
+        add(&mut self.runs, &other.runs);
+        add(&mut self.rolls, &other.rolls);
+        add(&mut self.coupons, &other.coupons);
+        add(&mut self.top, &other.top);
+        add(&mut self.bottom, &other.bottom);
+        add(&mut self.pulses, &other.pulses);
+        add(&mut self.picks, &other.picks);
+        add(&mut self.samples, &other.samples);
+        for (lag, other) in self.lags.iter_mut().zip(&other.lags) {
+            lag.pairs += other.pairs;
+            lag.agreed += other.agreed;
+            add(&mut lag.dice, &other.dice);
+        }
+        self.tops.extend_from_slice(&other.tops);
+        (self.collecting, self.recent) = ((0, 0), VecDeque::new());
+    }
+}
+
+fn add(to: &mut [u64], from: &[u64]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+}
+
+fn place(number: u32) -> usize {
+    usize::try_from(number).expect("machines of 32 bits and more")
+}
+
+/// The first die of the first roll, from 0.
+fn die(hand: &Drawn) -> usize {
+    usize::from(hand.rolls[0][0] - 1)
+}
+
+/// At how many places both have the same.
+fn agreement(one: &[u8; CARDS], other: &[u8; CARDS]) -> u64 {
+    one.iter().zip(other).map(|(one, other)| u64::from(one == other)).sum()
+}
+
+/// How many stretches of cards of one kind the deck consists of.
+fn runs(deck: &[u8; CARDS], kind: impl Fn(u8) -> bool) -> u64 {
+    let changes = deck.windows(2).filter(|two| kind(two[0]) != kind(two[1])).count();
+    1 + changes as u64
+}

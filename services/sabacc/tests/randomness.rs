@@ -1,0 +1,29 @@
+//! `sabacc audit randomness` as others run it: no room, and an exit code that can be believed.
+
+use std::process::Command;
+
+/// How it ends, with what on the standard output.
+fn audit(arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sabacc"));
+    command.args(["audit", "randomness"]).args(arguments);
+    let output = command.output().expect("the program was built for this test");
+    (output.status.code(), String::from_utf8(output.stdout).expect("text"))
+}
+
+#[test]
+fn a_fair_dealer_ends_well_and_too_few_hands_do_not() {
+    let (code, told) = audit(&["--hands", "350"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.ends_with("every test passed\n"), "{told}");
+    let (code, told) = audit(&["--hands", "2", "--seed", "7", "--json"]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains(r#""first_seed":7"#) && told.contains(r#""passed":false"#), "{told}");
+}
+
+#[test]
+fn numbers_out_of_range_are_refused() {
+    for arguments in [["--hands", "0"], ["--hands", "1000001"], ["--seed", "18446744073709551615"]]
+    {
+        assert_eq!(audit(&arguments).0, Some(2), "{arguments:?}");
+    }
+}
