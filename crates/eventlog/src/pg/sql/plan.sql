@@ -1,0 +1,1 @@
+SELECT set_config('plan_cache_mode', 'force_generic_plan', false)
