@@ -31,12 +31,13 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
 use ledger::Ledger;
 use primitives::{RequestId, UnixMicros};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::Done;
 use crate::repo::{Repo, Written};
-use crate::wallet::{Ask, Books, Limits, Outcome, Problem, Wallet};
+use crate::wallet::{Ask, Books, Limits, Outcome, Problem, Queue, Wallet};
 use group::Deciding;
 
 mod group;
@@ -48,6 +49,8 @@ pub use load::LoadError;
 /// Opens the wallet's log: at start, and again whenever it was lost.
 pub type Opener = Box<dyn Fn() -> BoxFuture<'static, Result<Log, OpenError>> + Send + Sync>;
 
+/// Commands that are worth a group of their own while another is on its way.
+const CROWD: usize = 256;
 /// The longest that an end of a hold is waited for without looking at the clock again.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -73,7 +76,7 @@ pub enum Fault {
 pub struct Owner {
     ground: Ground,
     books: Books,
-    asks: mpsc::Receiver<Ask>,
+    queue: Queue,
     limits: Limits,
     work: Work,
 }
@@ -89,6 +92,20 @@ struct Work {
     /// Commands that are decided and not known to be durable.
     open: BTreeMap<RequestId, Open>,
     flights: FuturesOrdered<BoxFuture<'static, Landed>>,
+    /// Commands in these groups.
+    flying: usize,
+    /// Who was just answered and may be back in a moment.
+    returning: Option<Returning>,
+}
+
+/// Callers who wait for an answer before they ask again come back together. Who closes the next group
+/// without them splits them into two crowds for good, each with commits of its own.
+#[derive(Clone, Copy)]
+struct Returning {
+    /// So many asks: those that waited already, and as many as were answered.
+    asks: usize,
+    /// No longer than this: a quarter of what the commit took.
+    until: Instant,
 }
 
 /// A command's content, and what it will be answered.
@@ -102,6 +119,7 @@ struct Landed {
     outcome: Result<(), AppendError>,
     ids: Vec<RequestId>,
     answers: Vec<Answer>,
+    sent: Instant,
 }
 
 /// Somebody who waits, and what he will be told.
@@ -137,6 +155,8 @@ impl Work {
             ledger,
             open: BTreeMap::new(),
             flights: FuturesOrdered::new(),
+            flying: 0,
+            returning: None,
         }
     }
 }
@@ -150,9 +170,9 @@ impl Wallet {
         let books = Books::new(ground.repo.clone());
         let log = (ground.opener)().await?;
         let ledger = load::load(&log, &books).await?;
-        let (wallet, asks) = Wallet::new(limits, books.clone());
+        let (wallet, queue) = Wallet::new(limits, books.clone());
         let work = Work::new(log, ledger);
-        Ok((wallet, Owner { ground, books, asks, limits, work }))
+        Ok((wallet, Owner { ground, books, queue, limits, work }))
     }
 }
 
@@ -185,7 +205,7 @@ impl Owner {
             if !accepting && self.work.flights.is_empty() {
                 return Pause::Drained;
             }
-            let room = self.work.flights.len() < self.limits.ahead.max(1);
+            let room = self.has_room();
             let next_end = self.work.ledger.next_expiry();
             tokio::select! {
                 biased;
@@ -195,8 +215,10 @@ impl Owner {
                     }
                 }
                 () = stopped.cancelled() => return Pause::Lost,
-                () = stopping.cancelled(), if !self.asks.is_closed() => self.asks.close(),
-                ask = self.asks.recv(), if accepting && room => match ask {
+                () = stopping.cancelled(), if !self.queue.asks.is_closed() => {
+                    self.queue.asks.close();
+                }
+                ask = self.queue.asks.recv(), if accepting && room => match ask {
                     Some(ask) => self.gather(ask).await,
                     None => accepting = false,
                 },
@@ -205,12 +227,30 @@ impl Owner {
         }
     }
 
+    /// Whether a group may be made. Behind one that is on its way only where much waits: small groups
+    /// cost the database nearly as much as large ones.
+    fn has_room(&self) -> bool {
+        let Work { flights, flying, .. } = &self.work;
+        let waiting = self.queue.unanswered().saturating_sub(*flying);
+        flights.is_empty() || (flights.len() < self.limits.ahead && waiting >= CROWD)
+    }
+
     /// Decides all that waits, within the limits.
     async fn gather(&mut self, first: Ask) {
         let mut count = first.requests.len();
         let mut asks = vec![first];
+        let returning = self.work.returning.take();
         while count < self.limits.group {
-            let Ok(ask) = self.asks.try_recv() else { break };
+            let ask = match (self.queue.asks.try_recv(), returning) {
+                (Ok(ask), _) => ask,
+                (Err(_), Some(returning)) if asks.len() < returning.asks => {
+                    match timeout_at(returning.until, self.queue.asks.recv()).await {
+                        Ok(Some(ask)) => ask,
+                        Ok(None) | Err(_) => break,
+                    }
+                }
+                (Err(_), Some(_) | None) => break,
+            };
             count += ask.requests.len();
             asks.push(ask);
         }
@@ -262,12 +302,13 @@ impl Owner {
     /// Hands a group to the log; or nothing, where it only answers.
     fn send(&mut self, decided: group::Decided, answers: Vec<Answer>) {
         let group::Decided { entries, ids, rows, states, next } = decided;
-        let Work { log, flights, next: first, at, .. } = &mut self.work;
+        let Work { log, flights, flying, next: first, at, .. } = &mut self.work;
         if entries.is_empty() {
             if flights.is_empty() {
                 answers.into_iter().for_each(Answer::tell);
             } else {
-                let landed = Landed { outcome: Ok(()), ids, answers };
+                let landed = Landed { outcome: Ok(()), ids, answers, sent: Instant::now() };
+                *flying += commands(&landed.answers);
                 flights.push_back(Box::pin(std::future::ready(landed)));
             }
             return;
@@ -276,14 +317,15 @@ impl Owner {
             self.books.repo.is_some().then(|| Arc::new(Written { rows, states }) as _);
         let group = eventlog::Group { entries, first: *first, at: *at, rows };
         *first = next;
-        let written = log.append_group(group);
+        let (written, sent) = (log.append_group(group), Instant::now());
+        *flying += commands(&answers);
         flights.push_back(Box::pin(async move {
-            Landed { outcome: written.await.map(drop), ids, answers }
+            Landed { outcome: written.await.map(drop), ids, answers, sent }
         }));
     }
 
     fn landed(&mut self, landed: Landed) -> Result<(), AppendError> {
-        let Landed { outcome, ids, answers } = landed;
+        let Landed { outcome, ids, answers, sent } = landed;
         if let Err(error) = outcome {
             let unanswered = answers.len();
             tracing::warn!(%error, unanswered, "a group was not written");
@@ -293,9 +335,19 @@ impl Owner {
         for id in ids {
             self.work.open.remove(&id);
         }
+        self.work.flying = self.work.flying.saturating_sub(commands(&answers));
+        self.work.returning = Some(Returning {
+            asks: self.queue.asks.len() + answers.len(),
+            until: Instant::now() + sent.elapsed() / 4,
+        });
         answers.into_iter().for_each(Answer::tell);
         Ok(())
     }
+}
+
+/// Commands that these answers are for.
+fn commands(answers: &[Answer]) -> usize {
+    answers.iter().map(|answer| answer.room.num_permits()).sum()
 }
 
 /// Until the next hold is over, or the clock should be looked at again; for ever where none is pending.

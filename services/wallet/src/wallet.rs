@@ -90,6 +90,20 @@ pub struct Wallet {
     books: Books,
 }
 
+/// The owner's end of the queue.
+pub(crate) struct Queue {
+    pub(crate) asks: mpsc::Receiver<Ask>,
+    room: Arc<Semaphore>,
+    limit: usize,
+}
+
+impl Queue {
+    /// Commands that were accepted and are not answered.
+    pub(crate) fn unanswered(&self) -> usize {
+        self.limit.saturating_sub(self.room.available_permits())
+    }
+}
+
 /// Commands that came together, and whoever waits for what becomes of them.
 pub(crate) struct Ask {
     pub(crate) requests: Vec<Named>,
@@ -123,10 +137,12 @@ impl Books {
 }
 
 impl Wallet {
-    pub(crate) fn new(limits: Limits, books: Books) -> (Wallet, mpsc::Receiver<Ask>) {
+    pub(crate) fn new(limits: Limits, books: Books) -> (Wallet, Queue) {
         let limit = limits.waiting.max(1);
         let (asks, asked) = mpsc::channel(limit);
-        (Wallet { asks, room: Arc::new(Semaphore::new(limit)), limit, books }, asked)
+        let room = Arc::new(Semaphore::new(limit));
+        let queue = Queue { asks: asked, room: Arc::clone(&room), limit };
+        (Wallet { asks, room, limit, books }, queue)
     }
 
     /// Has a command carried out; answers once it is durable. A caller who stops waiting does not
