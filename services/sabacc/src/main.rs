@@ -1,6 +1,7 @@
 //! Knows: every service, and the people in front of a terminal: runs a card room, follows tables, audits hands.
 //! Does not know: how any of it works inside.
 
+mod archive;
 mod audits;
 mod bench;
 mod demo;
@@ -55,6 +56,9 @@ enum Command {
     /// Check what is on record.
     #[command(subcommand)]
     Audit(audits::What),
+    /// Move old ranges of a log to files that prove themselves, and back.
+    #[command(subcommand)]
+    Archive(archive::What),
     /// Replay hand histories, make some up, or export one of a room.
     #[command(subcommand)]
     Hand(hand::What),
@@ -79,6 +83,7 @@ fn main() -> ExitCode {
             Command::Bench(what) => Box::pin(bench::run(json, what)).await,
             Command::Watch(options) => watch::run(data, json, options).await,
             Command::Audit(what) => audits::run(data, json, what).await,
+            Command::Archive(what) => archive::run(data, json, what).await,
             Command::Hand(what) => hand::run(data, json, what).await,
             Command::Rules(options) => explain::run(json, &options),
             Command::Migrate(options) => migrate::run(options).await,

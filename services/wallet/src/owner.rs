@@ -3,12 +3,14 @@
 //! **Ahead of the log.** There is one ledger in memory and it leads: a command is decided against it
 //! and its events are applied at once, before they are durable. What waits in the queue is gathered
 //! into a group, decided one after the other at one time, and handed to the log as one commit
-//! together with its rows of the tables; while that is being written the next group is gathered and
-//! decided. Measured with 16 callers of batches of 100 buy-ins, on two cores that others kept busy:
-//! one group on its way gave 10,500 transfers a second, two 14,200, three 12,900; groups of 500, 1,000
-//! or 2,000 commands differed by less than the noise. Nobody is answered before the group is durable, and groups land in their order; so an
-//! answer never rests on what might still be lost, a refusal neither: a group that only refuses waits
-//! for those before it.
+//! together with its rows of the tables. Where much waits, the next group is gathered and decided while
+//! that is being written; where little does, it waits for its callers, who come back together: a commit
+//! costs the database half a millisecond before its first row. Measured with 16 callers of batches of
+//! 100 buy-ins, on two cores that others kept busy: one group on its way gave 10,500 transfers a
+//! second, two 14,200, three 12,900; groups of 500, 1,000 or 2,000 commands differed by less than the
+//! noise. Nobody is answered before the group is durable, and groups land in their order; so an answer
+//! never rests on what might still be lost, a refusal neither: a group that only refuses waits for
+//! those before it.
 //!
 //! **One failure, one cure.** Where a group is not written, everything on its way is answered
 //! "unavailable", memory is thrown away and the log is read again (`recovery`). Nothing is taken back

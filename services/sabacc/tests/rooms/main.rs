@@ -7,6 +7,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for a few events among all")]
 
 mod apart;
+mod archive;
 mod bad_input;
 mod kill;
 mod matrix;

@@ -1,0 +1,190 @@
+//! `sabacc archive`: old ranges of a log in files that prove themselves, and back.
+//!
+//! Writing and checking change nothing. Removing and restoring are an administrator's acts, and
+//! refuse what does not agree with the live log event for event. Only the wallet starts from something
+//! else than its whole log; so only its old ranges can be removed.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use chassis::clock::{Clock as _, SystemClock};
+use chassis::config::{Settings, Source};
+use chassis::postgres::{Environment, default_data_dir};
+use clap::{Args, Subcommand, ValueEnum};
+use eventlog::archive::{self, Archive, Verified};
+use eventlog::{PgStore, Pools, Reader, UnixMicros};
+
+use crate::folder::Folder;
+use crate::say;
+
+/// A day in seconds.
+const DAY: u64 = 86_400;
+
+#[derive(Subcommand)]
+pub(crate) enum What {
+    /// Write what lies between the log's cut and a position to a new file.
+    Write {
+        #[arg(value_enum)]
+        log: LogName,
+        /// The position to end before.
+        #[arg(long, value_name = "POSITION")]
+        to: u64,
+        file: PathBuf,
+        #[command(flatten)]
+        database: Database,
+    },
+    /// Check that a file is whole and proves itself. Needs no database.
+    Check { file: PathBuf },
+    /// Remove from the wallet's log what a file holds.
+    Remove {
+        file: PathBuf,
+        /// What was recorded within so many days stays.
+        #[arg(long, value_name = "DAYS")]
+        keep_days: u64,
+        #[command(flatten)]
+        database: Database,
+    },
+    /// Put back into the wallet's log what a file holds.
+    Restore {
+        file: PathBuf,
+        #[command(flatten)]
+        database: Database,
+    },
+}
+
+/// Which log.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogName {
+    Dealer,
+    Table,
+    Wallet,
+}
+
+impl LogName {
+    const fn service(self) -> &'static str {
+        match self {
+            LogName::Dealer => "dealer",
+            LogName::Table => "table",
+            LogName::Wallet => "wallet",
+        }
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Database {
+    /// A TOML file with `database_url`, an administrator's; SABACC_DATABASE_URL or DATABASE_URL go
+    /// before it. Without any of them: the room that runs in the data folder.
+    #[arg(long)]
+    config: Option<PathBuf>,
+}
+
+impl Database {
+    fn url(&self, data: Option<PathBuf>) -> anyhow::Result<String> {
+        let mut settings = Settings::new(Source::from_process(self.config.as_deref())?);
+        let url = settings.secret("database_url", &["DATABASE_URL"]);
+        settings.finish()?;
+        if let Some(url) = url {
+            return Ok(url.expose().to_owned());
+        }
+        let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
+        let running = Folder::open(&path).ok().and_then(|folder| folder.running());
+        let running = running.context(
+            "which database? set SABACC_DATABASE_URL to an administrator's address, or start the \
+             room of the data folder",
+        )?;
+        Ok(running.database_url)
+    }
+}
+
+pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow::Result<bool> {
+    match what {
+        What::Write { log, to, file, database } => {
+            let whole = write(&database.url(data)?, log, to, &file).await?;
+            tell(json, "written and read back", &whole);
+        }
+        What::Check { file } => tell(json, "whole", &check(&file)?),
+        What::Remove { file, keep_days, database } => {
+            let whole = of_the_wallet(&file)?;
+            let keep = Duration::from_secs(keep_days.saturating_mul(DAY));
+            let keep = u64::try_from(keep.as_micros()).unwrap_or(u64::MAX);
+            let since = UnixMicros(SystemClock::new().now().0.saturating_sub(keep));
+            let url = database.url(data)?;
+            let removed = archive::remove(&url, "wallet", &mut open(&file)?, since).await?;
+            tell(json, &format!("{removed} events removed"), &whole);
+        }
+        What::Restore { file, database } => {
+            let whole = of_the_wallet(&file)?;
+            archive::restore(&database.url(data)?, "wallet", &mut open(&file)?).await?;
+            tell(json, "restored", &whole);
+        }
+    }
+    Ok(true)
+}
+
+/// Writes a file that was not there before, and reads it back from the disk.
+async fn write(url: &str, log: LogName, to: u64, path: &Path) -> anyhow::Result<Verified> {
+    let service = log.service();
+    let store = PgStore::connect(url, service, Pools::default()).await?;
+    let reader = Reader::new(store, format!("{service}/0"));
+    let from = reader.cut().await?.map_or(0, |cut| cut.size());
+    let before = archive::tree_at(&reader, from).await?;
+    let file = File::create_new(path)
+        .with_context(|| format!("{} cannot be made: choose a new name", path.display()))?;
+    let mut out = BufWriter::new(file);
+    let written = archive::write(&reader, from..to, before, &mut out).await;
+    let written = match written {
+        Ok(written) => written,
+        Err(error) => {
+            // Half a file is worth nothing, and would be in the way of the next try.
+            let _ = std::fs::remove_file(path);
+            return Err(error.into());
+        }
+    };
+    out.flush()?;
+    out.get_ref().sync_all()?;
+    if check(path)? != written {
+        bail!("{} does not read back as it was written: is the disk sound?", path.display());
+    }
+    Ok(written)
+}
+
+fn check(path: &Path) -> anyhow::Result<Verified> {
+    Ok(Archive::open(open(path)?)?.finish()?)
+}
+
+fn of_the_wallet(path: &Path) -> anyhow::Result<Verified> {
+    let whole = check(path)?;
+    if &*whole.header.log != "wallet/0" {
+        bail!(
+            "{} is of the log {}: a table or a dealer starts from its whole log, so nothing can be \
+             removed from it",
+            path.display(),
+            whole.header.log
+        );
+    }
+    Ok(whole)
+}
+
+fn open(path: &Path) -> anyhow::Result<BufReader<File>> {
+    let file = File::open(path);
+    Ok(BufReader::new(file.with_context(|| format!("{} cannot be read", path.display()))?))
+}
+
+fn tell(json: bool, done: &str, whole: &Verified) {
+    let Verified { header, after: _, head: (size, root), recorded_at } = whole;
+    let root: String = root.iter().map(|byte| format!("{byte:02x}")).collect();
+    let (from, to) = (header.range.start, header.range.end);
+    if json {
+        let told = serde_json::json!({
+            "done": done, "log": &*header.log, "from": from, "to": to,
+            "last_recorded_at": recorded_at.0, "log_size": size, "log_root": root,
+        });
+        say::line(&told.to_string());
+        return;
+    }
+    say::line(&format!("{}: positions {from} to {to} (before it), {done}", header.log));
+    say::line(&format!("leads to root {root} of the log at size {size}: compare a checkpoint"));
+}

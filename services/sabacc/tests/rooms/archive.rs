@@ -1,0 +1,65 @@
+//! Old ranges of the wallet's log in a file: the room goes on without them, and has them back.
+
+use std::process::ExitStatus;
+
+use rustix::process::Signal;
+
+use crate::people::{Guest, demo, reach};
+use crate::place::{Place, Room};
+
+/// Runs `sabacc archive …` against a room's database.
+async fn archive(place: &Place, room: &Room, arguments: &[&str]) -> (ExitStatus, String) {
+    let mut command = place.sabacc(&["archive"]);
+    command.env_remove(crate::place::PACE).env("DATABASE_URL", &room.database).args(arguments);
+    place.run(command).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wallets_past_moves_to_a_file_and_back() {
+    let place = Place::new();
+    let mut room = place.up(&["--thinking", "5"]).await;
+    let table = demo(&place, &room.url, 3).await;
+    let file = place.path().join("wallet-0");
+    let file = file.to_str().unwrap();
+
+    let (status, said) = archive(&place, &room, &["write", "wallet", "--to", "5", file]).await;
+    assert!(status.success() && said.contains("positions 0 to 5"), "{said}");
+    let (status, said) = archive(&place, &room, &["write", "wallet", "--to", "5", file]).await;
+    assert!(!status.success() && said.contains("choose a new name"), "{said}");
+    let (status, said) = archive(&place, &room, &["check", file]).await;
+    assert!(status.success() && said.contains("whole"), "{said}");
+
+    // A copy with one byte changed proves nothing, wherever that byte is.
+    let whole = std::fs::read(file).unwrap();
+    let copy = place.path().join("copy");
+    for at in [9, whole.len() / 2, whole.len() - 40] {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        std::fs::write(&copy, damaged).unwrap();
+        let (status, said) = archive(&place, &room, &["check", copy.to_str().unwrap()]).await;
+        assert!(!status.success(), "{said}");
+    }
+
+    let (status, said) = archive(&place, &room, &["remove", "--keep-days", "1", file]).await;
+    assert!(!status.success() && said.contains("to be kept"), "{said}");
+    let (status, said) = archive(&place, &room, &["remove", "--keep-days", "0", file]).await;
+    assert!(status.success() && said.contains("removed"), "{said}");
+
+    // Play goes on, also after a start; credits come and go.
+    reach(&place, &room.url, table, 5).await;
+    room.running.stop(Signal::INT).await;
+    let mut room = place.up(&["--thinking", "5"]).await;
+    let guest = Guest::new(&place, &room.url).await;
+    assert_eq!(guest.credits().await.0, crate::people::PURSE);
+    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    assert!(
+        !status.success() && said.contains("archive"),
+        "the audit says what is missing:\n{said}"
+    );
+
+    let (status, said) = archive(&place, &room, &["restore", file]).await;
+    assert!(status.success() && said.contains("restored"), "{said}");
+    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    assert!(status.success(), "{said}");
+    room.running.stop(Signal::INT).await;
+}
