@@ -53,7 +53,8 @@ pub(crate) async fn serve() -> anyhow::Result<bool> {
 
 /// A wallet that runs.
 pub(crate) struct Wallet {
-    child: Child,
+    /// None where somebody else runs it.
+    child: Option<Child>,
     url: String,
     issuer: TokenIssuer,
     /// From its start to its first answer.
@@ -78,10 +79,18 @@ impl Wallet {
             bail!("the wallet ended at once; it says above why");
         }
         let url = format!("http://{}", address.trim());
-        let mut wallet = Wallet { child, url, issuer, ready: Duration::ZERO };
+        let mut wallet = Wallet { child: Some(child), url, issuer, ready: Duration::ZERO };
         tokio::time::timeout(START, wallet.answered()).await.context("the wallet is not ready")?;
         wallet.ready = clock.elapsed();
         Ok(wallet)
+    }
+
+    /// One that somebody else runs, who believes the issuer of this key.
+    pub(crate) fn elsewhere(url: &str, key: &Path) -> anyhow::Result<Wallet> {
+        let pem = std::fs::read_to_string(key)
+            .with_context(|| format!("{} cannot be read", key.display()))?;
+        let issuer = TokenIssuer::from_pem("bench", &pem)?;
+        Ok(Wallet { child: None, url: url.to_owned(), issuer, ready: Duration::ZERO })
     }
 
     async fn answered(&self) {
@@ -112,13 +121,14 @@ impl Wallet {
 
     /// Its process.
     pub(crate) fn pid(&self) -> Option<u32> {
-        self.child.id()
+        self.child.as_ref().and_then(Child::id)
     }
 
     /// Stops it in order.
     pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
-        drop(self.child.stdin.take());
-        let status = tokio::time::timeout(STOP, self.child.wait()).await;
+        let Some(mut child) = self.child.take() else { return Ok(()) };
+        drop(child.stdin.take());
+        let status = tokio::time::timeout(STOP, child.wait()).await;
         let status = status.context("the wallet does not stop")??;
         if !status.success() {
             bail!("the wallet ended with {status}");

@@ -17,6 +17,7 @@ mod posts;
 mod unary;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use chassis::channel::PeerChannel;
@@ -27,7 +28,7 @@ use tokio::task::JoinSet;
 use super::child::Wallet;
 use super::drive::{Stint, Worker, drive};
 use super::figures::{Figure, Goal, Report, ratio};
-use super::gauge::Gauge;
+use super::gauge::{Gauge, Server};
 use super::rig::Rig;
 use super::{Common, Yardsticks, unless_stopped};
 use crate::repo::Shape;
@@ -66,9 +67,20 @@ pub(crate) struct Arguments {
     /// Accounts that are opened and left alone; 0: none.
     #[arg(long, value_name = "N", default_value = "100000", value_parser = clap::value_parser!(u32).range(..=10_000_000))]
     accounts: u32,
+    /// The inner port of a wallet that runs elsewhere; needs --key. Then nothing stands beside the
+    /// figures but a bare call: its database is its own.
+    #[arg(long, value_name = "URL", requires = "key")]
+    server: Option<String>,
+    /// The private key (PEM) of an issuer that the wallet at --server believes, services included.
+    #[arg(long, value_name = "FILE", requires = "server")]
+    key: Option<PathBuf>,
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
+    if let (Some(server), Some(key)) = (&arguments.server, &arguments.key) {
+        let wallet = Wallet::elsewhere(server, key)?;
+        return unless_stopped(measure_elsewhere(&wallet, arguments)).await;
+    }
     let mut rig = Rig::start(arguments.common.pgbench).await?;
     let report = unless_stopped(measure(&mut rig, arguments)).await;
     rig.stop().await?;
@@ -81,8 +93,8 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     sabacc_wallet::shell::migrate(&rig.postgres.admin_url(), Some(&password)).await?;
     let wallet = Wallet::start(rig, &password).await?;
     rig.beside.run().await?;
-    let mut figures = transfers(rig, &wallet, arguments).await?;
-    let (alone, bare) = alone(rig, &wallet, common).await?;
+    let mut figures = transfers(Some(&mut *rig), &wallet, arguments).await?;
+    let (alone, bare) = alone(Some(&*rig), &wallet, common).await?;
     rig.beside.run().await?;
     let idle = match arguments.accounts {
         0 => None,
@@ -96,6 +108,7 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     let pgbench = rig.beside.mean();
     let mut beside = Vec::new();
     for (figure, shape, goals) in figures.drain(..) {
+        let shape = shape.context("a wallet of one's own shows its log")?;
         let floor = rig.floor("wallet", (shape, common.short("the floor"))).await?;
         let figure = figure.beside("pgbench", pgbench, Some(goals.0));
         beside.push(figure.beside_floor(floor, &shape, goals.1));
@@ -116,12 +129,23 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     Ok(report)
 }
 
+/// A wallet that somebody else runs: what it does, beside a call that does nothing.
+async fn measure_elsewhere(wallet: &Wallet, arguments: &Arguments) -> anyhow::Result<Report> {
+    let common = arguments.common;
+    let figures = transfers(None, wallet, arguments).await?;
+    let (alone, bare) = alone(None, wallet, common).await?;
+    let mut beside: Vec<Figure> = figures.into_iter().map(|(figure, ..)| figure).collect();
+    beside.push(alone);
+    let yardsticks = Yardsticks { pgbench: None, alone: vec![("bare_unary_ms", bare.median())] };
+    Ok(yardsticks.report("ledger", common.seconds, beside))
+}
+
 /// A figure, what the log's rows were like meanwhile, and its goals beside `pgbench` and `UNNEST`.
-type Measured = (Figure, Shape, (f64, Option<f64>));
+type Measured = (Figure, Option<Shape>, (f64, Option<f64>));
 
 /// Everything that many do at once.
 async fn transfers(
-    rig: &mut Rig,
+    mut rig: Option<&mut Rig>,
     wallet: &Wallet,
     arguments: &Arguments,
 ) -> anyhow::Result<Vec<Measured>> {
@@ -133,13 +157,13 @@ async fn transfers(
     let clients = usize::try_from(common.clients)?;
     let callers = places().take(clients).map(|(player, channel)| Caller::new(player, channel));
     let unary = (common.stint("unary"), callers.collect());
-    let unary = phase(rig, wallet, ("unary", common.clients), unary).await?;
+    let unary = phase(rig.as_deref_mut(), wallet, ("unary", common.clients), unary).await?;
     let mut streams = Vec::new();
     for (player, channel) in places().take(clients) {
         streams.push(Posts::open(player, channel, arguments.window.into()).await?);
     }
     let stream = (common.stint("stream"), streams);
-    let stream = phase(rig, wallet, ("stream", common.clients), stream).await?;
+    let stream = phase(rig.as_deref_mut(), wallet, ("stream", common.clients), stream).await?;
     let count = usize::try_from(arguments.batch_clients)?;
     let batches = places().take(count);
     let batches = batches.map(|(it, channel)| Batches::new(it, channel, arguments.batch.into()));
@@ -154,24 +178,37 @@ async fn transfers(
 
 /// What workers come to, and what the wallet's log wrote for them.
 async fn phase<W: Worker>(
-    rig: &mut Rig,
+    mut rig: Option<&mut Rig>,
     wallet: &Wallet,
     (name, clients): (&'static str, u32),
     (stint, workers): (Stint, Vec<W>),
-) -> anyhow::Result<(Figure, Shape)> {
-    let mut gauge = gauge(rig, wallet).await?;
-    let from = rig.admin.size("wallet").await?;
+) -> anyhow::Result<(Figure, Option<Shape>)> {
+    let mut gauge = gauge(rig.as_deref(), wallet).await?;
+    let from = match &mut rig {
+        Some(rig) => rig.admin.size("wallet").await?,
+        None => 0,
+    };
     let driven = drive(stint, workers, &mut gauge).await?;
-    let shape = rig.admin.shape("wallet", from).await?;
+    let shape = match rig {
+        Some(rig) => Some(rig.admin.shape("wallet", from).await?),
+        None => None,
+    };
     Ok((Figure::new(name, clients, driven), shape))
 }
 
-async fn gauge(rig: &Rig, wallet: &Wallet) -> anyhow::Result<Gauge> {
-    rig.gauge(wallet.pid().map(|pid| ("wallet", pid))).await
+async fn gauge(rig: Option<&Rig>, wallet: &Wallet) -> anyhow::Result<Gauge> {
+    match rig {
+        Some(rig) => rig.gauge(wallet.pid().map(|pid| ("wallet", pid))).await,
+        None => Gauge::open(&Server::default()).await,
+    }
 }
 
 /// One caller, and one who asks for nothing.
-async fn alone(rig: &Rig, wallet: &Wallet, common: Common) -> anyhow::Result<(Figure, Figure)> {
+async fn alone(
+    rig: Option<&Rig>,
+    wallet: &Wallet,
+    common: Common,
+) -> anyhow::Result<(Figure, Figure)> {
     let mut gauge = gauge(rig, wallet).await?;
     let (channel, players) = (wallet.channel()?, players(wallet, 1).await?);
     let player = *players.first().context("one was asked for")?;

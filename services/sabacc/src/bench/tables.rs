@@ -5,6 +5,7 @@
 //! of the process grows by is theirs. A few are opened before, so that what is made once is not counted.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -52,11 +53,21 @@ pub(crate) struct Arguments {
     /// Seconds of each run of pgbench, one before and one after; 0: none.
     #[arg(long, value_name = "S", default_value = "5", value_parser = clap::value_parser!(u64).range(..=3600))]
     pgbench: u64,
+    /// The public port of a room that runs elsewhere; needs --key. Then nothing is audited, no memory
+    /// is told, and pgbench is not run.
+    #[arg(long, value_name = "URL", requires = "key")]
+    server: Option<String>,
+    /// The private key (PEM) of an issuer that the room at --server believes.
+    #[arg(long, value_name = "FILE", requires = "server")]
+    key: Option<PathBuf>,
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     let bots = arguments.tables.saturating_mul(arguments.players);
-    let place = Place::own(bots.saturating_add(arguments.tables)).await?;
+    let place = match (&arguments.server, &arguments.key) {
+        (Some(server), Some(key)) => Place::elsewhere(server, key)?,
+        _ => Place::own(bots.saturating_add(arguments.tables)).await?,
+    };
     let report = unless_stopped(measure(&place, arguments)).await;
     place.close().await?;
     report
@@ -71,8 +82,8 @@ async fn measure(place: &Place, arguments: &Arguments) -> anyhow::Result<Report>
         seconds: arguments.seconds,
         warm_up: (arguments.seconds / 5).min(3),
         game: arguments.game.clone(),
-        server: None,
-        key: None,
+        server: arguments.server.clone(),
+        key: arguments.key.clone(),
         connections: arguments.connections,
         audit: arguments.audit,
         pgbench: arguments.pgbench,
@@ -104,7 +115,7 @@ async fn measure(place: &Place, arguments: &Arguments) -> anyhow::Result<Report>
 /// Bytes of memory for each table at which nobody sits.
 #[expect(clippy::cast_precision_loss, reason = "bytes of one process stay far below 2^52")]
 async fn idle_bytes(place: &Place, arguments: &Arguments) -> anyhow::Result<Option<f64>> {
-    if arguments.idle == 0 {
+    if arguments.idle == 0 || arguments.server.is_some() {
         return Ok(None);
     }
     let connection = Client::connect(place.url(), String::new())?;

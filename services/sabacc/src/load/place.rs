@@ -61,7 +61,7 @@ impl Place {
         }
     }
 
-    fn elsewhere(url: &str, key: &Path) -> anyhow::Result<Place> {
+    pub(crate) fn elsewhere(url: &str, key: &Path) -> anyhow::Result<Place> {
         let pem = std::fs::read_to_string(key)
             .with_context(|| format!("the key {} cannot be read", key.display()))?;
         let issuer = TokenIssuer::from_pem("load", &pem)

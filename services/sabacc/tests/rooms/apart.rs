@@ -37,7 +37,8 @@ impl Apart {
         let keys = place.data().join("keys");
         std::fs::create_dir_all(&keys).unwrap();
         // Those who let people in, those who speak as services, and the dealer's word: three keys.
-        for name in ["issuer", "services", "commitment"] {
+        // A fourth may do what a measurement does, at the wallet alone.
+        for name in ["issuer", "services", "commitment", "bench"] {
             let key = TokenIssuer::generate(name, &SystemEntropy);
             std::fs::write(keys.join(format!("{name}.pem")), key.private_pem().expose()).unwrap();
             std::fs::write(keys.join(format!("{name}.pub.pem")), key.public_pem()).unwrap();
@@ -95,7 +96,10 @@ impl Apart {
                 key("commitment.pem"),
                 key("seed.key")
             ),
-            "wallet" => format!("issuer_keys = [{door:?}, {inside:?}]\n"),
+            "wallet" => {
+                let bench = format!("operator+service={}", key("bench.pub.pem"));
+                format!("issuer_keys = [{door:?}, {inside:?}, {bench:?}]\n")
+            }
             _ => format!(
                 "issuer_keys = [{door:?}]\nsigning_key = {:?}\ndealer_url = {:?}\nwallet_url = {:?}\n",
                 key("services.pem"),
@@ -159,4 +163,35 @@ async fn four_programs_play_and_outlive_each_other() {
         let (status, said) = place.run(place.sabacc(audit)).await;
         assert!(status.success(), "{audit:?}:\n{said}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_elsewhere_can_be_measured() {
+    let apart = Apart::new().await;
+    let running: Vec<Running> = [0, 1, 2, 3].map(|service| apart.start(service)).into();
+    let operator = operator(&apart.place, &apart.url(3));
+    operator.list_tables().await.unwrap();
+    let key = |name: &str| apart.place.data().join("keys").join(name).display().to_string();
+    let (wallet, bench, gateway, issuer) =
+        (apart.url(1), key("bench.pem"), apart.url(3), key("issuer.pem"));
+    let ledger = ["bench", "ledger", "--seconds", "1", "--clients", "4", "--json"];
+    let ledger = [&ledger[..], &["--server", &wallet, "--key", &bench]].concat();
+    let table = ["bench", "table", "--tables", "1", "--players", "2", "--seconds", "1", "--json"];
+    let table = [&table[..], &["--server", &gateway, "--key", &issuer]].concat();
+    for (arguments, names) in [(ledger, 4), (table, 1)] {
+        let mut command = program("sabacc");
+        command.env_remove(PACE).args(&arguments);
+        let (status, said) = apart.place.run(command).await;
+        assert!(status.success(), "{said}");
+        let json = said.lines().find(|line| line.starts_with('{')).unwrap();
+        let json: serde_json::Value = serde_json::from_str(json).unwrap();
+        let figures = json["figures"].as_array().unwrap();
+        assert_eq!(figures.len(), names, "{json}");
+        assert!(figures.iter().all(|figure| figure["rate"].as_f64().unwrap() > 0.0), "{json}");
+        assert!(json["yardsticks"]["pgbench"].is_null(), "{json}");
+    }
+    for mut service in running.into_iter().rev() {
+        service.stop(Signal::TERM).await;
+    }
+    apart.postgres.stop().await.unwrap();
 }
