@@ -245,8 +245,9 @@ impl Owner {
         while count < self.limits.group {
             let ask = match (self.queue.asks.try_recv(), returning) {
                 (Ok(ask), _) => ask,
-                (Err(_), Some(returning)) if asks.len() < returning.asks => {
-                    match timeout_at(returning.until, self.queue.asks.recv()).await {
+                // What is large already gains nothing by waiting.
+                (Err(_), Some(back)) if asks.len() < back.asks && count < CROWD => {
+                    match timeout_at(back.until, self.queue.asks.recv()).await {
                         Ok(Some(ask)) => ask,
                         Ok(None) | Err(_) => break,
                     }
