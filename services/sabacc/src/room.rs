@@ -30,6 +30,8 @@ pub(crate) struct Plan {
     pub(crate) postgres: postgres::Options,
     /// At least so many streams and calls on each connection, for a crowd on one machine.
     pub(crate) streams: Option<u32>,
+    /// Players may call as often as they like: for bots that play as fast as they go.
+    pub(crate) unpaced: bool,
 }
 
 /// A room that runs.
@@ -39,6 +41,7 @@ pub(crate) struct Room {
     pub(crate) folder: Folder,
     pub(crate) postgres: Postgres,
     streams: Option<u32>,
+    unpaced: bool,
     services: Vec<Started>,
     _lock: Lock,
 }
@@ -53,7 +56,7 @@ struct Started {
 impl Room {
     /// Starts everything, and says what it does.
     pub(crate) async fn start(plan: Plan, progress: &Progress) -> anyhow::Result<Room> {
-        let Plan { folder, listen, postgres, streams } = plan;
+        let Plan { folder, listen, postgres, streams, unpaced } = plan;
         let lock = folder.lock()?;
         progress.say(&format!("data folder {}", folder.path().display()));
         // The port first: whoever has it taken hears so before a database is started.
@@ -69,6 +72,7 @@ impl Room {
             folder,
             postgres,
             streams,
+            unpaced,
             services: Vec::new(),
             _lock: lock,
         };
@@ -146,6 +150,9 @@ impl Room {
             config.limits.streams = config.limits.streams.max(streams);
             let calls = usize::try_from(streams).unwrap_or(usize::MAX);
             config.limits.connection_calls = config.limits.connection_calls.max(calls);
+        }
+        if self.unpaced {
+            config.limits.player_calls = None;
         }
         Ok(config)
     }

@@ -55,7 +55,8 @@ pub(crate) async fn run(
     let mut postgres = postgres::Options::new(folder.path(), environment);
     postgres.fetch = options.fetch_postgres;
     postgres.interactive = std::io::IsTerminal::is_terminal(&std::io::stdin());
-    let plan = Plan { folder, listen: options.listen, postgres, streams: None };
+    let unpaced = options.hands.is_some();
+    let plan = Plan { folder, listen: options.listen, postgres, streams: None, unpaced };
     let mut room = Room::start(plan, &progress).await?;
     let outcome = tokio::select! {
         outcome = serve(&room, json, &options, (&progress, &signals)) => outcome,

@@ -94,7 +94,8 @@ impl Place {
         let (dir, folder) = rig::temporary()?;
         let postgres = rig::options(&folder);
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let plan = Plan { folder: folder.clone(), listen, postgres, streams: Some(streams) };
+        let its = folder.clone();
+        let plan = Plan { folder: its, listen, postgres, streams: Some(streams), unpaced: true };
         let room = Room::start(plan, &Progress::quiet()).await?;
         let server = Server {
             service: None,
