@@ -1,7 +1,7 @@
 //! The wallet's books in its database: tables beside the log, and what is read from them.
 //!
 //! They are a projection: the statement that appends a group to the log writes the group's rows too
-//! (`sql/tables.sql`), so they are never ahead of the log and never behind it. What is read from them
+//! (`sql/transfers.sql`, `sql/others.sql`), so they are never ahead of the log and never behind it. What is read from them
 //! is durable, and nothing of statements is kept in memory. `projected` says how far they go; where
 //! that is not the log's size, because they were emptied or restored from elsewhere, `rebuild`
 //! makes them anew when the wallet starts. A row that somebody put where the log's next one goes is
@@ -61,8 +61,11 @@ pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(),
 }
 
 /// Everything that a group may write beside the events.
-const WHOLE: &str =
-    concat!(include_str!("repo/sql/projected.sql"), include_str!("repo/sql/tables.sql"));
+const WHOLE: &str = concat!(
+    include_str!("repo/sql/projected.sql"),
+    include_str!("repo/sql/transfers.sql"),
+    include_str!("repo/sql/others.sql")
+);
 /// What a group writes that is nothing but transfers: each table left out saves every commit a fixed
 /// time.
 const TRANSFERS: &str =

@@ -125,7 +125,8 @@ impl Repo {
 
 /// The statement that appends, without the log: what it writes beside it, where `projected` moves.
 fn statement() -> String {
-    let mut tables = include_str!("sql/tables.sql").to_owned();
+    let mut tables =
+        concat!(include_str!("sql/transfers.sql"), include_str!("sql/others.sql")).to_owned();
     for number in FIRST..=LAST {
         tables = tables.replace(&format!("${number}::"), &format!("${}::", number - SHIFT));
     }

@@ -33,11 +33,7 @@ impl eventlog::Rows for Written {
     }
 
     fn bind(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
-        if self.transfers_alone() {
-            self.entries(to)?;
-            return self.states(to);
-        }
-        self.bind_all(to)
+        if self.transfers_alone() { self.bind_transfers(to) } else { self.bind_all(to) }
     }
 }
 
@@ -48,11 +44,16 @@ impl Written {
         opened.is_empty() && holds.is_empty() && adjustments.is_empty()
     }
 
-    /// For the whole of `sql/tables.sql`.
-    pub(super) fn bind_all(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
-        self.accounts(to)?;
+    /// For `sql/transfers.sql`.
+    fn bind_transfers(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
         self.entries(to)?;
-        self.states(to)?;
+        self.states(to)
+    }
+
+    /// For that and `sql/others.sql`.
+    pub(super) fn bind_all(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
+        self.bind_transfers(to)?;
+        self.accounts(to)?;
         self.holds(to)?;
         self.adjustments(to)
     }

@@ -1,4 +1,4 @@
--- As in tables.sql, for a group that only transfers between accounts that there are.
+-- What every group writes, and most nothing else: transfers between accounts that there are.
 , posting AS (
     INSERT INTO entries (position, amount, balance, account, other, kind, reason)
     SELECT UNNEST($22::bigint[]), UNNEST($23::bigint[]), UNNEST($24::bigint[]),
