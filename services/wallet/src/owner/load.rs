@@ -38,7 +38,10 @@ pub(super) async fn load(log: &Log, books: &Books) -> Result<Ledger, LoadError> 
             Err(what) => tracing::error!(%what, "the wallet's tables are unsound"),
         }
     }
-    tracing::warn!(events = log.size(), "the wallet's tables are made anew from its log");
+    // A log that is new has no tables yet, and that is no reason to worry anybody.
+    if log.size() > 0 {
+        tracing::warn!(events = log.size(), "the wallet's tables are made anew from its log");
+    }
     books.set_whole(false);
     let ledger = fold(log, Some(repo)).await?;
     books.set_whole(true);
