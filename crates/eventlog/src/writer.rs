@@ -83,9 +83,8 @@ impl Writer {
         while let Some(task) = self.next_task().await {
             let outcome = match task {
                 Task::Commit(batch) => {
-                    let span = commit_span(&self.options.name, &batch);
                     let callers = batch.len();
-                    let outcome = self.commit(batch).instrument(span).await;
+                    let outcome = self.commit(batch).await;
                     self.let_back_in(callers).await;
                     outcome
                 }
@@ -180,7 +179,11 @@ impl Writer {
             };
             let start = Start { tree: &self.tree, recorded_at, heads };
             let stamped = stamp(batch.iter().flat_map(Waiting::entries), start);
-            match self.write(&self.batch(&stamped, rows), give_up).await {
+            // The span ends with the write: nobody is answered within it, so that in a trace the
+            // commit never outlasts the call that waits for it.
+            let span = commit_span(&self.options.name, &batch);
+            let written = self.write(&self.batch(&stamped, rows), give_up).instrument(span).await;
+            match written {
                 Written::Done => {
                     self.committed(stamped, batch);
                     return Ok(());
