@@ -8,6 +8,7 @@ mod api;
 mod batches;
 mod books;
 mod crash;
+mod cutter;
 mod house;
 mod load;
 mod once;

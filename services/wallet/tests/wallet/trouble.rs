@@ -12,7 +12,10 @@ use sabacc_wallet::{Done, Problem};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tokio::task::JoinSet;
 
-use crate::house::{BEGIN, House, buy_in, cash_out, insist, issue, own, redeem, seat, tester};
+use crate::cutter::Cutter;
+use crate::house::{
+    BEGIN, Hands, House, buy_in, cash_out, insist, issue, own, redeem, seat, tester,
+};
 
 const PLAYERS: u8 = 8;
 const EACH: u64 = 30;
@@ -73,26 +76,37 @@ async fn nothing_lost_nothing_twice(house: &House<PgStore>, told: BTreeMap<u8, V
     house.is_sound().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_goes_and_comes_back() {
-    let (house, url) = House::in_town("gone").await;
+/// Takes the database away from everybody for as long as each of `outages`, under load.
+async fn gone_for(name: &str, outages: &[Duration]) {
+    let (house, url) = House::in_town(name).await;
     house.welcome(PLAYERS, 100).await;
     let name = url.rsplit('/').next().unwrap().split('?').next().unwrap().to_owned();
     let other = url.replacen(&name, "postgres", 1);
     let trouble = async {
-        for _ in 0..2 {
+        for outage in outages {
             tokio::time::sleep(Duration::from_millis(30)).await;
             let close = format!("ALTER DATABASE \"{name}\" ALLOW_CONNECTIONS false");
             run(&other, &close).await;
             let cut = CUT.replace("current_database()", &format!("'{name}'"));
             run(&other, &cut).await;
-            // Longer than the wallet is patient.
-            tokio::time::sleep(Duration::from_millis(800)).await;
+            tokio::time::sleep(*outage).await;
             run(&other, &format!("ALTER DATABASE \"{name}\" ALLOW_CONNECTIONS true")).await;
         }
     };
     let told = under_load(&house, trouble).await;
     nothing_lost_nothing_twice(&house, told).await;
+}
+
+/// Each time for longer than the wallet is patient.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_goes_and_comes_back() {
+    gone_for("gone", &[Duration::from_millis(800); 2]).await;
+}
+
+/// Longer than the lease of the log, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_gone_for_a_minute() {
+    gone_for("minute", &[Duration::from_secs(60)]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,6 +140,25 @@ async fn a_connection_that_is_cut_within_commit() {
         run(&url, trap).await;
         tokio::time::sleep(Duration::from_millis(300)).await;
         run(&url, "DROP TRIGGER cut ON wallet.entries").await;
+    };
+    let told = under_load(&house, trouble).await;
+    nothing_lost_nothing_twice(&house, told).await;
+}
+
+/// The connection is cut when COMMIT has succeeded and before its answer: what was written stays,
+/// and the wallet cannot know that before it asks.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_is_cut_after_commit() {
+    let server = testkit::postgres().await.expect("there is a PostgreSQL");
+    let url = server.database("answer").await.expect("a fresh database");
+    sabacc_wallet::repo::migrate(&url, None).await.expect("the schema can be made");
+    let cutter = Cutter::before(&url).await;
+    let house = House::at(&cutter.url, Hands::new()).await;
+    house.welcome(PLAYERS, 100).await;
+    let trouble = async {
+        cutter.arm();
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        assert!(cutter.disarm() > 0, "answers were swallowed");
     };
     let told = under_load(&house, trouble).await;
     nothing_lost_nothing_twice(&house, told).await;
