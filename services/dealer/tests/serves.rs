@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chassis::auth::{IssuerKey, ServiceToken, TokenIssuer};
 use chassis::clock::SystemClock;
-use chassis::config::{Service, ServiceConfig, Source};
+use chassis::config::{LogIdentity, Service, ServiceConfig, Source};
 use chassis::drain::Drain;
 use chassis::entropy::{SeededEntropy, SystemEntropy};
 use chassis::secret::Secret;
@@ -42,10 +42,10 @@ async fn start(url: &str, keys: &[u8]) -> Running {
     let mut service = ServiceConfig::parse(Service::Dealer, source).expect("all has defaults");
     service.auth.issuers = vec![IssuerKey::trusted(issuer.public_key())];
     service.database_url = Some(Secret::new(url.to_owned()));
+    let key = SigningKey::from_bytes(&[1; 32]);
+    service.log = Some(LogIdentity { origin: "test/dealer".into(), key });
     let config = Config {
         service,
-        origin: "test/dealer".into(),
-        commitment_key: SigningKey::from_bytes(&[1; 32]),
         seed_key: Zeroizing::new([keys[0]; 32]),
         seed_keys_previous: keys[1..].iter().map(|key| Zeroizing::new([*key; 32])).collect(),
         hands: 10,

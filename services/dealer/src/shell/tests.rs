@@ -3,6 +3,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chassis::entropy::Entropy;
+use ed25519_dalek::SigningKey;
 
 use super::*;
 
@@ -27,10 +28,11 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
     let pem = file(folder.path(), "commitments.pem", PEM);
     let seeds = file(folder.path(), "seeds.hex", &format!("{}\n", "0f".repeat(32)));
     let good = format!(
-        "origin = 'room.example/dealer'\ncommitment_key = '{pem}'\nseed_key = '{seeds}'\nhands = 5"
+        "origin = 'room.example/dealer'\nlog_key = '{pem}'\nseed_key = '{seeds}'\nhands = 5"
     );
     let config = parse(&good).unwrap();
-    assert_eq!(config.commitment_key.to_bytes(), [0x22; 32]);
+    let log = config.service.log.unwrap();
+    assert_eq!((&*log.origin, log.key.to_bytes()), ("room.example/dealer", [0x22; 32]));
     assert_eq!(*config.seed_key, [0x0f; 32]);
     assert!(config.seed_keys_previous.is_empty());
     let lines = format!("{}\n\n{}\n", "1f".repeat(32), "2f".repeat(32));
@@ -38,7 +40,9 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
     let rotating = parse(&format!("{good}\nseed_key_previous = '{previous}'")).unwrap();
     let previous: Vec<u8> = rotating.seed_keys_previous.iter().map(|key| key[31]).collect();
     assert_eq!(previous, [0x1f, 0x2f]);
-    assert_eq!((&*config.origin, config.hands), ("room.example/dealer", 5));
+    assert_eq!(config.hands, 5);
+    let older = parse(&good.replace("log_key", "commitment_key")).unwrap();
+    assert_eq!(older.service.log.unwrap().key.to_bytes(), [0x22; 32]);
 
     let short = file(folder.path(), "short.hex", &"0f".repeat(31));
     let bad = format!(
@@ -56,7 +60,9 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
 #[test]
 fn what_is_missing_is_told_all_at_once() {
     let error = parse("").err().unwrap();
-    for key in ["origin", "commitment_key", "seed_key"] {
+    assert!(error.contains("seed_key"), "{error}");
+    let error = parse("origin = 'room.example/dealer'").err().unwrap();
+    for key in ["log_key", "seed_key"] {
         assert!(error.contains(key), "{key} in {error}");
     }
 }
