@@ -141,8 +141,11 @@ fn hand_in_order(case: &Case<'_>) -> Result<(), Trouble> {
     Ok(())
 }
 
+/// A stage, and which events are of it.
+type Kind = (Stage, fn(&Recorded) -> bool);
+
 fn stage_in_hand(recorded: &Recorded) -> Option<Stage> {
-    let stages: [(Stage, fn(&Recorded) -> bool); 11] = [
+    let stages: [Kind; 11] = [
         (Stage::Opened, |it| matches!(it, Recorded::HandOpened(_))),
         (Stage::EntropyClosed, |it| matches!(it, Recorded::EntropyClosed(_))),
         (Stage::EntropyRevealed, |it| matches!(it, Recorded::EntropyRevealed(_))),

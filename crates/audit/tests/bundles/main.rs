@@ -7,6 +7,8 @@
 //! They are made here, from fixed numbers: `SABACC_WRITE_BUNDLES=1 cargo test -p audit --test
 //! bundles` writes them again after a change, and without it they must be what is made.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 mod broken;
 mod honest;
 mod refused;
