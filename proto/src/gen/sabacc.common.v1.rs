@@ -253,6 +253,43 @@ pub struct CardRef {
     /// The card's code, only where everybody may see the card; else empty.
     #[prost(string, tag = "3")]
     pub card: ::prost::alloc::string::String,
+    /// 32 bytes: the salt of the card's record, wherever `card` is set; else empty.
+    #[prost(bytes = "vec", tag = "4")]
+    pub salt: ::prost::alloc::vec::Vec<u8>,
+}
+/// What shows that a card lies where it is said to: its record leads to the root that the dealer published when the pile
+/// was shuffled. The record is LP("sabacc/fair/v1/card") u32 op, u16 position, u8 card_id, salt, all big-endian; its leaf hash,
+/// the root and the path are those of RFC 6962, the path's length follows from the position and the number of cards.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CardProof {
+    /// The index of the shuffle among the hand's operations.
+    #[prost(uint32, tag = "1")]
+    pub op: u32,
+    /// 0 is the top.
+    #[prost(uint32, tag = "2")]
+    pub position: u32,
+    /// Index into the variant's deck list.
+    #[prost(uint32, tag = "3")]
+    pub card_id: u32,
+    /// 32 bytes.
+    #[prost(bytes = "vec", tag = "4")]
+    pub salt: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes a hash, the lowest first, one after the other.
+    #[prost(bytes = "vec", tag = "5")]
+    pub path: ::prost::alloc::vec::Vec<u8>,
+}
+/// The dealer's commitment to a pile as a shuffle left it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeckRoot {
+    /// The index of the shuffle among the hand's operations.
+    #[prost(uint32, tag = "1")]
+    pub op: u32,
+    /// The number of cards.
+    #[prost(uint32, tag = "2")]
+    pub cards: u32,
+    /// 32 bytes: the root of RFC 6962 over the cards' records, from the top.
+    #[prost(bytes = "vec", tag = "3")]
+    pub root: ::prost::alloc::vec::Vec<u8>,
 }
 /// One field of a rule set.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

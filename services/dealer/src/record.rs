@@ -49,7 +49,7 @@ pub fn new_event(hand: HandId, event: &Event) -> NewEvent {
             caller: caller.to_string(),
         }
         .into(),
-        Event::Revealed(seed) => pb::SeedOpened { seed: seed.expose().to_vec().into() }.into(),
+        Event::Revealed(seed) => pb::SeedOpened { seed: seed.expose().to_vec().into(), discarded: false }.into(),
     };
     recorded.on(hand)
 }
@@ -111,7 +111,7 @@ fn sealed(message: pb::SeedSealed) -> Result<Event, Wrong> {
 
 fn performed(message: pb::OperationPerformed) -> Result<Event, Wrong> {
     let pb::OperationPerformed { operation, result } = message;
-    let dealer::OperationResult { index, values } = there("result", result)?;
+    let dealer::OperationResult { index, values, root: _ } = there("result", result)?;
     let operation = words::operation(there("operation", operation)?)?;
     Ok(Event::Performed { operation, done: Done { index, values } })
 }
@@ -123,7 +123,7 @@ fn opened(message: pb::CardsOpened) -> Result<Event, Wrong> {
 }
 
 fn revealed(message: &pb::SeedOpened) -> Result<Event, Wrong> {
-    let pb::SeedOpened { seed } = message;
+    let pb::SeedOpened { seed, discarded: _ } = message;
     Ok(Event::Revealed(Seed::new(Zeroizing::new(exactly("seed", seed)?))))
 }
 

@@ -209,12 +209,12 @@ fn handle_to_pb(handle: &Handle) -> pb::Handle {
 
 pub(crate) fn result_to_pb(done: &Done) -> pb::OperationResult {
     let Done { index, values } = done;
-    pb::OperationResult { index: *index, values: values.clone() }
+    pb::OperationResult { index: *index, values: values.clone(), root: Vec::new() }
 }
 
 pub(crate) fn performed_to_pb(performed: Performed) -> pb::PerformResponse {
     let Performed { results, opened } = performed;
-    let opened = opened.into_iter().map(|card_ids| pb::OpenedCards { card_ids }).collect();
+    let opened = opened.into_iter().map(|card_ids| pb::OpenedCards { card_ids, proofs: Vec::new() }).collect();
     pb::PerformResponse { results: results.iter().map(result_to_pb).collect(), opened }
 }
 

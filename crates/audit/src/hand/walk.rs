@@ -351,5 +351,5 @@ fn place(card: &CardRef) -> Option<Handle> {
 }
 
 fn without_face(card: &CardRef) -> CardRef {
-    CardRef { card: String::new(), ..*card }
+    CardRef { op: card.op, position: card.position, card: String::new(), salt: Vec::new() }
 }

@@ -126,7 +126,7 @@ impl Maker<'_> {
         let ask = chance::ask(&operation).expect("an operation of ours");
         let index = operation.index;
         let answer = self.shoe.perform(index, &ask).expect("the next operation");
-        let result = Some(dealer::OperationResult { index, values: chance::values(&answer) });
+        let result = Some(dealer::OperationResult { index, values: chance::values(&answer), root: Vec::new() });
         let operation = Some(operation);
         let done = pb::OperationPerformed { operation: operation.clone(), result: result.clone() };
         self.room.dealer_says(self.hand, done);
@@ -181,7 +181,7 @@ impl Maker<'_> {
         let deck = self.replay.hand.rules().variant().deck;
         let card = deck.card(self.shoe.reopen(place).expect("a card of this hand"));
         let card = card.filter(|_| open).map_or("", |card| deck.code(card));
-        CardRef { op: place.op, position: u32::from(place.position), card: card.to_owned() }
+        CardRef { op: place.op, position: u32::from(place.position), card: card.to_owned(), salt: Vec::new() }
     }
 
     /// Somebody leaves, in turn or not, where anybody still may.
@@ -237,7 +237,7 @@ impl Maker<'_> {
         let position = self.post(&settled);
         let seed = bytes::Bytes::copy_from_slice(seed);
         self.room.hand_says(hand, pb::SettlementPosted { position });
-        self.room.dealer_says(hand, pb::SeedOpened { seed: seed.clone() });
+        self.room.dealer_says(hand, pb::SeedOpened { seed: seed.clone(), discarded: false });
         self.room.hand_says(hand, pb::HandRevealed { seed });
     }
 

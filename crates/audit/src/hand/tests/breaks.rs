@@ -204,7 +204,7 @@ fn cards() {
 #[test]
 fn openings() {
     let first = |entries: &mut Vec<Entry>| the!(entries, CardsMoved).clone();
-    let bottom = [CardRef { op: 0, position: 75, card: String::new() }];
+    let bottom = [CardRef { op: 0, position: 75, card: String::new(), salt: Vec::new() }];
     let last_move = |entries: &[Entry]| {
         entries.iter().rposition(|it| matches!(it.recorded, Recorded::MoveDecided(_))).unwrap()
     };

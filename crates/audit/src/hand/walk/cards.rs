@@ -58,7 +58,7 @@ impl Walker {
         let face = place(card).and_then(|place| self.face(place)).map(|face| deck.code(face));
         let expected = if open { face.unwrap_or("?") } else { "" };
         if card.card != expected {
-            let CardRef { op, position, card: _ } = *card;
+            let CardRef { op, position, card: _, salt: _ } = *card;
             self.out.trouble(Check::Cards, || {
                 let problem = if open {
                     "is not the one the seed put there"
