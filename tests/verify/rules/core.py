@@ -71,11 +71,11 @@ class Core:
         self.shown: set[int] = set()
         self.sabacc_paid = [0] * count
         self.sabacc_won = False
-        self.carries = False
-        """The game is over and what is in the carried pot stays for the next hand."""
         self.winners: list[int] = []
         """Of the main layer."""
         self.ranks: list[str | None] = [None] * count
+        self.named_cards: list[int] = []
+        """What moves have named, each as the copy that is meant."""
 
     # Players.
 
@@ -173,6 +173,7 @@ class Core:
                 raise Refused(f"{code} cannot be named here")
             rest.remove(alike)
             found.append(alike)
+        self.named_cards += found
         return found
 
     def fresh(self, pile: int) -> Generator[Any, Any, None]:

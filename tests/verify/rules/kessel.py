@@ -145,6 +145,8 @@ class Kessel:
             yield from core.shuffle(number, back)
             core.cards = [[c for c in hand if pile_of(c) != number] for hand in core.cards]
         core.shown = set()
+        for player in core.live:
+            core.ranks[player] = None
 
     # Turns.
 
