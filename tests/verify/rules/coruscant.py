@@ -15,7 +15,7 @@ VALUES = tuple(0 if code == "Y" else int(code[1:]) for code in C62.codes)
 
 
 def play(core: Core) -> Play:
-    """One hand."""
+    """One hand. At the end a hand is what was selected; the other cards are never shown."""
     core.take_antes()
     yield from core.fresh(0)
     for player in core.players:
@@ -38,6 +38,7 @@ def play(core: Core) -> Play:
             if move.kind != "add":
                 raise Refused("new cards may be added, and nothing else is due")
             selected[player] += core.named(move.cards, fresh[player])
+        core.cards[player] = selected[player]
     core.shown = set(core.live)
     _settle(core, selected, (target, suit))
 

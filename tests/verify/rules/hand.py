@@ -114,6 +114,10 @@ class Hand:
         self._advance(move)
 
     def _advance(self, answer: Any) -> None:
+        self._send(answer)
+        self._defaults()
+
+    def _send(self, answer: Any) -> None:
         try:
             self.due = self._play.send(answer)
         except StopIteration:
@@ -121,13 +125,11 @@ class Hand:
         except OneLeft:
             pots.one_left(self.core)
             self.due = None
-        self._defaults()
 
     def _defaults(self) -> None:
         """Whoever left decides by default, at once."""
         while isinstance(self.due, Ask) and self.due.player in self.core.left:
-            answer, self.due = self.due.default, None
-            self._advance(answer)
+            self._send(self.due.default)
 
 
 def _check_setup(
