@@ -97,7 +97,10 @@ def _operations(case: Case, walked: Walk) -> None:
         done = dealer[index]
         if (used.operation, used.result) != (done.operation, done.result):
             raise Trouble(f"the table's and the dealer's logs tell operation {index} differently")
-    # The dealer is asked first: of a hand that goes on or was aborted it may know more.
-    if len(dealer) > len(table) and case.find("HandSettled") is not None:
-        raise Trouble(f"the dealer performed operation {len(table)}, which the hand did not use")
+    # The dealer is asked first: of a hand that goes on it may know more, and of one that came to
+    # nothing what was due when it did.
+    over = case.find("HandSettled") is not None or case.aborted
+    for done in dealer[len(table):] if over else ():
+        if (done.operation, done.result) not in walked.ahead:
+            raise Trouble("the dealer performed an operation which the hand did not use")
     walked.verdict("operations")

@@ -41,8 +41,7 @@ def _ruled(walk: Walk) -> After | None:
 
 def settlement(case: Case, walk: Walk) -> None:
     """The table recorded what the rules make of the hand, line by line."""
-    if case.aborted:
-        hold(case.find("HandSettled") is None, "a hand that came to nothing was settled")
+    if case.aborted and case.find("HandSettled") is None:
         return
     walk.verdict("settlement")
     settled = case.one("HandSettled").event
@@ -64,13 +63,13 @@ def settlement(case: Case, walk: Walk) -> None:
 def transfer(case: Case, walk: Walk) -> None:
     """One transfer, of the right name and kind, with a leg for each account that the hand moved."""
     opened = case.one("HandOpened").event
-    transfers = list(case.all("TransferPosted"))
     if case.aborted:
-        posted = transfers or case.find("SettlementPosted") is not None
-        hold(not posted, "credits moved in a hand that came to nothing")
+        quiet = not case.wallet and case.find("SettlementPosted") is None
+        hold(quiet, "credits moved in a hand that came to nothing")
         return
     settled = case.one("HandSettled")
     expected = legs(opened, _ruled(walk) or _recorded(settled.event))
+    transfers = list(case.all("TransferPosted"))
     if not transfers:
         raise missing("the wallet's transfer is not among the records")
     hold(len(transfers) == 1, "the wallet posted more than one transfer")

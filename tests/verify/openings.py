@@ -2,7 +2,8 @@
 
 Each card that is dealt is opened once, to the seat it is dealt to, or to everybody where it lies
 face up; a hand that is shown is opened once more. A table that lost its memory may ask again for
-what was dealt already, for the same eyes. Anything else is a card that somebody looked at.
+what was dealt already, for the same eyes. Anything else is a card that somebody looked at. Of a
+hand that came to nothing the dealer may have opened what was due next or to be shown, and need not.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ class Called:
 
     audience: int
     since: int
+    certain: bool
+    """It is on the table's record."""
     opened: bool = False
     to_show: bool = False
     shown: bool = False
@@ -36,15 +39,17 @@ def check(case: Case, walk: Walk) -> None:
     shown = walk.end.shown if walk.end is not None else {}
     at_end = {place for places in shown.values() for place in places}
     called = {
-        place: Called(dealt.audience, dealt.since, to_show=place in at_end)
+        place: Called(dealt.audience, dealt.since, dealt.certain, to_show=place in at_end)
         for dealt in walk.deals
         for place in dealt.places
     }
     for read in case.dealer:
         if read.kind == "CardsOpened":
             _one(read, called, walk)
-    unopened = [p for p, one in called.items() if not one.opened or one.to_show != one.shown]
-    hold(unopened == [], f"{unopened[:1]} was dealt or shown, and never opened for it")
+    for place, card in called.items():
+        dealt = card.opened or not card.certain
+        shown_too = card.shown or not card.to_show or case.aborted
+        hold(dealt and shown_too, f"{place} was dealt or shown, and never opened for it")
 
 
 def _one(read: Read, called: dict[Place, Called], walk: Walk) -> None:

@@ -19,7 +19,10 @@ from .rules.hand import Hand
 from .rules.kinds import Ask, Deal, Pick, Pulse, Refused, Roll, Sample
 from .rules.ruleset import MAX_CREDITS, RuleSet
 
-MAX_SEAT = 255
+MAX_SEAT = 8
+POSITIONS = 1 << 16
+Named = tuple[int, int, str]
+"""Shuffle, position, and the code where everybody sees the card."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Dealt:
     audience: int
     since: int
     """When the hand came to need these cards."""
+    certain: bool = True
+    """It is on the table's record; else it was due when the hand came to nothing."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,8 @@ class Walk:
     troubles: dict[str, str] = field(default_factory=dict)
     stop: tuple[str | None, str] | None = None
     deals: list[Dealt] = field(default_factory=list)
+    ahead: list[tuple[Message, Message]] = field(default_factory=list)
+    """Operations and results that were due when the hand came to nothing."""
     end: End | None = None
     hand: Hand | None = None
 
@@ -76,6 +83,9 @@ class _Stop(Exception):
 def walk(case: Case) -> Walk:
     """Walks a hand's records."""
     out = Walk()
+    if case.aborted and case.find("HandSealed") is None:
+        # No chance was used, and nothing dealt or decided: the streams' order says so.
+        return out
     try:
         walker = _Walker(case, out)
     except Trouble as trouble:
@@ -138,7 +148,10 @@ class _Walker:
     def finish(self) -> None:
         """What can be said once all records are read."""
         out = self.out
-        if out.end is None and not self.case.aborted:
+        if self.case.aborted:
+            self.look_ahead()
+            return
+        if out.end is None:
             out.stop = (None, "the hand is not over")
         self.compare_shown()
         finished = self.case.find("HandFinished")
@@ -164,10 +177,10 @@ class _Walker:
             if expected != operation:
                 raise Misplaced("another operation of chance than the rules call for")
             values, root = self.perform(operation)
-            root = root if self.case.has_entropy else b""
-            given = Message(index=operation.index, values=values, root=root)
-            if result != given:
+            if (result.index, result.values) != (operation.index, values):
                 raise Misplaced(f"operation {operation.index} gave what the seed does not give")
+            if result.root != root and (result.root or self.case.has_entropy):
+                self.out.trouble("operations", f"the root of operation {operation.index} is wrong")
             if event.restock:
                 return
             self.hand.give(_outcome(due, values))
@@ -222,6 +235,7 @@ class _Walker:
             self.places.learn(place, card)
         for ref in event.cards:
             self.compare(ref, due.shown)
+            self.salted(ref)
         self.out.deals.append(Dealt(refs, 0 if due.shown else seat, self.since))
         self.after(read)
 
@@ -249,7 +263,9 @@ class _Walker:
         if event.by_clock and (player != to_act or made != default):
             self.out.trouble("decisions", f"turn {event.turn}: the clock took no default")
         refs = [self.ref(card, move.kind not in secret) for card in named]
-        if event.move.cards or event.cards != refs:
+        for ref in event.cards:
+            self.salted(ref)
+        if event.move.cards or [_named(ref) for ref in event.cards] != refs:
             self.out.trouble(
                 "cards", f"turn {event.turn}: the cards are not written as everybody sees them"
             )
@@ -272,7 +288,9 @@ class _Walker:
             self.out.trouble("cards", f"seat {seat} shows before the end")
         if seat in self.shown:
             self.out.trouble("cards", f"seat {seat} shows twice")
-        self.shown[seat] = read.event.cards
+        self.shown[seat] = [_named(ref) for ref in read.event.cards]
+        for ref in read.event.cards:
+            self.salted(ref)
 
     def settled(self, _: Read) -> None:
         """The table says that the hand is over."""
@@ -292,17 +310,22 @@ class _Walker:
 
     # Cards.
 
-    def ref(self, card: int, public: bool) -> Message:
+    def ref(self, card: int, public: bool) -> Named:
         """A card as a record names it."""
         op, position = self.places.of[card]
-        code = self.hand.core.deck.codes[card] if public else ""
-        salt = self.chance.salt(op, position) if public and self.case.has_entropy else b""
-        return Message(op=op, position=position, card=code, salt=salt)
+        return op, position, self.hand.core.deck.codes[card] if public else ""
+
+    def salted(self, ref: Message) -> None:
+        """The salt of a card whose face is on record is the seed's; no other card's is there."""
+        named = ref.card != "" and ref.position < POSITIONS
+        salt = self.chance.salt(ref.op, ref.position) if named else b""
+        if ref.salt != salt and (ref.salt or self.case.has_entropy):
+            self.out.trouble("cards", f"the salt of ({ref.op}, {ref.position}) is not the seed's")
 
     def compare(self, ref: Message, public: bool) -> None:
-        """A card on record has its face and salt where everybody sees it, and else none."""
+        """A card on record has its face where everybody sees it, and else none."""
         card = self.places.at[(ref.op, ref.position)]
-        if ref != self.ref(card, public):
+        if _named(ref) != self.ref(card, public):
             self.out.trouble(
                 "cards",
                 f"the card at position {ref.position} of shuffle {ref.op} is not the one the seed "
@@ -314,16 +337,59 @@ class _Walker:
         if self.out.end is None:
             return
         expected = {
-            seat: sorted((self.ref(self.places.at[place], True) for place in places), key=_order)
+            seat: sorted(self.ref(self.places.at[place], True) for place in places)
             for seat, places in self.out.end.shown.items()
         }
-        found = {seat: sorted(cards, key=_order) for seat, cards in self.shown.items()}
+        found = {seat: sorted(cards) for seat, cards in self.shown.items()}
         if expected != found:
             self.out.trouble("cards", "what is shown at the end is not what the rules show")
 
+    # What was due when the hand came to nothing.
 
-def _order(ref: Message) -> tuple[int, int, str]:
-    return (ref.op, ref.position, ref.card)
+    def look_ahead(self) -> None:
+        """The dealer is asked before the table writes down what it answered: it may have performed
+        and opened what the rules called for next, up to the next decision."""
+        try:
+            while (due := self.hand.chance) is not None:
+                if isinstance(due, Deal):
+                    self.foresee_deal(due)
+                else:
+                    self.hand.give(_outcome(due, self.foresee(self.places.ask(due))))
+        except (Misplaced, Refused):
+            return
+
+    def foresee(self, operation: Message) -> list[int]:
+        """An operation with what the seed gives."""
+        values, root = self.perform(operation)
+        root = root if self.case.has_entropy else b""
+        result = Message(index=operation.index, values=values, root=root)
+        self.out.ahead.append((operation, result))
+        return values
+
+    def foresee_deal(self, due: Deal) -> None:
+        """A deal with the restocks on its way."""
+        (first, *_) = due.parts
+        if first.until is not None:
+            places = [self.places.take(first.pile)]
+            while self.face(places[-1]) not in first.until:
+                places.append(self.places.take(first.pile))
+        else:
+            if self.places.layout is None:
+                self.places.lay_out(due)
+            while self.places.restocks:
+                self.foresee(self.places.restocks.pop(0))
+            places = self.places.places_of(due, 0)
+        cards = [self.face(place) for place in places]
+        self.hand.give(cards)
+        for place, card in zip(places, cards):
+            self.places.learn(place, card)
+        audience = 0 if due.shown or due.player is None else self.seats[due.player]
+        self.out.deals.append(Dealt(places, audience, self.since, certain=False))
+
+
+def _named(ref: Message) -> Named:
+    """A card of a record without its salt."""
+    return ref.op, ref.position, ref.card
 
 
 def _outcome(due: object, values: list[int]) -> object:
