@@ -10,6 +10,7 @@ from pathlib import Path
 
 from . import fair, merkle, note, proto, sign
 from .decks import C62, K44, P42, S76
+from .forge_logs import prove
 from .proto import Malformed, Message
 from .rules import s76
 from .rules.kessel_ranks import Fixes, is_impostor, worth_of
@@ -186,7 +187,7 @@ class Trees(unittest.TestCase):
             leaves = [merkle.leaf_hash(record) for record in records]
             root = merkle.tree_root(records)
             for chosen in ([0], [size - 1], [], list(range(0, size, 2)), list(range(size))):
-                proof = _prove((0, size), leaves, chosen)
+                proof = prove((0, size), leaves, chosen)
                 inside = {at: leaves[at] for at in chosen}
                 self.assertEqual(merkle.proved_root(size, inside, proof), root)
                 with self.assertRaises(merkle.Unproved):
@@ -198,19 +199,6 @@ class Trees(unittest.TestCase):
     def test_a_record_beyond_the_end(self) -> None:
         with self.assertRaises(merkle.Unproved):
             merkle.proved_root(1, {1: bytes(32)}, [])
-
-
-def _prove(span: tuple[int, int], leaves: list[bytes], chosen: list[int]) -> list[bytes]:
-    """As the records' owner makes it."""
-    first, end = span
-    inside = [at for at in chosen if first <= at < end]
-    if not inside:
-        made = {at - first: leaf for at, leaf in enumerate(leaves) if first <= at < end}
-        return [merkle.proved_root(end - first, made, [])]
-    if end == first + 1:
-        return []
-    middle = first + (1 << (end - first - 1).bit_length() - 1)
-    return _prove((first, middle), leaves, inside) + _prove((middle, end), leaves, inside)
 
 
 class Notes(unittest.TestCase):
