@@ -113,6 +113,11 @@ pub enum ErrorReason {
     NoSuchMethod = 28,
     /// (NOT_FOUND) There never was such a hold.
     HoldUnknown = 29,
+    /// (NOT_FOUND) There is no such log, or the log has no such tile, record or tree under its newest checkpoint.
+    NotInLog = 40,
+    /// (UNAVAILABLE) The log has signed nothing yet, or not yet what was asked about: try again. Where it stays so, the log has
+    /// stopped signing, since its records contradict what it signed before: tell the operator.
+    NotSigned = 41,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -151,6 +156,8 @@ impl ErrorReason {
             Self::Deadline => "ERROR_REASON_DEADLINE",
             Self::NoSuchMethod => "ERROR_REASON_NO_SUCH_METHOD",
             Self::HoldUnknown => "ERROR_REASON_HOLD_UNKNOWN",
+            Self::NotInLog => "ERROR_REASON_NOT_IN_LOG",
+            Self::NotSigned => "ERROR_REASON_NOT_SIGNED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -186,6 +193,8 @@ impl ErrorReason {
             "ERROR_REASON_DEADLINE" => Some(Self::Deadline),
             "ERROR_REASON_NO_SUCH_METHOD" => Some(Self::NoSuchMethod),
             "ERROR_REASON_HOLD_UNKNOWN" => Some(Self::HoldUnknown),
+            "ERROR_REASON_NOT_IN_LOG" => Some(Self::NotInLog),
+            "ERROR_REASON_NOT_SIGNED" => Some(Self::NotSigned),
             _ => None,
         }
     }
