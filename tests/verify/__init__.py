@@ -1,0 +1,1 @@
+"""Proves a finished hand of Sabacc from a bundle file alone. See README.md."""

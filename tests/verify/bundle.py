@@ -1,0 +1,104 @@
+"""Knows what a bundle is: bytes in one encoding, three logs, records in order. Believes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import proto
+from .merkle import sha256
+from .proto import Malformed, Message
+from .schema import EVENTS
+
+FORMAT = 1
+LOGS = ("table", "dealer", "wallet")
+
+
+class NotABundle(Exception):
+    """The bytes are no bundle, and nothing about them is checked."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """A record with its event: the name of the event's type, and the event."""
+
+    record: Message
+    kind: str
+    event: Message
+
+    @property
+    def position(self) -> int:
+        """In its log."""
+        return self.record.position
+
+    @property
+    def at(self) -> int:
+        """When it was recorded, in microseconds since 1970."""
+        return self.record.recorded_at_micros
+
+
+@dataclass(frozen=True)
+class Log:
+    """Records of one log, and what is said to prove them."""
+
+    name: str
+    key: str
+    checkpoint: str
+    records: list[Read]
+    proof: list[bytes]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One hand's records."""
+
+    hand_id: bytes
+    table: Log
+    dealer: Log
+    wallet: Log
+
+    @property
+    def logs(self) -> tuple[Log, Log, Log]:
+        """In their order."""
+        return self.table, self.dealer, self.wallet
+
+
+def read(data: bytes) -> Bundle:
+    """Reads a bundle, or refuses it."""
+    try:
+        outer = proto.decode("HandBundle", data)
+        if outer.sha256 != sha256(outer.contents):
+            raise NotABundle("the contents are not what their SHA-256 says: the file is damaged")
+        contents = proto.decode("BundleContents", outer.contents)
+        if contents.format != FORMAT:
+            raise NotABundle(f"this is a bundle of format {contents.format}")
+        _long("the hand's id", contents.hand_id, 16)
+        if tuple(log.name for log in contents.logs) != LOGS:
+            raise NotABundle("a bundle has three logs: table, dealer, wallet, in this order")
+        return Bundle(contents.hand_id, *(_log(log) for log in contents.logs))
+    except Malformed as malformed:
+        raise NotABundle(str(malformed)) from None
+
+
+def _long(what: str, data: bytes, length: int) -> None:
+    if len(data) != length:
+        raise NotABundle(f"{what} has {len(data)} bytes, not {length}")
+
+
+def _log(log: Message) -> Log:
+    records: list[Read] = []
+    for record in log.records:
+        if records and record.position <= records[-1].position:
+            raise NotABundle(f"the records of the {log.name}'s log do not ascend")
+        records.append(_read(record))
+    for proved in log.proof:
+        _long("a hash of a proof", proved, 32)
+    return Log(log.name, log.key, log.checkpoint, records, log.proof)
+
+
+def _read(record: Message) -> Read:
+    _long("a record's stream", record.stream, 16)
+    _long("a record's previous", record.previous, 32)
+    kind = EVENTS.get(record.type)
+    if kind is None or record.schema != 1 or record.sealed:
+        raise NotABundle(f"position {record.position} is no event that can be read")
+    return Read(record, kind, proto.decode(kind, record.payload))

@@ -1,0 +1,127 @@
+"""Knows protobuf's wire format, and reads it strictly: of each message only its one encoding.
+
+Refused is what a canonical writer does not write: unknown fields, fields twice or out of order,
+varints longer than needed, defaults written out, lists of numbers one by one, bytes that are left.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from .schema import SCHEMA, Field
+
+MASK = (1 << 64) - 1
+LIMIT = {"uint32": 1 << 32, "uint64": 1 << 64, "sint64": 1 << 64, "bool": 2, "enum": 1 << 64}
+Message = SimpleNamespace
+
+
+class Malformed(Exception):
+    """The bytes are not the one encoding of such a message."""
+
+
+class _Reader:
+    """Bytes with a place."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    @property
+    def more(self) -> bool:
+        return self.at < len(self.data)
+
+    def varint(self) -> int:
+        value = shift = 0
+        while True:
+            if not self.more:
+                raise Malformed("a number is cut off")
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+        if (byte == 0 and shift > 7) or value > MASK:
+            raise Malformed("a number is longer than needed, or too large")
+        return value
+
+    def bytes(self) -> bytes:
+        length = self.varint()
+        piece = self.data[self.at : self.at + length]
+        if len(piece) < length:
+            raise Malformed("a field is cut off")
+        self.at += length
+        return piece
+
+
+def decode(name: str, data: bytes) -> Message:
+    """Reads a message. Fields that are not there have their default, messages None."""
+    fields = SCHEMA[name]
+    found: dict[str, Any] = {field.name: _default(field) for field in fields.values()}
+    reader, before, chosen = _Reader(data), 0, False
+    while reader.more:
+        key = reader.varint()
+        number, wire = key >> 3, key & 7
+        field = fields.get(number)
+        if field is None:
+            raise Malformed(f"{name} has no field {number}")
+        listed = field.mark == "*" and field.type in ("bytes", "string", *SCHEMA)
+        if number < before or (number == before and not listed):
+            raise Malformed(f"{name}.{field.name} is out of order or there twice")
+        if field.mark == "|" and chosen:
+            raise Malformed(f"{name} has two of which there can be one")
+        before, chosen = number, chosen or field.mark == "|"
+        if wire != (0 if field.type in LIMIT and field.mark != "*" else 2):
+            raise Malformed(f"{name}.{field.name} is of another wire type")
+        value = _value(field, reader)
+        if listed:
+            found[field.name].append(value)
+        elif field.mark in ("", "*") and value == _default(field) and value is not None:
+            raise Malformed(f"{name}.{field.name} is written out, and is the default")
+        else:
+            found[field.name] = value
+    return Message(**found)
+
+
+def _default(field: Field) -> Any:
+    if field.mark == "*":
+        return []
+    if field.mark or field.type in SCHEMA:
+        return None
+    return {"bytes": b"", "string": "", "bool": False}.get(field.type, 0)
+
+
+def _value(field: Field, reader: _Reader) -> Any:
+    if field.type in LIMIT:
+        if field.mark != "*":
+            return _number(field.type, reader.varint())
+        packed = _Reader(reader.bytes())
+        numbers = []
+        while packed.more:
+            numbers.append(_number(field.type, packed.varint()))
+        return numbers
+    piece = reader.bytes()
+    if field.type == "bytes":
+        return piece
+    if field.type == "string":
+        try:
+            return piece.decode("utf-8")
+        except UnicodeDecodeError:
+            raise Malformed(f"{field.name} is no text") from None
+    return decode(field.type, piece)
+
+
+def _number(kind: str, value: int) -> int | bool:
+    if value >= LIMIT[kind]:
+        raise Malformed("a number is too large for its field")
+    if kind == "bool":
+        return value == 1
+    if kind == "sint64":
+        return (value >> 1) ^ -(value & 1)
+    if kind == "enum":
+        signed = value - (1 << 64) if value >> 63 else value
+        if not -(1 << 31) <= signed < 1 << 31:
+            raise Malformed("a number is too large for its field")
+        return signed
+    return value

@@ -1,0 +1,1 @@
+"""The rules of the eight games, written from their text alone."""

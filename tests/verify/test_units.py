@@ -1,0 +1,251 @@
+"""The parts by themselves: known answers, and what each refuses."""
+
+from __future__ import annotations
+
+import re
+import unittest
+from itertools import combinations
+from math import comb
+from pathlib import Path
+
+from . import fair, merkle, note, proto, sign
+from .decks import C62, K44, P42, S76
+from .forge_logs import prove
+from .proto import Malformed, Message
+from .rules import s76
+from .rules.kessel_ranks import Fixes, is_impostor, worth_of
+from .rules.kinds import Refused
+from .rules.ruleset import FIELDS, RuleSet
+from .schema import EVENTS, SCHEMA
+
+PROTO = Path(__file__).resolve().parents[2] / "proto" / "sabacc"
+TABLE = bytes(range(16))
+SEED = bytes(range(64))
+
+
+class Fair(unittest.TestCase):
+    """The protocol's published vectors."""
+
+    def setUp(self) -> None:
+        rules = merkle.sha256(b"rules")
+        self.ctx = fair.context("sabacc.example/room1", TABLE, 7, rules)
+        self.dealer = fair.dealer_commitment(self.ctx, SEED)
+        rows = []
+        for seat, player, status, entropy in (
+            (1, 0xA1, fair.REVEALED, 0x11), (3, 0xA2, fair.REVEALED, 0x22),
+            (4, 0xA3, fair.WITHHELD, 0x33),
+        ):
+            who, what = bytes([player]) * 16, bytes([entropy]) * 32
+            made = fair.client_commitment(self.ctx, self.dealer, seat, (who, what))
+            rows.append(fair.row(seat, who, status, (made, what)))
+        self.transcript = fair.transcript(self.ctx, self.dealer, rows)
+        self.chance = fair.Chance(self.transcript, SEED)
+
+    def test_what_is_bound(self) -> None:
+        known = {
+            self.ctx: "9d9aeb6be9e330227590a61d02bbb8c483f4f1d7c779cc7d462329a443d2403f",
+            self.dealer: "d56d4c8460dd1b4824c86abe4b2cc4cb8c7686d84e1532f6b9788c5d68031c17",
+            self.transcript: "e1db4a15128673ea790269da500033052752d3f9bc8575e28447445d1d91a101",
+            self.chance.hand_key:
+                "7d2d37eda17ec07f0112222ce4a05318351a6535a0b5d2ff480caa9dcbc51ab5"
+                "f5da0033e15221619a82edb49c3a8e16ac6081e84dae6c5743827866a86184a9",
+            self.chance.salt_key:
+                "d1d7d16a25454766a36ea39f862f4d885bfa23a4389802542f9abc68f6482f63"
+                "0f1acd779d26e90bf3c580ad8d1893506e247dbd6817be28b621ef3233530ce2",
+        }
+        for made, text in known.items():
+            self.assertEqual(made.hex(), text)
+
+    def test_operations(self) -> None:
+        deck = self.chance.shuffle(0, 0, range(76))
+        self.assertEqual(deck[:12], [44, 19, 58, 60, 70, 56, 33, 55, 30, 49, 73, 68])
+        self.assertEqual(sorted(deck), list(range(76)))
+        root = "e5ac9fb5845ab6e4f2f65fdafaf2ea28ad7105e6fd0c822404eff59b169a6ae6"
+        self.assertEqual(self.chance.root(0).hex(), root)
+        self.assertEqual(self.chance.roll(1, [6, 6]), [5, 3])
+        self.assertEqual(self.chance.pulse(2, 100_000), 0)
+        self.assertEqual(self.chance.pick(3, 4), 3)
+        self.assertEqual(self.chance.sample(4, 16, 3), [8, 10, 3])
+
+    def test_hand_id(self) -> None:
+        self.assertEqual(fair.hand_id(TABLE, 7).hex(), "0b2caa2549c28deba5103393a082dc33")
+
+
+class Rules(unittest.TestCase):
+    """Figures that can be counted, and rule sets."""
+
+    def test_the_packs(self) -> None:
+        self.assertEqual([len(deck.codes) for deck in (S76, K44, P42, C62)], [76, 44, 42, 62])
+        self.assertEqual([len(deck.faces()) for deck in (S76, K44, P42, C62)], [76, 16, 21, 61])
+        self.assertEqual(s76.total(range(76)), 320)
+
+    def test_hands_of_two(self) -> None:
+        totals = [s76.total(hand) for hand in combinations(range(76), 2)]
+        self.assertEqual(len(totals), comb(76, 2))
+        self.assertEqual((totals.count(23), totals.count(-23)), (64, 4))
+        self.assertEqual(sum(map(s76.is_out, totals)), 313)
+        self.assertEqual(sum(value < 0 for value in totals), 695)
+
+    def test_idiots_arrays(self) -> None:
+        found = sum(map(s76.is_array, combinations(range(76), 3)))
+        self.assertEqual((found, comb(76, 3)), (32, 70_300))
+
+    def test_hands_of_kessel(self) -> None:
+        kinds: dict[str, int] = {}
+        for sand in range(22):
+            for blood in range(22, 44):
+                hand = [sand, blood]
+                worth = worth_of(hand, {}, Fixes())
+                kind = "impostor" if any(map(is_impostor, hand)) else worth.kind
+                kinds[kind] = kinds.get(kind, 0) + 1
+        self.assertEqual(kinds, {"pure": 1, "pair": 90, "diff": 270, "impostor": 123})
+
+    def test_canonical_text(self) -> None:
+        for variant in FIELDS:
+            rules = RuleSet(variant, {})
+            self.assertEqual(RuleSet.from_canonical(rules.canonical()).values, rules.values)
+        text = RuleSet("dice", {"shift": "1d10"}).canonical()
+        self.assertTrue(text.endswith('shift = "1d10"\nshift_number = 1\n'))
+        for change in (
+            ("hand_ante = 5", "hand_ante = 05"), ("field = true\n", ""), ('"dice"', '"swg"'),
+            ("shift_number = 1\n", "shift_number = 1"), ("shift_number = 1", "shift_number = 11"),
+            ('shift = "1d10"', "shift = '1d10'"), ("max_rounds = 12", "max_rounds = 0"),
+            ("hand_ante = 5", "hand_ante = true"), ("holdem = false", "hold = false"),
+        ):
+            with self.subTest(change=change), self.assertRaises(Refused):
+                self.assertNotEqual(text, text.replace(*change))
+                RuleSet.from_canonical(text.replace(*change))
+
+
+class Protobuf(unittest.TestCase):
+    """Only one encoding of a message is read."""
+
+    def test_a_message(self) -> None:
+        read = proto.decode("CardRef", bytes.fromhex("08011002" "1a025331"))
+        self.assertEqual(read, Message(op=1, position=2, card="S1", salt=b""))
+        packed = proto.decode("OperationResult", bytes.fromhex("1203000105"))
+        self.assertEqual(packed.values, [0, 1, 5])
+        signed = proto.decode("Leg", bytes.fromhex("0a0161" "1003"))
+        self.assertEqual((signed.account, signed.amount), ("a", -2))
+        chosen = proto.decode("Operation", bytes.fromhex("2200"))
+        self.assertEqual((chosen.pulse, chosen.roll), (Message(ppm=0), None))
+
+    def test_what_is_refused(self) -> None:
+        for name, data, why in (
+            ("CardRef", "0801" "2801", "an unknown field"),
+            ("CardRef", "0801" "0801", "a field twice"),
+            ("CardRef", "1002" "0801", "out of order"),
+            ("CardRef", "088100", "a longer number"),
+            ("CardRef", "0800", "a default"),
+            ("CardRef", "1a00", "an empty text"),
+            ("CardRef", "1a01ff", "no text"),
+            ("CardRef", "1a0253", "cut off"),
+            ("CardRef", "088080808010", "too large"),
+            ("CardRef", "0a0101", "another wire type"),
+            ("OperationResult", "1005", "numbers one by one"),
+            ("OperationResult", "1200", "an empty list"),
+            ("SeedOpened", "1002", "neither yes nor no"),
+            ("Operation", "1a002200", "two of which there can be one"),
+            ("CardRef", "08", "no value"),
+        ):
+            with self.subTest(why), self.assertRaises(Malformed):
+                proto.decode(name, bytes.fromhex(data))
+
+    def test_the_tables_are_those_of_the_interface(self) -> None:
+        texts = [
+            re.sub("//[^\n]*", "", path.read_text("utf-8"))
+            for package in ("audit", "event", "dealer", "common", "wallet")
+            for path in sorted((PROTO / package / "v1").glob("*.proto"))
+        ]
+        text = "\n".join(texts)
+        enums = set(re.findall(r"^enum (\w+)", text, re.M))
+        for name, fields in SCHEMA.items():
+            found = re.search(rf"^message {name} \{{(\}}|.*?^\}})", text, re.S | re.M)
+            self.assertIsNotNone(found, name)
+            one_of = "".join(re.findall(r"oneof \w+ \{(.*?)\}", found[1], re.S))
+            marks = {"repeated ": "*", "optional ": "?", "": ""}
+            pattern = r"(repeated |optional )?([\w.]+) (\w+) = (\d+);"
+            expected = {}
+            for mark, kind, label, number in re.findall(pattern, found[1]):
+                kind = kind.split(".")[-1]
+                sign_ = "|" if f" {label} = {number};" in one_of else marks[mark]
+                expected[int(number)] = (label, "enum" if kind in enums else kind, sign_)
+            ours = {number: (f.name, f.type, f.mark) for number, f in fields.items()}
+            self.assertEqual(ours, expected, name)
+        types = re.findall(r"EVENT_TYPE_(\w+) = (\d+);", text)
+        named = {int(n): "".join(w.capitalize() for w in t.split("_")) for t, n in types}
+        del named[0]
+        self.assertEqual(EVENTS, named)
+
+
+class Trees(unittest.TestCase):
+    """Roots and proofs."""
+
+    def test_some_records_lead_to_the_root_of_all(self) -> None:
+        for size in (1, 2, 3, 7, 8, 13):
+            records = [bytes([at]) * 117 for at in range(size)]
+            leaves = [merkle.leaf_hash(record) for record in records]
+            root = merkle.tree_root(records)
+            for chosen in ([0], [size - 1], [], list(range(0, size, 2)), list(range(size))):
+                proof = prove((0, size), leaves, chosen)
+                inside = {at: leaves[at] for at in chosen}
+                self.assertEqual(merkle.proved_root(size, inside, proof), root)
+                with self.assertRaises(merkle.Unproved):
+                    merkle.proved_root(size, inside, [*proof, bytes(32)])
+                if proof:
+                    with self.assertRaises(merkle.Unproved):
+                        merkle.proved_root(size, inside, proof[:-1])
+
+    def test_a_record_beyond_the_end(self) -> None:
+        with self.assertRaises(merkle.Unproved):
+            merkle.proved_root(1, {1: bytes(32)}, [])
+
+
+class Notes(unittest.TestCase):
+    """Keys and signatures. The key and its notes are those of Go's documentation of notes."""
+
+    KEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
+    NOTE = (
+        "If you think cryptography is the answer to your problem,\n"
+        "then you don't know what your problem is.\n"
+        "\n"
+        "\u2014 PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfq"
+        "dngotpRZb6KE6RyyBwJnAM=\n"
+    )
+
+    def test_a_key(self) -> None:
+        key = note.Key.parse(self.KEY)
+        self.assertEqual((key.name, key.kind, key.id.hex()), ("PeterNeumann", 1, "c74f20a3"))
+        for at in range(len(self.KEY)):
+            changed = self.KEY[:at] + chr(ord(self.KEY[at]) ^ 1) + self.KEY[at + 1 :]
+            with self.subTest(at=at), self.assertRaises(note.BadNote):
+                note.Key.parse(changed)
+
+    def test_a_signature(self) -> None:
+        key = note.Key.parse(self.KEY)
+        text, body = self.NOTE.split("\n\n")
+        made = note.from_base64(body.split(" ")[2].strip())[4:]
+        self.assertTrue(sign.verify(key.public, (text + "\n").encode(), made))
+        self.assertFalse(sign.verify(key.public, text.encode(), made))
+        for at in range(64):
+            wrong = made[:at] + bytes([made[at] ^ 1]) + made[at + 1 :]
+            self.assertFalse(sign.verify(key.public, (text + "\n").encode(), wrong))
+
+    def test_a_note_that_is_no_checkpoint(self) -> None:
+        with self.assertRaises(note.BadNote):
+            note.open_checkpoint(self.NOTE, note.Key.parse(self.KEY))
+
+    def test_weak_keys(self) -> None:
+        weak = bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a")
+        for key in (weak, bytes(32), (1).to_bytes(32, "little"), b"\xff" * 32, b"short"):
+            self.assertFalse(sign.is_key(key))
+
+    def test_a_file_of_keys(self) -> None:
+        told = note.trusted(f"# mine\n\n {self.KEY} \n")
+        self.assertEqual([key.name for key in told], ["PeterNeumann"])
+        with self.assertRaises(note.BadNote):
+            note.trusted("nonsense\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,401 @@
+"""Knows the hand as the seed deals it and the rules play it, record by record.
+
+Faces and results come from the seed alone; what is on record of them is compared. The walk stops at
+the first record that the rules or the seed refuse: the check it belongs to fails, and those that
+needed the rest cannot be made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from . import moves, promises
+from .bundle import Read
+from .case import Case, Trouble, missing
+from .clocks import Clocks
+from .places import Misplaced, Place, Places
+from .proto import Message
+from .rules.hand import Hand
+from .rules.kinds import Ask, Deal, Pick, Pulse, Refused, Roll, Sample
+from .rules.ruleset import MAX_CREDITS, RuleSet
+
+MAX_SEAT = 8
+POSITIONS = 1 << 16
+Named = tuple[int, int, str]
+"""Shuffle, position, and the code where everybody sees the card."""
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """A deal that happened. `audience`: the seat that may see the cards; 0: everybody."""
+
+    places: list[Place]
+    audience: int
+    since: int
+    """When the hand came to need these cards."""
+    certain: bool = True
+    """It is on the table's record; else it was due when the hand came to nothing."""
+
+
+@dataclass(frozen=True)
+class End:
+    """The end by the rules: when, and which places of cards are shown, by seat."""
+
+    at: int
+    shown: dict[int, list[Place]]
+
+
+@dataclass
+class Walk:
+    """What came out of it."""
+
+    troubles: dict[str, str] = field(default_factory=dict)
+    stop: tuple[str | None, str] | None = None
+    deals: list[Dealt] = field(default_factory=list)
+    ahead: list[tuple[Message, Message]] = field(default_factory=list)
+    """Operations and results that were due when the hand came to nothing."""
+    end: End | None = None
+    hand: Hand | None = None
+
+    def trouble(self, check: str, why: str) -> None:
+        """Something is wrong, and the walk goes on."""
+        self.troubles.setdefault(check, why)
+
+    def verdict(self, check: str) -> None:
+        """What the walk says to a check."""
+        if check in self.troubles:
+            raise Trouble(self.troubles[check])
+        if self.stop is not None:
+            at, why = self.stop
+            if at == check:
+                raise Trouble(why)
+            raise missing(f"the hand cannot be replayed to its end: {why}")
+
+
+class _Stop(Exception):
+    """The walk cannot go on; `check` fails."""
+
+    def __init__(self, check: str, why: object) -> None:
+        super().__init__(str(why))
+        self.check = check
+
+
+def walk(case: Case) -> Walk:
+    """Walks a hand's records."""
+    out = Walk()
+    if case.aborted and case.find("HandSealed") is None:
+        # No chance was used, and nothing dealt or decided: the streams' order says so.
+        return out
+    try:
+        walker = _Walker(case, out)
+    except Trouble as trouble:
+        out.stop = (None, str(trouble))
+        return out
+    except Refused as refused:
+        out.stop = ("decisions", str(refused))
+        return out
+    walker.run()
+    return out
+
+
+def set_up(opened: Message) -> Hand:
+    """The hand as its first event describes it."""
+    amounts = [seat.stack for seat in opened.roster] + [opened.sabacc_pot, opened.carried_pot]
+    if any(amount > MAX_CREDITS for amount in amounts):
+        raise Refused("there are more credits than there can be")
+    seats = [seat.seat for seat in opened.roster]
+    if not all(1 <= seat <= MAX_SEAT for seat in seats):
+        raise Refused("there is no such seat")
+    stacks = [seat.stack for seat in opened.roster]
+    rules = RuleSet.from_canonical(opened.rule_set)
+    return Hand(rules, seats, stacks, (opened.sabacc_pot, opened.carried_pot))
+
+
+class _Walker:
+    """The walk under way."""
+
+    def __init__(self, case: Case, out: Walk) -> None:
+        opened = case.one("HandOpened")
+        self.case = case
+        self.out = out
+        self.hand = set_up(opened.event)
+        self.chance = promises.chance(case)
+        self.seats = [seat.seat for seat in opened.event.roster]
+        self.places = Places()
+        self.clocks = Clocks(opened.event, opened.at)
+        self.since = opened.at
+        self.shown: dict[int, list[Message]] = {}
+        out.hand = self.hand
+
+    def run(self) -> None:
+        """All records of the hand's stream."""
+        steps = {
+            "HandSealed": self.sealed, "ChanceUsed": self.used, "CardsMoved": self.moved,
+            "MoveDecided": self.decided, "ClockResumed": self.resumed, "CardsShown": self.shows,
+            "HandSettled": self.settled,
+        }
+        for read in self.case.hand:
+            step = steps.get(read.kind)
+            if step is None:
+                continue
+            try:
+                step(read)
+            except _Stop as stop:
+                self.out.stop = (stop.check, f"position {read.position}: {stop}")
+                return
+        self.finish()
+
+    def finish(self) -> None:
+        """What can be said once all records are read."""
+        out = self.out
+        if self.case.aborted:
+            self.look_ahead()
+            return
+        if out.end is None:
+            out.stop = (None, "the hand is not over")
+        self.compare_shown()
+        finished = self.case.find("HandFinished")
+        if finished is not None and not self.clocks.counts(finished.event.misses):
+            out.trouble("clocks", "the table counts other clocks missed than the hand has")
+
+    # Records.
+
+    def sealed(self, read: Read) -> None:
+        """From here on something is due."""
+        self.clocks.due_at = self.since = read.at
+
+    def used(self, read: Read) -> None:
+        """An operation of chance: the one that is due, with what the seed gives."""
+        event, due = read.event, self.hand.chance
+        operation, result = event.operation, event.result
+        try:
+            if operation is None or result is None:
+                raise Misplaced("an operation without content")
+            if due is None:
+                raise Misplaced("a use of chance where none is due")
+            expected = self.places.restock(due) if event.restock else self.places.ask(due)
+            if expected != operation:
+                raise Misplaced("another operation of chance than the rules call for")
+            values, root = self.perform(operation)
+            if (result.index, result.values) != (operation.index, values):
+                raise Misplaced(f"operation {operation.index} gave what the seed does not give")
+            if result.root != root and (result.root or self.case.has_entropy):
+                self.out.trouble("operations", f"the root of operation {operation.index} is wrong")
+            if event.restock:
+                return
+            self.hand.give(_outcome(due, values))
+        except (Misplaced, Refused) as problem:
+            raise _Stop("operations", problem) from None
+        self.after(read)
+
+    def perform(self, operation: Message) -> tuple[list[int], bytes]:
+        """What the seed gives: the public numbers, and of a shuffle the root."""
+        index, chance = operation.index, self.chance
+        if operation.shuffle is not None:
+            content = operation.shuffle
+            if content.cards:
+                cards = [self.face((ref.op, ref.position)) for ref in content.cards]
+            else:
+                cards = list(range(content.first_fresh, content.first_fresh + content.fresh))
+            chance.shuffle(index, content.pile, cards)
+            return [len(cards)], chance.root(index)
+        if operation.roll is not None:
+            return chance.roll(index, operation.roll.sides), b""
+        if operation.pulse is not None:
+            return [chance.pulse(index, operation.pulse.ppm)], b""
+        if operation.pick is not None:
+            return [chance.pick(index, operation.pick.n)], b""
+        sample = operation.sample
+        return chance.sample(index, sample.n, sample.k), b""
+
+    def face(self, place: Place) -> int:
+        """The card that the seed put there."""
+        card = self.chance.card(*place)
+        if card is None:
+            raise Misplaced("no shuffle put a card there")
+        return card
+
+    def moved(self, read: Read) -> None:
+        """Cards left a pile: those that are due, from where they lay."""
+        event, due = read.event, self.hand.chance
+        refs = [(ref.op, ref.position) for ref in event.cards]
+        try:
+            if not isinstance(due, Deal):
+                raise Misplaced("cards where no deal is due")
+            seat = 0 if due.player is None else self.seats[due.player]
+            if event.seat != seat:
+                raise Misplaced("cards for another seat")
+            if self.places.places_of(due, len(refs)) != refs:
+                raise Misplaced("a deal takes other places than the top of its pile")
+            cards = [self.face(place) for place in refs]
+            self.hand.give(cards)
+        except (Misplaced, Refused) as problem:
+            raise _Stop("cards", problem) from None
+        for place, card in zip(refs, cards):
+            self.places.learn(place, card)
+        for ref in event.cards:
+            self.compare(ref, due.shown)
+            self.salted(ref)
+        self.out.deals.append(Dealt(refs, 0 if due.shown else seat, self.since))
+        self.after(read)
+
+    def decided(self, read: Read) -> None:
+        """A decision: by whom it says, legal, its cards written as they lie."""
+        event, due = read.event, self.hand.due
+        core = self.hand.core
+        secret = due.secret if isinstance(due, Ask) else frozenset()
+        default = due.default if isinstance(due, Ask) else None
+        to_act = self.hand.to_act
+        core.named_cards.clear()
+        try:
+            if event.seat not in self.seats:
+                raise Refused("a seat that is not in the hand")
+            player = self.seats.index(event.seat)
+            cards = [self.places.card(ref) for ref in event.cards]
+            move = moves.read(event.move, cards, self.seats)
+            self.hand.decide(player, move)
+        except (Misplaced, Refused) as problem:
+            raise _Stop("decisions", problem) from None
+        named = tuple(core.named_cards[: len(cards)])
+        if event.turn != self.clocks.turn:
+            self.out.trouble("decisions", f"turn {event.turn} is another than the hand has")
+        made = type(move)(move.kind, named, move.amount, move.names, move.target, move.value)
+        if event.by_clock and (player != to_act or made != default):
+            self.out.trouble("decisions", f"turn {event.turn}: the clock took no default")
+        refs = [self.ref(card, move.kind not in secret) for card in named]
+        for ref in event.cards:
+            self.salted(ref)
+        if event.move.cards or [_named(ref) for ref in event.cards] != refs:
+            self.out.trouble(
+                "cards", f"turn {event.turn}: the cards are not written as everybody sees them"
+            )
+        late = self.clocks.decided(player, event, read.at)
+        if late is not None:
+            self.out.trouble("clocks", late)
+        self.since = read.at
+        self.after(read)
+
+    def resumed(self, read: Read) -> None:
+        """A clock runs again."""
+        wrong = self.clocks.resume(read.event, self.hand.to_act, read.at)
+        if wrong is not None:
+            self.out.trouble("clocks", wrong)
+
+    def shows(self, read: Read) -> None:
+        """A hand is shown."""
+        seat = read.event.seat
+        if self.out.end is None:
+            self.out.trouble("cards", f"seat {seat} shows before the end")
+        if seat in self.shown:
+            self.out.trouble("cards", f"seat {seat} shows twice")
+        self.shown[seat] = [_named(ref) for ref in read.event.cards]
+        for ref in read.event.cards:
+            self.salted(ref)
+
+    def settled(self, _: Read) -> None:
+        """The table says that the hand is over."""
+        if self.out.end is None:
+            raise _Stop("settlement", "settled before the rules end the hand")
+
+    def after(self, read: Read) -> None:
+        """The hand has moved on."""
+        self.clocks.moved_on(self.hand.to_act is not None, read.at)
+        if self.hand.over and self.out.end is None:
+            core = self.hand.core
+            shown = {
+                self.seats[player]: [self.places.of[card] for card in core.cards[player]]
+                for player in sorted(core.shown)
+            }
+            self.out.end = End(read.at, shown)
+
+    # Cards.
+
+    def ref(self, card: int, public: bool) -> Named:
+        """A card as a record names it."""
+        op, position = self.places.of[card]
+        return op, position, self.hand.core.deck.codes[card] if public else ""
+
+    def salted(self, ref: Message) -> None:
+        """The salt of a card whose face is on record is the seed's; no other card's is there."""
+        named = ref.card != "" and ref.position < POSITIONS
+        salt = self.chance.salt(ref.op, ref.position) if named else b""
+        if ref.salt != salt and (ref.salt or self.case.has_entropy):
+            self.out.trouble("cards", f"the salt of ({ref.op}, {ref.position}) is not the seed's")
+
+    def compare(self, ref: Message, public: bool) -> None:
+        """A card on record has its face where everybody sees it, and else none."""
+        card = self.places.at[(ref.op, ref.position)]
+        if _named(ref) != self.ref(card, public):
+            self.out.trouble(
+                "cards",
+                f"the card at position {ref.position} of shuffle {ref.op} is not the one the seed "
+                "put there, or is hidden, and written",
+            )
+
+    def compare_shown(self) -> None:
+        """Who shows, shows all of his hand and nothing else; nobody else shows."""
+        if self.out.end is None:
+            return
+        expected = {
+            seat: sorted(self.ref(self.places.at[place], True) for place in places)
+            for seat, places in self.out.end.shown.items()
+        }
+        found = {seat: sorted(cards) for seat, cards in self.shown.items()}
+        if expected != found:
+            self.out.trouble("cards", "what is shown at the end is not what the rules show")
+
+    # What was due when the hand came to nothing.
+
+    def look_ahead(self) -> None:
+        """The dealer is asked before the table writes down what it answered: it may have performed
+        and opened what the rules called for next, up to the next decision."""
+        try:
+            while (due := self.hand.chance) is not None:
+                if isinstance(due, Deal):
+                    self.foresee_deal(due)
+                else:
+                    self.hand.give(_outcome(due, self.foresee(self.places.ask(due))))
+        except (Misplaced, Refused):
+            return
+
+    def foresee(self, operation: Message) -> list[int]:
+        """An operation with what the seed gives."""
+        values, root = self.perform(operation)
+        root = root if self.case.has_entropy else b""
+        result = Message(index=operation.index, values=values, root=root)
+        self.out.ahead.append((operation, result))
+        return values
+
+    def foresee_deal(self, due: Deal) -> None:
+        """A deal with the restocks on its way."""
+        (first, *_) = due.parts
+        if first.until is not None:
+            places = [self.places.take(first.pile)]
+            while self.face(places[-1]) not in first.until:
+                places.append(self.places.take(first.pile))
+        else:
+            if self.places.layout is None:
+                self.places.lay_out(due)
+            while self.places.restocks:
+                self.foresee(self.places.restocks.pop(0))
+            places = self.places.places_of(due, 0)
+        cards = [self.face(place) for place in places]
+        self.hand.give(cards)
+        for place, card in zip(places, cards):
+            self.places.learn(place, card)
+        audience = 0 if due.shown or due.player is None else self.seats[due.player]
+        self.out.deals.append(Dealt(places, audience, self.since, certain=False))
+
+
+def _named(ref: Message) -> Named:
+    """A card of a record without its salt."""
+    return ref.op, ref.position, ref.card
+
+
+def _outcome(due: object, values: list[int]) -> object:
+    """What the public numbers mean to the rules."""
+    if isinstance(due, (Roll, Sample)):
+        return values
+    if isinstance(due, Pulse):
+        return values == [1]
+    return values[0] if isinstance(due, Pick) else None
