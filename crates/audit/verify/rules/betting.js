@@ -1,5 +1,6 @@
 // No-limit betting: full and short bets, caps, and who may still raise.
 
+import { makeMove } from "./moves.js";
 import { leastBet } from "./ruleset.js";
 
 export const held = (core) => core.able.length >= 2;
@@ -43,7 +44,7 @@ export class Bets {
   }
 
   fallback(player) {
-    return { verb: this.missing(player) === 0 ? "check" : "fold", cards: [], amount: 0, names: [], target: null, value: 0 };
+    return makeMove(this.missing(player) === 0 ? "check" : "fold");
   }
 
   pay(player, amount) {

@@ -3,12 +3,11 @@
 import { suitC62, valueC62 } from "../decks.js";
 import { bettingRound, held } from "./betting.js";
 import { Pile, bestOf } from "./core.js";
+import { makeMove } from "./moves.js";
 
 export const GOLD = [0, 0, 5, -5, 10, -10];
 export const SILVER = ["circle", "circle", "triangle", "triangle", "square", "square"];
 const SYLOP = 3;
-
-const named = (verb, cards) => ({ verb, cards, amount: 0, names: [], target: null, value: 0 });
 
 function* play(core, state) {
   core.takeAntes();
@@ -21,7 +20,7 @@ function* play(core, state) {
   for (const player of core.inOrder) {
     const { cards } = core.seats[player];
     const legal = [{ verb: "select", cards: [...cards], count: [1, 5] }];
-    const chosen = yield* core.ask(player, legal, named("select", [...cards]));
+    const chosen = yield* core.ask(player, legal, makeMove("select", { cards: [...cards] }));
     selected[player] = cards.filter((card) => chosen.cards.includes(card));
   }
   if (held(core) && (yield* bettingRound(core))) return;
@@ -30,7 +29,7 @@ function* play(core, state) {
   for (const player of core.inOrder) {
     if (fresh[player].length === 0) continue;
     const legal = [{ verb: "add", cards: [...fresh[player]], count: [0, 5] }];
-    const chosen = yield* core.ask(player, legal, named("add", []));
+    const chosen = yield* core.ask(player, legal, makeMove("add"));
     selected[player].push(...fresh[player].filter((card) => chosen.cards.includes(card)));
   }
   reveal(core, state, selected);

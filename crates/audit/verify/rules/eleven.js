@@ -2,10 +2,10 @@
 
 import { bettingRound, held } from "./betting.js";
 import { Pile, bestOf } from "./core.js";
+import { makeMove } from "./moves.js";
 
 const GOAL = 11;
 const FULL = 6;
-const stand = { verb: "stand", cards: [], amount: 0, names: [], target: null, value: 0 };
 
 function* play(core, state) {
   core.takeAntes();
@@ -33,7 +33,7 @@ function* laps(core) {
   for (let lap = stillIn(); lap.length > 0; lap = stillIn()) {
     for (const player of lap) {
       const legal = core.piles[0].available > 0 ? [{ verb: "draw" }, { verb: "stand" }] : [{ verb: "stand" }];
-      const move = yield* core.ask(player, legal, stand);
+      const move = yield* core.ask(player, legal, makeMove("stand"));
       if (move.verb === "stand") standing.add(player);
       else yield* core.dealToHand(player, 1, "draw");
     }

@@ -3,10 +3,9 @@
 import { isFaceS76, isWhiteS76, valueS76 } from "../decks.js";
 import { bettingRound, held } from "./betting.js";
 import { Pile, bestOf } from "./core.js";
+import { makeMove } from "./moves.js";
 import { askDrawAction, drawAction } from "./shifting.js";
 import { bombs, isIdiotsArray, totalOf } from "./totals.js";
-
-const move = (verb, fields = {}) => ({ verb, cards: [], amount: 0, names: [], target: null, value: 0, ...fields });
 
 const FIRST_CALL = 3;
 
@@ -25,7 +24,7 @@ function* play(core, state) {
 function* chosenSides(core, sides) {
   for (const player of core.everybody) yield* core.dealToHand(player, 1, "opening");
   for (const player of core.everybody) {
-    const chosen = yield* core.ask(player, [{ verb: "align", names: ["light", "dark"] }], move("align", { names: ["light"] }));
+    const chosen = yield* core.ask(player, [{ verb: "align", names: ["light", "dark"] }], makeMove("align", { names: ["light"] }));
     [sides[player]] = chosen.names;
   }
 }
@@ -68,7 +67,7 @@ function* showdown(core, player, sides) {
   const [extra] = yield* core.deal(player, [[0, 1]], "extra");
   if (extra === undefined) return;
   const legal = [{ verb: "keep" }, { verb: "drop", cards: [...seat.cards, extra] }];
-  const chosen = yield* core.ask(player, legal, move("drop", { cards: [extra] }));
+  const chosen = yield* core.ask(player, legal, makeMove("drop", { cards: [extra] }));
   seat.cards.push(extra);
   const [dropped] = chosen.cards;
   if (dropped !== undefined) {

@@ -7,13 +7,6 @@ export class Refused extends Error {}
 
 const CARD_MOVES = ["trade", "lock", "unlock", "drop", "discard", "gain", "swap", "select", "add"];
 
-// A move has all of these; what it does not use is empty.
-export const makeMove = (verb, fields = {}) => ({ verb, cards: [], amount: 0, names: [], target: null, value: 0, ...fields });
-
-export const sameMove = (a, b) =>
-  a.verb === b.verb && a.amount === b.amount && a.target === b.target && a.value === b.value &&
-  a.cards.join() === b.cards.join() && a.names.join() === b.names.join();
-
 function checkSetup({ rules, seats, stacks, sabaccPot = 0, carriedPot = 0 }) {
   const [least, most] = rules.variant.seats;
   if (seats.length < least || seats.length > most || stacks.length !== seats.length) {

@@ -1,6 +1,11 @@
 // Kessel's ladder: Pure, a Prime pair, pairs, and hands by their difference; and what the fix tokens make of them.
 
+export const SAND = 0;
+export const BLOOD = 1;
 const SYLOP = "sylop";
+
+export const familyOf = (card) => (card < 22 ? SAND : BLOOD);
+export const isImpostor = (card) => card % 22 >= 18 && card % 22 <= 20;
 
 // What a card counts: a number, or a Sylop.
 function countOf(card, values, fixes) {

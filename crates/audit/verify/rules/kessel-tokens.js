@@ -1,6 +1,7 @@
 // Kessel's sixteen shift tokens, as they take effect. Whether one is legal was asked before.
 
-import { familyOf, move } from "./kessel.js";
+import { familyOf } from "./kessel-ladder.js";
+import { makeMove } from "./moves.js";
 
 const REFUNDS = { refund: 2, "extra-refund": 3 };
 const TAXES = { "general-tariff": 1, "target-tariff": 2, "general-audit": 2, "target-audit": 3 };
@@ -26,7 +27,7 @@ export function* askToken(game, player, { names: [token], target }, turn) {
     for (const other of target === null ? audited : [target]) seats[other].stock -= Math.min(TAXES[token], seats[other].stock);
   } else if (token === "prime-sabacc") {
     const dice = yield { chance: { kind: "roll", sides: [6, 6], purpose: { prime: player } } };
-    const chosen = yield* game.ask(player, () => [{ verb: "prime", values: dice }], () => move("prime", { value: dice[0] }));
+    const chosen = yield* game.ask(player, () => [{ verb: "prime", values: dice }], () => makeMove("prime", { value: dice[0] }));
     game.fixes.prime = chosen.value;
   } else if (token === "markdown") game.fixes.markdown = true;
   else if (token === "cook-the-books") game.fixes.cook = true;

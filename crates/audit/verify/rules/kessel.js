@@ -2,18 +2,13 @@
 // wherever the game stands: the turn that waits for him ends, and the last one in has won.
 
 import { Pile } from "./core.js";
-import { bestPairing, costOf, rankName, strengthOf, worthOf } from "./kessel-ladder.js";
+import { BLOOD, SAND, bestPairing, costOf, familyOf, isImpostor, rankName, strengthOf, worthOf } from "./kessel-ladder.js";
+import { makeMove } from "./moves.js";
 import { TOKENS } from "./ruleset.js";
 import { askToken } from "./kessel-tokens.js";
 
 const LAPS = 3;
-const SAND = 0;
-const BLOOD = 1;
 const SOURCES = { sand: [SAND, false], blood: [BLOOD, false], "sand-discard": [SAND, true], "blood-discard": [BLOOD, true] };
-
-export const move = (verb, fields = {}) => ({ verb, cards: [], amount: 0, names: [], target: null, value: 0, ...fields });
-export const familyOf = (card) => (card < 22 ? SAND : BLOOD);
-export const isImpostor = (card) => card % 22 >= 18 && card % 22 <= 20;
 
 // Thrown where the game ends in the middle of something.
 class Won extends Error {}
@@ -113,7 +108,7 @@ class Game {
       for (const player of core.everybody) {
         if (!core.live.has(player)) continue;
         const legal = () => [{ verb: "choose", names: TOKENS, picks: 3 }];
-        yield* this.orGone(this.ask(player, legal, () => move("choose", { names: TOKENS.slice(0, 3) })), (chosen) => {
+        yield* this.orGone(this.ask(player, legal, () => makeMove("choose", { names: TOKENS.slice(0, 3) })), (chosen) => {
           seats[player].tokens = [...chosen.names];
         });
       }
@@ -176,11 +171,11 @@ class Game {
   *turn(player, stood) {
     const seat = this.seats[player];
     const turn = { free: false, played: false };
-    let chosen = yield* this.ask(player, () => this.actions(player, turn), () => move("stand"));
+    let chosen = yield* this.ask(player, () => this.actions(player, turn), () => makeMove("stand"));
     if (chosen.verb === "token") {
       turn.played = true;
       yield* askToken(this, player, chosen, turn);
-      chosen = yield* this.ask(player, () => this.actions(player, turn), () => move("stand"));
+      chosen = yield* this.ask(player, () => this.actions(player, turn), () => makeMove("stand"));
     }
     if (chosen.verb === "stand") {
       this.standing.add(player);
@@ -197,7 +192,7 @@ class Game {
     const [drawn] = fromDiscards ? [this.core.piles[pile].discards.pop()] : yield* this.core.deal(player, [[pile, 1]], "draw");
     cards.push(drawn);
     const legal = () => [{ verb: "discard", cards: this.core.seats[player].cards.filter((card) => familyOf(card) === pile) }];
-    const { cards: [card] } = yield* this.ask(player, legal, () => move("discard", { cards: [drawn] }));
+    const { cards: [card] } = yield* this.ask(player, legal, () => makeMove("discard", { cards: [drawn] }));
     this.core.remove(player, card);
     this.core.discard(pile, card);
   }
@@ -268,7 +263,7 @@ class Game {
       const tried = dice.flatMap((value) =>
         others.map((rest) => [value, strengthOf(this.worth(player, new Map([[card, value], ...(other ? [[other.card, rest]] : [])])), this.fixes)]),
       );
-      return move("impostor", { cards: [card], value: bestPairing(tried) });
+      return makeMove("impostor", { cards: [card], value: bestPairing(tried) });
     };
     this.state.openChoices = open;
     const chosen = yield* this.ask(player, legal, fallback);

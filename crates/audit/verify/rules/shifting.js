@@ -2,9 +2,8 @@
 
 import { bettingRound, held } from "./betting.js";
 import { Pile } from "./core.js";
+import { makeMove } from "./moves.js";
 import { revealTo23 } from "./totals.js";
-
-const move = (verb, card) => ({ verb, cards: card === undefined ? [] : [card], amount: 0, names: [], target: null, value: 0 });
 
 const piles = () => [new Pile(0, 76, false)];
 
@@ -50,7 +49,7 @@ function* turn(core, player) {
       if (locked === null) legal.push({ verb: "lock", cards: loose.filter((card) => card !== unlocked) });
       if (unlocked === null) legal.push({ verb: "unlock", cards: seat.cards.filter((card) => seat.faceUp.has(card) && card !== locked) });
     }
-    const chosen = yield* core.ask(player, legal, move("stand"));
+    const chosen = yield* core.ask(player, legal, makeMove("stand"));
     const [card] = chosen.cards;
     if (chosen.verb === "lock") {
       seat.faceUp.add(card);
@@ -78,7 +77,7 @@ export function* drawAction(core, player, chosen) {
 export function* askDrawAction(core, player, more = []) {
   const legal = [{ verb: "stand" }, ...more];
   if (core.piles[0].available > 0) legal.push({ verb: "draw" }, { verb: "trade", cards: [...core.seats[player].cards] });
-  return yield* core.ask(player, legal, move("stand"));
+  return yield* core.ask(player, legal, makeMove("stand"));
 }
 
 function pulsePpm(core) {

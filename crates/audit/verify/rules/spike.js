@@ -3,11 +3,11 @@
 import { valueC62 } from "../decks.js";
 import { bettingRound, held } from "./betting.js";
 import { Pile, bestOf } from "./core.js";
+import { makeMove } from "./moves.js";
 
 const ROUNDS = 3;
 const FULL = 5;
 const BLIND_CARDS = 3;
-const stand = { verb: "stand", cards: [], amount: 0, names: [], target: null, value: 0 };
 
 function* play(core, state) {
   core.takeAntes();
@@ -33,7 +33,7 @@ function* action(core, player) {
   const legal = [{ verb: "stand" }, { verb: "junk" }];
   if (pile.available > 0) legal.push({ verb: "gain", cards: [...seat.cards], count: [seat.cards.length < FULL ? 0 : 1, 1] });
   if (pile.top !== undefined) legal.push({ verb: "swap", cards: [...seat.cards] });
-  const chosen = yield* core.ask(player, legal, stand);
+  const chosen = yield* core.ask(player, legal, makeMove("stand"));
   const [card] = chosen.cards;
   if (chosen.verb === "gain") {
     if (card !== undefined) {

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
-import { Hand, makeMove, sameMove } from "../rules/hand.js";
+import { Hand } from "../rules/hand.js";
+import { makeMove, sameMove } from "../rules/moves.js";
 import { TOKENS, VARIANTS, canonicalText, makeRules, readRules } from "../rules/ruleset.js";
 import { replay } from "./shh.mjs";
 import { parseToml } from "./toml.mjs";
