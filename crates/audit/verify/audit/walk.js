@@ -1,0 +1,346 @@
+// The hand, dealt again from the seed and played again by the rules, record by record. Faces and results come from the
+// seed alone; what is on record of them is only compared. Where the rules or the seed refuse a record the walk stops.
+
+import { equal, same } from "../bytes.js";
+import { Hand, Refused } from "../rules/hand.js";
+import { makeMove, sameMove } from "../rules/moves.js";
+import { BadRules, MOST, readRules } from "../rules/ruleset.js";
+import { MOVE_KINDS } from "../schema.js";
+import { Trouble, failed, hold } from "./case.js";
+import { Clock } from "./clock.js";
+import { Places } from "./places.js";
+import { keysOf } from "./promises.js";
+import { Shoe } from "./shoe.js";
+
+const SEATS = 8;
+const EMPTY = new Uint8Array();
+
+// Credits of a record as the rules count them.
+export function credits(amount) {
+  hold(amount <= BigInt(MOST), "an amount of credits is out of range");
+  return Number(amount);
+}
+
+export class Stop extends Error {
+  // `check`: of which check it is a failure; null where records are missing.
+  constructor(check, why) {
+    super(why);
+    this.check = check;
+  }
+}
+
+function stopping(check, act) {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof Trouble || error instanceof Refused || error instanceof BadRules) throw new Stop(check, error.message);
+    throw error;
+  }
+}
+
+export class Walk {
+  constructor(records) {
+    this.records = records;
+    this.troubles = new Map();
+    this.stop = null;
+    // What each record of the hand's stream was to the rules, by position.
+    this.steps = new Map();
+    this.deals = [];
+    // What the dealer may have done already of a hand that was aborted then.
+    this.ahead = [];
+    this.end = null;
+    this.shown = new Map();
+    this.notes = [];
+    this.layout = null;
+  }
+
+  static async of(records) {
+    const walk = new Walk(records);
+    try {
+      await walk.run();
+    } catch (error) {
+      if (!(error instanceof Stop)) throw error;
+      walk.stop = error;
+    }
+    if (walk.clock) walk.notes.push(...walk.clock.notes);
+    return walk;
+  }
+
+  // What the walk says to one check; throws where it is no pass.
+  judge(check) {
+    if (this.troubles.has(check)) throw failed(this.troubles.get(check));
+    if (!this.stop) return;
+    if (this.stop.check === check) throw failed(this.stop.message);
+    throw new Trouble("not_possible", `the hand cannot be replayed to its end: ${this.stop.message}`);
+  }
+
+  trouble(check, why) {
+    if (!this.troubles.has(check)) this.troubles.set(check, why);
+  }
+
+  async run() {
+    const { records } = this;
+    const opened = records.find("HandOpened");
+    if (!opened) throw new Stop(null, "the opening of the hand is not among the records");
+    if (records.aborted && !records.find("HandSealed")) {
+      this.openUnplayed(opened);
+      return;
+    }
+    stopping("decisions", () => this.open(opened));
+    let keys;
+    try {
+      keys = await keysOf(records);
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      throw new Stop(null, error.message);
+    }
+    this.shoe = new Shoe(keys);
+    for (const record of records.hand) {
+      try {
+        await this.step(record);
+      } catch (error) {
+        if (!(error instanceof Stop)) throw error;
+        throw new Stop(error.check, `position ${record.position} of the table's log: ${error.message}`);
+      }
+    }
+    if (records.aborted) {
+      this.checkShown([...this.shown.keys()]);
+      await this.lookAhead();
+      return;
+    }
+    if (!this.end) throw new Stop(null, "the hand is not over");
+    this.checkShown([...this.end.shown.keys(), ...this.shown.keys()]);
+    const finished = this.records.find("HandFinished");
+    if (finished && !this.clock.missed(finished.event.misses)) {
+      this.trouble("clocks", "the table counts other clocks missed in a row than the hand has");
+    }
+  }
+
+  // Nothing was played: the rules are only for who reads the story.
+  openUnplayed(opened) {
+    try {
+      stopping(null, () => this.open(opened));
+    } catch (error) {
+      if (!(error instanceof Stop)) throw error;
+      this.hand = null;
+    }
+  }
+
+  open({ event, time }) {
+    const rules = readRules(event.rule_set);
+    hold(event.roster.every(({ seat }) => seat >= 1 && seat <= SEATS), "a seat's number is out of range");
+    this.seats = event.roster.map(({ seat }) => seat);
+    const [sabaccPot, carriedPot] = [credits(event.sabacc_pot), credits(event.carried_pot)];
+    this.hand = new Hand({ rules, seats: this.seats, stacks: event.roster.map(({ stack }) => credits(stack)), sabaccPot, carriedPot });
+    this.deck = rules.deck;
+    const when = rules.sabacc_ante_when === "when_empty" && sabaccPot > 0;
+    this.ante = when ? 0 : (rules.sabacc_ante ?? 0);
+    this.places = new Places();
+    this.clock = new Clock(event, time);
+    this.since = time;
+  }
+
+  async step(record) {
+    const { name, event, time } = record;
+    if (name === "HandSealed") {
+      this.clock.dueAt = time;
+      this.since = time;
+    } else if (name === "ChanceUsed") await this.chance(record);
+    else if (name === "CardsMoved") stopping("cards", () => this.cards(record));
+    else if (name === "MoveDecided") stopping("decisions", () => this.decision(record));
+    else if (name === "ClockResumed") {
+      const wrong = this.clock.resume(event, this.hand.decision?.player ?? null, time);
+      if (wrong) this.trouble("clocks", wrong);
+    } else if (name === "CardsShown") {
+      if (!this.end) this.trouble("cards", `seat ${event.seat} shows before the end`);
+      if (this.shown.has(event.seat)) this.trouble("cards", `seat ${event.seat} shows its hand twice`);
+      this.shown.set(event.seat, event.cards);
+    } else if (name === "HandSettled" && !this.end) {
+      throw new Stop("settlement", "settled before the rules end the hand");
+    }
+  }
+
+  // The operation that the rules call for; of a restock, the next one on the way of the deal that is due.
+  called(restock) {
+    const { due } = this.hand;
+    hold(due, "a use of chance where none is due");
+    if (!restock) return this.places.ask(due);
+    hold(due.kind === "deal" && !due.until, "a restock where no deal is due");
+    this.layout ??= this.places.layOut(due, 0);
+    const next = this.layout.restocks.shift();
+    hold(next, "a restock of a pile that does not run out");
+    return next;
+  }
+
+  async chance(record) {
+    const { operation, result, restock } = record.event;
+    const { due } = this.hand;
+    stopping("operations", () => {
+      hold(operation && result, "an operation without content");
+      hold(same(this.called(restock), operation), "another operation of chance than the rules call for");
+    });
+    let made;
+    try {
+      made = await this.shoe.perform(operation);
+    } catch (error) {
+      if (error instanceof Trouble) throw new Stop("operations", error.message);
+      throw error;
+    }
+    const [given, own] = [result.values.join(" "), made.result.values.join(" ")];
+    if (result.index !== operation.index || given !== own) {
+      throw new Stop("operations", `operation ${operation.index} gave ${given} on record, the seed gives ${own}`);
+    }
+    if (!this.proves(result.root, made.result.root)) {
+      this.trouble("operations", `the root of the cards of operation ${operation.index} is not the one the seed gives`);
+    }
+    if (restock) return;
+    stopping("operations", () => this.hand.chance(made.outcome));
+    this.steps.set(record.position, { due, outcome: made.outcome });
+    this.evolved(record.time);
+  }
+
+  cards(record) {
+    const { seat, cards } = record.event;
+    const { due } = this.hand;
+    hold(due?.kind === "deal", "cards where no deal is due");
+    hold(seat === this.seatOf(due.to), "cards for another seat");
+    const { restocks, places } = this.takeLayout(due, cards.length);
+    hold(restocks.length === 0, "cards before the restock they need");
+    hold(places.length === cards.length && places.every(({ op, position }, at) => cards[at].op === op && cards[at].position === position), "a deal of other cards than the top of the pile");
+    const faces = places.map((place) => this.shoe.face(place));
+    hold(!faces.includes(null), "a card that no shuffle put there");
+    const open = due.shown;
+    this.hand.chance(faces);
+    faces.forEach((face, at) => this.places.learn(places[at], face));
+    for (const card of cards) this.compare(card, open);
+    this.deals.push({ places, audience: open ? 0 : seat, since: this.since, done: true });
+    this.steps.set(record.position, { due, outcome: faces });
+    this.evolved(record.time);
+  }
+
+  takeLayout(due, count) {
+    const layout = this.layout ?? this.places.layOut(due, count);
+    this.layout = null;
+    return layout;
+  }
+
+  seatOf(player) {
+    return player === null ? 0 : this.seats[player];
+  }
+
+  // Whether a root or a salt is what the seed gives. Hands from before seats took part may have none.
+  proves(recorded, own) {
+    return equal(recorded, own) || (recorded.length === 0 && !this.records.hasEntropy);
+  }
+
+  // A card on record: its face, and what proves it, where everybody sees it.
+  compare(card, open) {
+    const face = this.shoe.face(card);
+    const fits = card.card === (open ? this.deck.code(face) : "");
+    if (fits && this.proves(card.salt, open ? this.shoe.saltOf(card) : EMPTY)) return;
+    const problem = open ? "is not the one the seed put there" : "is hidden, and written";
+    this.trouble("cards", `the card at position ${card.position} of shuffle ${card.op} ${problem}`);
+  }
+
+  decision(record) {
+    const { event, time } = record;
+    const { decision } = this.hand;
+    const fallback = decision && this.hand.decide(decision.player, decision.fallback);
+    const player = this.seats.indexOf(event.seat);
+    hold(player >= 0, "a decision of a seat that is not in the hand");
+    const move = this.hand.decide(player, this.moveOf(event));
+    if (event.turn !== this.clock.turn) this.trouble("decisions", `the decision of turn ${this.clock.turn} is recorded as turn ${event.turn}`);
+    if (event.by_clock && !(decision.player === player && sameMove(fallback, move))) {
+      this.trouble("decisions", `turn ${this.clock.turn}: the clock decided for seat ${event.seat} what is not the default`);
+    }
+    this.checkNamed(event, move);
+    const wrong = this.clock.decided(player, move.verb, event, time);
+    if (wrong) this.trouble("clocks", wrong);
+    this.steps.set(record.position, { player, move, byClock: event.by_clock });
+    this.since = time;
+    this.hand.take(player, move);
+    this.evolved(time);
+  }
+
+  // A recorded move with its cards.
+  moveOf({ move, cards }) {
+    hold(move, "a decision without a move");
+    const verb = MOVE_KINDS[move.kind];
+    hold(verb, "a decision that is no move");
+    const named = cards.map((place) => this.places.at(place));
+    hold(!named.includes(null), "a decision names a card that has no known place");
+    const target = move.target_seat === 0 ? null : this.seats.indexOf(move.target_seat);
+    hold(target === null || target >= 0, "nobody in this hand has the targeted seat");
+    const made = makeMove(verb, { cards: named, amount: credits(move.amount), names: move.names, target, value: move.value });
+    hold(verb !== "leave" || sameMove(made, makeMove("leave")), "leaving names nothing");
+    return made;
+  }
+
+  // The cards a decision names are written down as the rules let everybody see them.
+  checkNamed({ move, cards }, meant) {
+    const open = !this.hand.hides(this.hand, meant);
+    const fits = (card, at) => {
+      const place = this.places.of(meant.cards[at]);
+      const same = place && place.op === card.op && place.position === card.position;
+      return same && card.card === (open ? this.deck.code(meant.cards[at]) : "") && this.proves(card.salt, open ? this.shoe.saltOf(place) : EMPTY);
+    };
+    if (move.cards.length === 0 && cards.length === meant.cards.length && cards.every(fits)) return;
+    this.trouble("cards", `turn ${this.clock.turn}: the cards of the decision are not written as they lie, or one that is hidden is written down`);
+  }
+
+  evolved(time) {
+    this.clock.movedOn(this.hand.decision !== null, time);
+    if (this.hand.settlement && !this.end) this.end = this.endOf(this.hand.settlement, time);
+  }
+
+  // The rules' end of the hand.
+  endOf(settlement, at) {
+    const sabaccWon = settlement.lines.some(({ kind, pot }) => kind === "wins" && pot === "sabacc");
+    const sabaccPaid = this.seats.map(() => (sabaccWon ? 0 : this.ante));
+    // What a winner took is nobody's any more.
+    for (const { kind, player, amount } of settlement.lines) if (kind === "pays" && !sabaccWon) sabaccPaid[player] += amount;
+    const shown = new Map(settlement.shown.map((player) => [this.seats[player], settlement.hands[player].cards]));
+    return { settlement, sabaccPaid, sabaccWon, shown, at };
+  }
+
+  // Who shows, shows all of his hand and nothing else.
+  checkShown(seats) {
+    const line = (place, code) => `${String(place.op).padStart(10, "0")}:${String(place.position).padStart(10, "0")} ${code}`;
+    for (const seat of new Set(seats)) {
+      const expected = this.end?.shown.get(seat)?.map((card) => line(this.places.of(card), this.deck.code(card)));
+      const own = this.shown.get(seat);
+      const proved = own?.every((card) => this.proves(card.salt, this.shoe.saltOf(card)));
+      const all = own?.map((card) => line(card, card.card)).sort().join();
+      if (!proved || all !== expected?.sort().join()) {
+        this.trouble("cards", `what seat ${seat} shows at the end is not what the rules show of it`);
+      }
+    }
+  }
+
+  // The dealer is asked first: of an aborted hand it may have done already what was due.
+  async lookAhead() {
+    for (let due = this.hand.due; due; due = this.hand.due) {
+      if (due.kind === "deal") {
+        const { restocks, places } = this.takeLayout(due, due.until ? this.countUntil(due) : 0);
+        for (const operation of restocks) await this.performAhead(operation);
+        const faces = places.map((place) => this.shoe.face(place));
+        this.hand.chance(faces);
+        faces.forEach((face, at) => this.places.learn(places[at], face));
+        this.deals.push({ places, audience: due.shown ? 0 : this.seatOf(due.to), since: this.since, done: false });
+      } else {
+        this.hand.chance(await this.performAhead(this.places.ask(due)));
+      }
+    }
+    if (this.hand.settlement && !this.end) this.end = this.endOf(this.hand.settlement, this.since);
+  }
+
+  countUntil(due) {
+    return this.places.rest(due.parts[0].pile).findIndex((place) => due.until(this.shoe.face(place))) + 1;
+  }
+
+  async performAhead(operation) {
+    const { result, outcome } = await this.shoe.perform(operation);
+    this.ahead.push({ operation, result });
+    return outcome;
+  }
+}

@@ -1,0 +1,59 @@
+// A bundle file, read strictly: what is not exactly one is refused and gets no verdicts.
+
+import { equal } from "./bytes.js";
+import { sha256 } from "./digest.js";
+import { leafRecord } from "./merkle.js";
+import { Malformed, decode } from "./proto.js";
+import { EVENT_NAMES } from "./schema.js";
+
+export class NotABundle extends Error {}
+
+const FORMAT = 1;
+export const LOGS = ["table", "dealer", "wallet"];
+const SCHEMA = 1;
+
+function read(name, bytes, what) {
+  try {
+    return decode(name, bytes);
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    throw new NotABundle(`${what}: ${error.message}`);
+  }
+}
+
+function exactly(length, bytes, what) {
+  if (bytes.length !== length) throw new NotABundle(`${what} has ${bytes.length} bytes, not ${length}`);
+}
+
+export async function parseBundle(bytes) {
+  const { contents, sha256: hash } = read("HandBundle", bytes, "this is no bundle");
+  exactly(32, hash, "the bundle's SHA-256");
+  if (!equal(await sha256(contents), hash)) throw new NotABundle("the file is damaged: its contents are not what their SHA-256 says");
+  const { format, hand_id: handId, logs } = read("BundleContents", contents, "the bundle's contents");
+  if (format !== FORMAT) throw new NotABundle(`this is a bundle of format ${format}; this page reads format ${FORMAT}`);
+  exactly(16, handId, "the hand's id");
+  if (logs.length !== LOGS.length || logs.some((log, at) => log.name !== LOGS[at])) {
+    throw new NotABundle("a bundle has three logs: table, dealer, wallet, in this order");
+  }
+  const bundle = { handId };
+  for (const log of logs) bundle[log.name] = await readLog(log);
+  return bundle;
+}
+
+async function readLog({ name, key, checkpoint, records, proof }) {
+  proof.forEach((hash) => exactly(32, hash, "a hash of a proof"));
+  const events = [];
+  for (const record of records) {
+    const what = `position ${record.position} of the ${name}'s log`;
+    exactly(16, record.stream, `${what}: the stream`);
+    exactly(32, record.previous, `${what}: the hash of the record before`);
+    if (events.length > 0 && events.at(-1).position >= record.position) throw new NotABundle(`${what} does not stand after the one before it`);
+    if (record.sealed) throw new NotABundle(`${what} is encrypted`);
+    const type = EVENT_NAMES.get(record.type);
+    if (!type || record.schema !== SCHEMA) throw new NotABundle(`${what} is of a kind that this page does not know`);
+    const event = read(type, record.payload, `${what}, ${type}`);
+    const leaf = await leafRecord(record);
+    events.push({ log: name, ...record, name: type, event, leaf, chain: await sha256(leaf), time: record.recorded_at_micros });
+  }
+  return { key, checkpoint, records: events, proof };
+}

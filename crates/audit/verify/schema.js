@@ -1,0 +1,113 @@
+// The messages of a bundle and of the events in it: `name:type=number`. `*` after a type is a list, `?` a field that
+// may be absent as well as zero, `|name` one of several of that name.
+
+const SCHEMA = `
+HandBundle contents:bytes=1 sha256:bytes=2
+BundleContents format:u32=1 hand_id:bytes=2 logs:BundleLog*=3
+BundleLog name:string=1 key:string=2 checkpoint:string=3 records:LogRecord*=4 proof:bytes*=5
+LogRecord position:u64=1 recorded_at_micros:u64=2 stream:bytes=3 version:u64=4 type:u32=5 schema:u32=6 sealed:bool=7 payload:bytes=8 previous:bytes=9
+
+Move kind:enum=1 cards:string*=2 amount:u64=3 names:string*=4 target_seat:u32=5 value:u32=6
+CardRef op:u32=1 position:u32=2 card:string=3 salt:bytes=4
+SettlementLine text:string=1
+Commitment commitment:bytes=1 key_id:bytes=2 signature:bytes=3 origin:string=4
+EntropyRow seat:u32=1 player_id:bytes=2 status:enum=3 commitment:bytes=4 entropy:bytes=5
+Operation index:u32=1 shuffle:Shuffle|kind=2 roll:Roll|kind=3 pulse:Pulse|kind=4 pick:Pick|kind=5 sample:Sample|kind=6
+Shuffle pile:u32=1 fresh:u32=2 first_fresh:u32=3 cards:Handle*=4
+Handle op:u32=1 position:u32=2
+Roll sides:u32*=1
+Pulse ppm:u32=1
+Pick n:u32=1
+Sample n:u32=1 k:u32=2
+Opening cards:Handle*=1 audience_seat:u32=2 reason:enum=3
+OperationResult index:u32=1 values:u32*=2 root:bytes=3
+Leg account:string=1 amount:s64=2
+RosterSeat seat:u32=1 player_id:bytes=2 stack:u64=3
+WindowLimits day:u64?=1 week:u64?=2 month:u64?=3
+
+TableCreated name:string=1 rule_set:string=2 seats:u32=3 min_buy_in:u64=4 max_buy_in:u64=5 action_seconds:u32=6 bank_seconds:u32=7 pause_ms:u32=8 reveal_delay_seconds:u32=9 entropy_ms:u32=10
+SeatTaken seat:u32=1 player_id:bytes=2 buy_in:u64=3 transfer_id:bytes=4
+SeatFunded seat:u32=1
+SeatRefused seat:u32=1 reason:string=2
+LeaveAsked seat:u32=1
+CashOutDue seat:u32=1 amount:u64=2 transfer_id:bytes=3
+SeatVacated seat:u32=1
+SitOutChanged seat:u32=1 sitting_out:bool=2 why:string=3
+HandCommitted hand_no:u64=1 commitment:Commitment=2
+HandStarted hand_no:u64=1 hand_id:bytes=2
+HandOpened table_id:bytes=1 hand_no:u64=2 commitment:Commitment=3 rule_set:string=4 roster:RosterSeat*=5 sabacc_pot:u64=6 carried_pot:u64=7 action_seconds:u32=8 bank_seconds:u32=9 entropy_deadline_micros:u64=10 reveal_delay_seconds:u32=11
+EntropyCommitted hand_no:u64=1 seat:u32=2 player_id:bytes=3 commitment:bytes=4
+EntropyClosed seats:u32*=1 deadline_micros:u64=2
+EntropyRevealed seat:u32=1 entropy:bytes=2
+HandAborted at_fault:enum=1 seats:u32*=2 evidence:string=3
+TablePaused why:string=1 until_micros:u64=2
+SeedRefused seed:bytes=1
+HandSealed transcript:bytes=1 rows:EntropyRow*=2
+ChanceUsed operation:Operation=1 result:OperationResult=2 restock:bool=3
+CardsMoved seat:u32=1 cards:CardRef*=2
+MoveDecided seat:u32=1 move:Move=2 cards:CardRef*=3 by_clock:bool=4 bank_used_ms:u32=5 turn:u32=6
+ClockResumed turn:u32=1 deadline_micros:u64=2
+CardsShown seat:u32=1 cards:CardRef*=2
+HandSettled lines:SettlementLine*=1 finishing_stacks:u64*=2 finishing_sabacc_pot:u64=3 finishing_carried_pot:u64=4 rake:u64=5 sabacc_paid:u64*=6 sabacc_won:bool=7
+HandFinished hand_no:u64=1 hand_id:bytes=2 seats:RosterSeat*=3 sabacc_pot:u64=4 carried_pot:u64=5 sabacc_paid:u64*=6 sabacc_won:bool=7 misses:u32*=8 aborted:bool=9
+SettlementPosted position:u64=1
+HandRevealed seed:bytes=1
+CloseAsked
+PotRefundDue transfer_id:bytes=1 shares:RosterSeat*=2
+PotRefunded
+AbsentPaid player_id:bytes=1
+TableClosed
+
+SeedCommitted table_id:bytes=1 hand_no:u64=2 rule_set_hash:bytes=3 commitment:Commitment=4
+SeedSealed transcript:bytes=1 beacon:bytes=2 rows:EntropyRow*=3
+OperationPerformed operation:Operation=1 result:OperationResult=2
+CardsOpened opening:Opening=1 caller:string=2
+SeedOpened seed:bytes=1 discarded:bool=2
+
+AccountOpened account:string=1
+TransferPosted transfer_id:bytes=1 kind:enum=2 legs:Leg*=3 table_id:bytes=4 hand_id:bytes=5 reason:string=6 hold_id:bytes=7 keep_rest:bool=8 adjustment_id:bytes=9 approved_by:string=10
+AccountFrozen player_id:bytes=1 reason:string=2
+AccountUnfrozen player_id:bytes=1 reason:string=2
+AccountClosed player_id:bytes=1 reason:string=2
+HoldPlaced hold_id:bytes=1 from:string=2 to:string=3 amount:u64=4 expires_micros:u64=5
+HoldReleased hold_id:bytes=1 from:string=2 to:string=3 amount:u64=4
+HoldExpired hold_id:bytes=1 from:string=2 to:string=3 amount:u64=4
+LimitsSet player_id:bytes=1 by:enum=2 now:WindowLimits=3 later:WindowLimits=4 later_micros:u64=5
+PlayerExcluded player_id:bytes=1 until_micros:u64?=2
+AdjustmentProposed adjustment_id:bytes=1 account:string=2 amount:s64=3 reason:string=4 proposed_by:string=5
+AdjustmentRejected adjustment_id:bytes=1 account:string=2 reason:string=3
+`;
+
+// The numbers by which logs name their events.
+const TYPES = `
+1 TableCreated SeatTaken SeatFunded SeatRefused LeaveAsked CashOutDue SeatVacated SitOutChanged HandCommitted HandOpened HandSealed
+ChanceUsed CardsMoved MoveDecided HandSettled SettlementPosted HandRevealed ClockResumed HandStarted HandFinished CloseAsked
+PotRefundDue PotRefunded TableClosed CardsShown AbsentPaid EntropyCommitted EntropyClosed EntropyRevealed HandAborted TablePaused SeedRefused
+100 SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened
+200 AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased HoldExpired LimitsSet PlayerExcluded
+AdjustmentProposed AdjustmentRejected
+`;
+
+function field(text) {
+  const [, name, type, mark, group, number] = /^(\w+):(\w+)([*?]?)(?:\|(\w+))?=(\d+)$/.exec(text);
+  return { name, type, list: mark === "*", optional: mark === "?", group: group ?? null, number: Number(number) };
+}
+
+export const MESSAGES = new Map(
+  SCHEMA.trim().split(/\n+/).map((line) => {
+    const [name, ...fields] = line.split(" ");
+    return [name, fields.map(field)];
+  }),
+);
+
+export const EVENT_NAMES = new Map();
+for (const word of TYPES.trim().split(/\s+/)) {
+  const next = EVENT_NAMES.size === 0 ? 0 : Math.max(...EVENT_NAMES.keys()) + 1;
+  if (/^\d+$/.test(word)) EVENT_NAMES.set(Number(word), null);
+  else EVENT_NAMES.set(EVENT_NAMES.get(next - 1) === null ? next - 1 : next, word);
+}
+
+export const MOVE_KINDS = [
+  null, "draw", "trade", "stand", "lock", "unlock", "check", "bet", "match", "raise", "fold", "call-hand", "leave", "align", "keep",
+  "drop", "choose", "token", "prime", "draw-from", "discard", "impostor", "gain", "swap", "junk", "select", "add",
+];
