@@ -1,8 +1,8 @@
 //! The data folder: everything that a room on one machine keeps, and a lock on it.
 //!
 //! `postgres/` is the database; `keys/` the private keys and passwords, made once, readable by their
-//! owner alone; `keys.txt` the logs' public keys; `room.json` says where the running room is reached. Nothing here can be made again
-//! from anything else, so it is backed up together.
+//! owner alone; `keys.txt` the logs' public keys; `room.json` says where the running room is reached.
+//! Nothing here can be made again from anything else, so it is backed up together.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -19,8 +19,6 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 mod seed_keys;
-
-pub(crate) use seed_keys::SeedKeys;
 
 /// What a room on one machine is called: the first part of its logs' origins.
 const ROOM: &str = "sabacc.local";
