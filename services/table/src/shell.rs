@@ -21,6 +21,7 @@ use crate::actor::Surroundings;
 use crate::api::Api;
 use crate::house::House;
 use crate::peers::Peers;
+use crate::receipt::ReceiptKey;
 use crate::recovery::FoldError;
 
 /// The service's name: its schema, and a part of its role's name.
@@ -28,6 +29,8 @@ const SERVICE: &str = "table";
 const LOG: &str = "table/0";
 /// How long a silent owner keeps its log.
 const LEASE: Duration = Duration::from_secs(5);
+/// How long the dealer may be silent before a hand is aborted.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two tries to take the log again.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -72,16 +75,15 @@ pub async fn run(
 ) -> Result<bool, RunError> {
     let clock = Arc::new(SystemClock::new());
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
-    if config.log.is_none() {
-        return Err(RunError::NoLog);
-    }
+    let log = config.log.clone().ok_or(RunError::NoLog)?;
+    let key = Arc::new(ReceiptKey::new(log.key));
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
     let peers = peers(&config, &clock)?;
     let (sender, house) = watch::channel(None);
     let stopping = CancellationToken::new();
     let mut options = options(bound.address().to_string(), Arc::clone(&clock));
     options.take_over = take_over;
-    let keeper = keep(store, options, (peers, Arc::clone(&clock)), (sender, stopping.clone()));
+    let keeper = keep(store, options, (peers, Arc::clone(&clock), key), (sender, stopping.clone()));
     let mut keeper = std::pin::pin!(keeper);
     let mut served = std::pin::pin!(serve(house, &config, clock, (bound, drain.clone())));
     let finished = tokio::select! {
@@ -101,12 +103,12 @@ pub async fn run(
 async fn keep(
     store: Arc<PgStore>,
     options: Options,
-    (peers, clock): (Peers, Arc<SystemClock>),
+    (peers, clock, key): (Peers, Arc<SystemClock>, Arc<ReceiptKey>),
     (sender, stopping): (watch::Sender<Option<Arc<House>>>, CancellationToken),
 ) -> Result<(), RunError> {
     let mut first = true;
     loop {
-        let opened = open(&store, &options, (&peers, &clock)).await;
+        let opened = open(&store, &options, (&peers, &clock, &key)).await;
         let house = match opened {
             Ok(house) => house,
             // At start trouble is the operator's to see; later it passes, or is seen in the log.
@@ -137,10 +139,16 @@ async fn keep(
 async fn open(
     store: &Arc<PgStore>,
     options: &Options,
-    (peers, clock): (&Peers, &Arc<SystemClock>),
+    (peers, clock, key): (&Peers, &Arc<SystemClock>, &Arc<ReceiptKey>),
 ) -> Result<Arc<House>, RunError> {
     let log = Log::open(Arc::<PgStore>::clone(store), options.clone()).await?;
-    let shared = Surroundings { log, peers: peers.clone(), clock: Arc::clone(clock) };
+    let shared = Surroundings {
+        log,
+        peers: peers.clone(),
+        clock: Arc::clone(clock),
+        key: Arc::clone(key),
+        patience: PATIENCE,
+    };
     Ok(House::open(shared, IdMaker::system()).await?)
 }
 
