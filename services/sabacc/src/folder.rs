@@ -1,8 +1,9 @@
 //! The data folder: everything that a room on one machine keeps, and a lock on it.
 //!
 //! `postgres/` is the database; `keys/` the private keys and passwords, made once, readable by their
-//! owner alone; `keys.txt` the logs' public keys; `room.json` says where the running room is reached.
-//! Nothing here can be made again from anything else, so it is backed up together.
+//! owner alone; `keys.txt` the logs' public keys; `checkpoints/` what each log signed last; `room.json`
+//! says where the running room is reached. Nothing here can be made again from anything else, so it is
+//! backed up together.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -115,6 +116,13 @@ impl Folder {
         let key = SigningKey::from_pkcs8_pem(&pem);
         let key = key.with_context(|| format!("keys/{file} cannot be used"))?;
         Ok(LogIdentity { origin: format!("{ROOM}/{}", of.name()).into(), key })
+    }
+
+    /// Where the last checkpoint of a service's log is remembered beside the database.
+    pub(crate) fn checkpoint(&self, of: Service) -> anyhow::Result<PathBuf> {
+        let folder = self.path.join("checkpoints");
+        fs::create_dir_all(&folder).context("checkpoints/ cannot be made")?;
+        Ok(folder.join(of.name()))
     }
 
     /// Writes down what others verify this room's logs with.

@@ -22,11 +22,10 @@ use tokio::task::JoinSet;
 use tracing::Instrument as _;
 use wire::{Recorded, Refused, refused, status};
 
-use crate::abort;
 use crate::debt::{self, Debt};
 use crate::deeds::Deed;
 use crate::entropy::Now;
-use crate::pay::{self, Paid, Trouble};
+use crate::pay::{self, Answered, Paid};
 use crate::peers::{Failure, Peers, Reply};
 use crate::plan::Plan;
 use crate::proof::Faces;
@@ -373,28 +372,15 @@ impl Actor {
             tracing::debug!(?debt, table = %self.state.table.id, "nobody needs this any more");
             return Ok(());
         }
-        let (table, play) = (&self.state.table, self.state.play.as_ref());
-        let paid = match reply {
-            Ok(reply) => pay::conclude(table, play, (debt, plan.as_ref(), &now), reply)
-                .and_then(|paid| self.checked(debt, paid, now.at)),
-            Err(Failure::Refused(refusal)) if matches!(debt, Debt::Reveal { .. }) => {
-                // It stays owed, and nothing else waits for it but the settlement of its own hand.
-                self.try_later(debt, refusal.message());
-                return Ok(());
-            }
-            Err(Failure::Refused(refusal)) => pay::refused(table, debt, &refusal),
-            Err(Failure::Again(why)) => {
+        let paid = match pay::answered(&self.state, (debt, plan.as_ref(), &now), reply) {
+            Answered::Append(paid) => paid,
+            Answered::Later(why) => {
                 self.try_later(debt, &why);
                 return Ok(());
             }
-        };
-        let paid = match (paid, play) {
-            (Ok(paid), _) => paid,
-            (Err(Trouble::Dealer(evidence)), Some(play)) => {
-                abort::contradicted(table, play, &evidence)
-            }
-            (Err(trouble), _) => {
-                self.break_down(&trouble.to_string());
+            Answered::Broken(broken) => {
+                let why = format!("{debt:?}: {broken}");
+                self.break_down(&why);
                 return Ok(());
             }
         };
@@ -405,18 +391,6 @@ impl Actor {
             self.answer_waiting();
         }
         Ok(())
-    }
-
-    /// Checked on a copy first: what the rules would not take must not get into the log. Where the
-    /// dealer gave it, it is the dealer's fault.
-    fn checked(&self, debt: Debt, paid: Paid, at: UnixMicros) -> Result<Paid, Trouble> {
-        match self.state.check(&paid, at) {
-            Ok(()) => Ok(paid),
-            Err(_) if matches!(debt, Debt::Chance { .. }) => {
-                Err(Trouble::Dealer(crate::plan::MISFIT.to_owned()))
-            }
-            Err(broken) => Err(broken.into()),
-        }
     }
 
     fn now(&self) -> Now {

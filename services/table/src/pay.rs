@@ -12,10 +12,11 @@ use wire::{Recorded, status};
 
 use crate::debt::{self, Debt};
 use crate::entropy::{self, Now};
-use crate::peers::{Job, Reply};
+use crate::peers::{Failure, Job, Reply};
 use crate::plan::{self, Plan};
 use crate::play::Play;
 use crate::proof::Faces;
+use crate::state::State;
 use crate::table::{Funding, Table};
 use crate::{abort, settle};
 
@@ -188,6 +189,54 @@ fn reveal(table: &Table, hand_no: u64) -> Result<dealer::RevealRequest, Broken> 
     })
 }
 
+/// What becomes of a debt.
+pub enum Answered {
+    Append(Paid),
+    /// Nobody knows, or nobody wants to: the same again, a little later.
+    Later(String),
+    /// The table stops.
+    Broken(Broken),
+}
+
+/// What became of a debt that is still owed. Events are tried on a copy first: what the rules would
+/// not take must not get into the log.
+pub fn answered(
+    state: &State,
+    (debt, plan, now): (Debt, Option<&Plan>, &Now),
+    reply: Result<Reply, Failure>,
+) -> Answered {
+    let (table, play) = (&state.table, state.play.as_ref());
+    let paid = match reply {
+        Ok(reply) => conclude(table, play, (debt, plan, now), reply)
+            .and_then(|paid| checked(state, debt, (paid, now.at))),
+        // A seed stays owed, and nothing waits for it but the settlement of its own hand.
+        Err(Failure::Refused(refusal)) if matches!(debt, Debt::Reveal { .. }) => {
+            return Answered::Later(refusal.message().to_owned());
+        }
+        Err(Failure::Refused(refusal)) => refused(table, debt, &refusal),
+        Err(Failure::Again(why)) => return Answered::Later(why),
+    };
+    match (paid, play) {
+        (Ok(paid), _) => Answered::Append(paid),
+        (Err(Trouble::Dealer(evidence)), Some(play)) => {
+            Answered::Append(abort::contradicted(table, play, &evidence))
+        }
+        (Err(Trouble::Dealer(evidence)), None) => Answered::Broken(Broken(evidence)),
+        (Err(Trouble::Broken(broken)), _) => Answered::Broken(broken),
+    }
+}
+
+/// What the rules do not take of chance is the dealer's fault.
+fn checked(state: &State, debt: Debt, (paid, at): (Paid, UnixMicros)) -> Result<Paid, Trouble> {
+    match state.check(&paid, at) {
+        Ok(()) => Ok(paid),
+        Err(_) if matches!(debt, Debt::Chance { .. }) => {
+            Err(Trouble::Dealer(plan::MISFIT.to_owned()))
+        }
+        Err(broken) => Err(broken.into()),
+    }
+}
+
 /// What an answer means.
 pub fn conclude(
     table: &Table,
@@ -288,7 +337,16 @@ pub fn refused(table: &Table, debt: Debt, refusal: &tonic::Status) -> Result<Pai
                 | ErrorReason::Corrupt
         )
     );
-    let text = format!("{debt:?} was refused: {}", refusal.message());
+    let what = if let Debt::Seal { .. } = debt {
+        "the seal of the hand"
+    } else if let Debt::Settle { .. } = debt {
+        "the opening of the hands shown at the end"
+    } else if let Debt::Chance { .. } = debt {
+        "the use of chance that was due"
+    } else {
+        "a debt"
+    };
+    let text = format!("{what} was refused: {}", refusal.message());
     Err(if of_the_hand && for_good { Trouble::Dealer(text) } else { Trouble::Broken(Broken(text)) })
 }
 

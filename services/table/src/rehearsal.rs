@@ -1,6 +1,9 @@
 //! A table played in memory, with a dealer who may misbehave, and a crash after every append: each time
 //! the log is folded anew, and what comes out must be the same table and owe the same.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a rehearsal looks at what it is about")]
+#![expect(clippy::needless_pass_by_value, reason = "what is done here is made for it")]
+
 mod dealer;
 #[cfg(test)]
 mod tests;
@@ -17,7 +20,7 @@ use wire::{Recorded, Refused};
 use crate::debt::{Debt, debts};
 use crate::deeds::{Deed, Doer, judge};
 use crate::entropy::{self, Now};
-use crate::pay::{self, Paid, Trouble};
+use crate::pay::{self, Answered, Paid};
 use crate::peers::{Failure, Job, Reply};
 use crate::proof::Faces;
 use crate::publish::Past;
@@ -61,7 +64,7 @@ impl Rehearsal {
             rule_set: rules.canonical(),
             seats: 4,
             min_buy_in: 100,
-            max_buy_in: 10_000,
+            max_buy_in: 1_000_000,
             action_seconds: 20,
             bank_seconds: 30,
             pause_ms: 0,
@@ -88,10 +91,10 @@ impl Rehearsal {
     }
 
     pub(crate) fn sit(&mut self, seat: u8) {
-        let seat_no = Some(primitives::SeatNo::try_new(seat).unwrap());
-        let buy_in = primitives::Credits::of(1000);
-        self.deed(seat, Deed::SitDown { seat: seat_no, buy_in }).unwrap();
-        let number = seat_no.unwrap();
+        let number = primitives::SeatNo::try_new(seat).unwrap();
+        let due = self.state.table.config.rules.due(primitives::Credits::ZERO);
+        let buy_in = due.times(20).unwrap().max(primitives::Credits::of(1000));
+        self.deed(seat, Deed::SitDown { seat: Some(number), buy_in }).unwrap();
         self.pay(|debt| debt == Debt::Fund { seat: number });
     }
 
@@ -159,29 +162,12 @@ impl Rehearsal {
             Job::BuyIn(_) | Job::CashOut(_) | Job::Settle(_) => Ok(Reply::Posted(9)),
             job => self.dealer.answer(job),
         };
-        let reply = match reply {
-            Ok(reply) => reply,
-            Err(Failure::Again(_)) => return false,
-            Err(Failure::Refused(status)) => {
-                match (pay::refused(table, debt, &status), play) {
-                    (Ok(paid), _) => self.append(paid),
-                    (Err(Trouble::Dealer(evidence)), Some(play)) => {
-                        self.append(crate::abort::contradicted(table, play, &evidence));
-                    }
-                    (Err(trouble), _) => panic!("{trouble}"),
-                }
-                return true;
-            }
-        };
         let plan = payment.plan.as_ref();
-        let paid = match pay::conclude(table, play, (debt, plan, &self.now()), reply) {
-            Ok(paid) => paid,
-            Err(Trouble::Dealer(evidence)) => {
-                crate::abort::contradicted(table, play.unwrap(), &evidence)
-            }
-            Err(Trouble::Broken(broken)) => panic!("{broken}"),
-        };
-        self.append(paid);
+        match pay::answered(&self.state, (debt, plan, &self.now()), reply) {
+            Answered::Append(paid) => self.append(paid),
+            Answered::Later(_) => return false,
+            Answered::Broken(broken) => panic!("{broken}"),
+        }
         true
     }
 

@@ -10,8 +10,9 @@ use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::entropy::SystemEntropy;
 use chassis::ids::IdMaker;
-use chassis::serve::{Bound, Grpc, Health, Server};
+use chassis::serve::{Beside, Bound, Grpc, Health, Server};
 use eventlog::{ConnectError, Limits, Log, MigrateError, OpenError, Options, PgStore, Pools};
+use notary::{Files, KeyError, LOGS, Notary};
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use tokio::sync::watch;
@@ -47,6 +48,8 @@ pub enum RunError {
     NoPeer(&'static str, &'static str),
     #[error("the table service needs a key to sign its own tokens with: set SABACC_SIGNING_KEY")]
     NoSigningKey,
+    #[error("the name of the log cannot be used")]
+    Origin(#[from] KeyError),
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
@@ -78,14 +81,16 @@ pub async fn run(
     let log = config.log.clone().ok_or(RunError::NoLog)?;
     let key = Arc::new(ReceiptKey::new(log.key));
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
+    let notary = Notary::of_service(store.clone(), LOG, &config)?.ok_or(RunError::NoLog)?;
     let peers = peers(&config, &clock)?;
     let (sender, house) = watch::channel(None);
     let stopping = CancellationToken::new();
     let mut options = options(bound.address().to_string(), Arc::clone(&clock));
     options.take_over = take_over;
-    let keeper = keep(store, options, (peers, Arc::clone(&clock), key), (sender, stopping.clone()));
+    let kept = (store, notary.clone());
+    let keeper = keep(kept, options, (peers, Arc::clone(&clock), key), (sender, stopping.clone()));
     let mut keeper = std::pin::pin!(keeper);
-    let mut served = std::pin::pin!(serve(house, &config, clock, (bound, drain.clone())));
+    let mut served = std::pin::pin!(serve((house, notary), &config, clock, (bound, drain.clone())));
     let finished = tokio::select! {
         finished = &mut served => finished?,
         kept = &mut keeper => {
@@ -101,14 +106,14 @@ pub async fn run(
 
 /// Holds the log and its tables; takes them again when they were lost.
 async fn keep(
-    store: Arc<PgStore>,
+    kept: (Arc<PgStore>, Notary),
     options: Options,
     (peers, clock, key): (Peers, Arc<SystemClock>, Arc<ReceiptKey>),
     (sender, stopping): (watch::Sender<Option<Arc<House>>>, CancellationToken),
 ) -> Result<(), RunError> {
     let mut first = true;
     loop {
-        let opened = open(&store, &options, (&peers, &clock, &key)).await;
+        let opened = open(&kept, &options, (&peers, &clock, &key)).await;
         let house = match opened {
             Ok(house) => house,
             // At start trouble is the operator's to see; later it passes, or is seen in the log.
@@ -137,11 +142,12 @@ async fn keep(
 }
 
 async fn open(
-    store: &Arc<PgStore>,
+    (store, notary): &(Arc<PgStore>, Notary),
     options: &Options,
     (peers, clock, key): (&Peers, &Arc<SystemClock>, &Arc<ReceiptKey>),
 ) -> Result<Arc<House>, RunError> {
     let log = Log::open(Arc::<PgStore>::clone(store), options.clone()).await?;
+    notary.follow(&log);
     let shared = Surroundings {
         log,
         peers: peers.clone(),
@@ -179,7 +185,7 @@ fn options(address: String, clock: Arc<SystemClock>) -> Options {
 }
 
 async fn serve(
-    house: watch::Receiver<Option<Arc<House>>>,
+    (house, notary): (watch::Receiver<Option<Arc<House>>>, Notary),
     config: &ServiceConfig,
     clock: Arc<SystemClock>,
     (bound, drain): (Bound, Drain),
@@ -190,12 +196,18 @@ async fn serve(
     let health = Health::new();
     let service = Api::service(house, drain.stopping().clone())
         .max_decoding_message_size(config.limits.message_bytes);
+    let logs = notary::api::service(notary.clone(), SERVICE)
+        .max_decoding_message_size(config.limits.message_bytes);
     let app = Grpc::new(health.clone())
         .add(service)
+        .await
+        .add(logs)
         .await
         .reflect(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?
         .guarded(verifier, Arc::new(access), &config.limits);
+    notary.tell(health.clone());
+    let app = Beside::new(LOGS, Files::new(notary, SERVICE), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
     server.tls = config
         .tls
