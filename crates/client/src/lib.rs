@@ -21,6 +21,7 @@
 
 pub mod accounts;
 pub mod bot;
+pub mod checkpoints;
 mod connection;
 mod error;
 mod patience;
