@@ -16,7 +16,9 @@ mod randomness;
 mod repo;
 mod room;
 mod say;
+mod shown;
 mod up;
+mod verify;
 mod watch;
 mod witness;
 
@@ -58,6 +60,8 @@ enum Command {
     /// Check what is on record.
     #[command(subcommand)]
     Audit(audits::What),
+    /// Check bundles of hands, without any server, for somebody who trusts nobody.
+    Verify(verify::Options),
     /// Move old ranges of a log to files that prove themselves, and back.
     #[command(subcommand)]
     Archive(archive::What),
@@ -89,6 +93,7 @@ fn main() -> ExitCode {
             Command::Bench(what) => Box::pin(bench::run(json, what)).await,
             Command::Watch(options) => watch::run(data, json, options).await,
             Command::Audit(what) => audits::run(data, json, what).await,
+            Command::Verify(options) => verify::run(json, &options),
             Command::Archive(what) => archive::run(data, json, what).await,
             Command::Hand(what) => hand::run(data, json, what).await,
             Command::Rules(options) => explain::run(json, &options),
@@ -100,7 +105,7 @@ fn main() -> ExitCode {
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        Err(error) if error.is::<hand::NoHistory>() => {
+        Err(error) if error.is::<hand::NoHistory>() || error.is::<verify::NoBundle>() => {
             say::error(&error.to_string());
             ExitCode::from(2)
         }
