@@ -20,6 +20,7 @@
 //! ```
 
 pub mod accounts;
+mod audits;
 pub mod bot;
 mod connection;
 mod error;
