@@ -22,6 +22,7 @@ use crate::actor::Surroundings;
 use crate::api::Api;
 use crate::house::House;
 use crate::peers::Peers;
+use crate::receipt::ReceiptKey;
 use crate::recovery::FoldError;
 
 /// The service's name: its schema, and a part of its role's name.
@@ -29,6 +30,8 @@ const SERVICE: &str = "table";
 const LOG: &str = "table/0";
 /// How long a silent owner keeps its log.
 const LEASE: Duration = Duration::from_secs(5);
+/// How long the dealer may be silent before a hand is aborted.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two tries to take the log again.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -75,6 +78,8 @@ pub async fn run(
 ) -> Result<bool, RunError> {
     let clock = Arc::new(SystemClock::new());
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
+    let log = config.log.clone().ok_or(RunError::NoLog)?;
+    let key = Arc::new(ReceiptKey::new(log.key));
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
     let notary = Notary::of_service(store.clone(), LOG, &config)?.ok_or(RunError::NoLog)?;
     let peers = peers(&config, &clock)?;
@@ -83,7 +88,7 @@ pub async fn run(
     let mut options = options(bound.address().to_string(), Arc::clone(&clock));
     options.take_over = take_over;
     let kept = (store, notary.clone());
-    let keeper = keep(kept, options, (peers, Arc::clone(&clock)), (sender, stopping.clone()));
+    let keeper = keep(kept, options, (peers, Arc::clone(&clock), key), (sender, stopping.clone()));
     let mut keeper = std::pin::pin!(keeper);
     let mut served = std::pin::pin!(serve((house, notary), &config, clock, (bound, drain.clone())));
     let finished = tokio::select! {
@@ -103,12 +108,12 @@ pub async fn run(
 async fn keep(
     kept: (Arc<PgStore>, Notary),
     options: Options,
-    (peers, clock): (Peers, Arc<SystemClock>),
+    (peers, clock, key): (Peers, Arc<SystemClock>, Arc<ReceiptKey>),
     (sender, stopping): (watch::Sender<Option<Arc<House>>>, CancellationToken),
 ) -> Result<(), RunError> {
     let mut first = true;
     loop {
-        let opened = open(&kept, &options, (&peers, &clock)).await;
+        let opened = open(&kept, &options, (&peers, &clock, &key)).await;
         let house = match opened {
             Ok(house) => house,
             // At start trouble is the operator's to see; later it passes, or is seen in the log.
@@ -139,11 +144,17 @@ async fn keep(
 async fn open(
     (store, notary): &(Arc<PgStore>, Notary),
     options: &Options,
-    (peers, clock): (&Peers, &Arc<SystemClock>),
+    (peers, clock, key): (&Peers, &Arc<SystemClock>, &Arc<ReceiptKey>),
 ) -> Result<Arc<House>, RunError> {
     let log = Log::open(Arc::<PgStore>::clone(store), options.clone()).await?;
     notary.follow(&log);
-    let shared = Surroundings { log, peers: peers.clone(), clock: Arc::clone(clock) };
+    let shared = Surroundings {
+        log,
+        peers: peers.clone(),
+        clock: Arc::clone(clock),
+        key: Arc::clone(key),
+        patience: PATIENCE,
+    };
     Ok(House::open(shared, IdMaker::system()).await?)
 }
 

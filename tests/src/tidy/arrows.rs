@@ -44,7 +44,8 @@ pub const ROOMS: &[Room] = &[
                          "proto", "eventlog", "wire"],                                   PureWithProto),
     ("chassis",        &["primitives", "merkle", "proto", "wire"],                       Anything),
     ("notary",         &["primitives", "merkle", "proto", "eventlog", "wire", "chassis"], Anything),
-    ("client",         &["primitives", "merkle", "rules", "proto", "wire", "chassis"],   Anything),
+    ("client",         &["primitives", "merkle", "rules", "fairness",
+                         "proto", "wire", "chassis"],                                    Anything),
     ("testkit",        &["primitives", "eventlog", "chassis"],                           Anything),
 
     // Services meet over gRPC, never in the compiler.
