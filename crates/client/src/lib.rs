@@ -46,6 +46,7 @@ pub mod accounts;
 mod audits;
 pub mod bot;
 pub mod chance;
+pub mod checkpoints;
 mod connection;
 mod error;
 mod patience;
