@@ -7,7 +7,7 @@ needed the rest cannot be made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from . import moves, promises
 from .bundle import Read
@@ -16,7 +16,7 @@ from .clocks import Clocks
 from .places import Misplaced, Place, Places
 from .proto import Message
 from .rules.hand import Hand
-from .rules.kinds import Ask, Deal, Pick, Pulse, Refused, Roll, Sample
+from .rules.kinds import Ask, Deal, Move, Pick, Pulse, Refused, Roll, Sample
 from .rules.ruleset import MAX_CREDITS, RuleSet
 
 MAX_SEAT = 8
@@ -259,8 +259,7 @@ class _Walker:
         named = tuple(core.named_cards[: len(cards)])
         if event.turn != self.clocks.turn:
             self.out.trouble("decisions", f"turn {event.turn} is another than the hand has")
-        made = type(move)(move.kind, named, move.amount, move.names, move.target, move.value)
-        if event.by_clock and (player != to_act or made != default):
+        if event.by_clock and (player != to_act or not self.same(move, default)):
             self.out.trouble("decisions", f"turn {event.turn}: the clock took no default")
         refs = [self.ref(card, move.kind not in secret) for card in named]
         for ref in event.cards:
@@ -274,6 +273,14 @@ class _Walker:
             self.out.trouble("clocks", late)
         self.since = read.at
         self.after(read)
+
+    def same(self, move: Move, default: Move | None) -> bool:
+        """Whether a move is the default; of copies that are alike either may name any."""
+        if default is None:
+            return False
+        codes = self.hand.core.deck.codes
+        alike = [codes[card] for card in move.cards] == [codes[card] for card in default.cards]
+        return alike and replace(move, cards=()) == replace(default, cards=())
 
     def resumed(self, read: Read) -> None:
         """A clock runs again."""
