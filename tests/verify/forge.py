@@ -292,7 +292,7 @@ class Player:
             move = Move("leave")
         else:
             move = self.guess(due)
-            if chance > 0.9:
+            if chance > 0.9 and move.kind != "leave":
                 self.now += 25 * SECOND
                 used = min(5000, self.banks[player] // 1000)
         self.hand.core.named_cards.clear()
