@@ -100,7 +100,8 @@ def _operations(case: Case, walked: Walk) -> None:
     # The dealer is asked first: of a hand that goes on it may know more, and of one that came to
     # nothing what was due when it did.
     over = case.find("HandSettled") is not None or case.aborted
-    for done in dealer[len(table):] if over else ():
-        if (done.operation, done.result) not in walked.ahead:
-            raise Trouble("the dealer performed an operation which the hand did not use")
+    for index, done in list(enumerate(dealer))[len(table):] if over else ():
+        due = [pair for pair in walked.ahead if pair[0].index == index]
+        if due != [(done.operation, done.result)]:
+            raise Trouble(f"the dealer performed operation {index}, which the hand did not use")
     walked.verdict("operations")

@@ -86,7 +86,7 @@ def transfer(case: Case, walk: Walk) -> None:
 def _named(case: Case, event: Message, table: bytes) -> None:
     """The transfer is this hand's settlement and nothing else."""
     of_length("the transfer's id", event.transfer_id, 16)
-    rest = (event.reason, event.hold_id, event.keep_rest, event.adjustment_id, event.approved_by)
+    rest = (event.hold_id, event.keep_rest, event.adjustment_id, event.approved_by)
     hold(
         event.transfer_id == case.hand_id and event.hand_id == case.hand_id,
         "the transfer is not called by the hand's id",
@@ -95,7 +95,7 @@ def _named(case: Case, event: Message, table: bytes) -> None:
         event.kind == SETTLEMENT and event.table_id == table,
         "the transfer is not this table's settlement",
     )
-    hold(rest == ("", b"", False, b"", ""), "the transfer says what no settlement says")
+    hold(rest == (b"", False, b"", ""), "the transfer says what no settlement says")
 
 
 def legs(opened: Message, after: After) -> dict[str, int]:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import fair
+from .dealing import Dealing, outcome_of
 from .forge_logs import ROOM, Entry, bundle, log_of
 from .merkle import sha256
 from .moves import SHAPES
-from .places import Places
 from .proto import Message, decode
 from .rules.hand import Hand
-from .rules.kinds import Ask, Deal, Move, Pulse, Roll, Sample, Shuffle
+from .rules.kinds import Ask, Deal, Move
 from .rules.ruleset import RuleSet
 
 SECOND = 1_000_000
@@ -52,7 +52,6 @@ class Player:
         self.hand_id = fair.hand_id(TABLE, self.no)
         self.now = 1_700_000_000 * SECOND
         self.entries: list[Entry] = []
-        self.places = Places()
         self.turn = 0
         self.aborted = False
 
@@ -179,6 +178,9 @@ class Player:
         ]
         bound = fair.transcript(self.ctx, self.dc, packed)
         self.chance = fair.Chance(bound, self.seed)
+        proved = self.plan.entropy != "old"
+        self.dealing = Dealing(self.hand, self.chance, self.seats, proved)
+        self.places = self.dealing.places
         self.write("dealer", "SeedSealed", transcript=bound, rows=rows)
         self.write("table", "HandSealed", transcript=bound, rows=rows)
         self.due_at = self.now
@@ -205,34 +207,14 @@ class Player:
     def use(self, due: Any) -> None:
         """An operation of chance."""
         values = self.operation(self.places.ask(due), restock=False)
-        outcome: Any = values
-        if isinstance(due, Shuffle):
-            outcome = None
-        elif isinstance(due, Pulse):
-            outcome = values == [1]
-        elif not isinstance(due, (Roll, Sample)):
-            outcome = values[0]
-        self.hand.give(outcome)
+        self.hand.give(outcome_of(due, values))
         self.moved_on()
 
     def operation(self, operation: Message, restock: bool) -> list[int]:
         """Performed by the dealer, used by the table."""
-        index, root, chance = operation.index, b"", self.chance
-        if operation.shuffle is not None:
-            one = operation.shuffle
-            cards = [chance.card(ref.op, ref.position) for ref in one.cards]
-            cards = cards or list(range(one.first_fresh, one.first_fresh + one.fresh))
-            values = [len(chance.shuffle(index, one.pile, cards))]
-            root = chance.root(index) if self.plan.entropy != "old" else b""
-        elif operation.roll is not None:
-            values = chance.roll(index, operation.roll.sides)
-        elif operation.pulse is not None:
-            values = [chance.pulse(index, operation.pulse.ppm)]
-        elif operation.pick is not None:
-            values = [chance.pick(index, operation.pick.n)]
-        else:
-            values = chance.sample(index, operation.sample.n, operation.sample.k)
-        result = Message(index=index, values=values, root=root)
+        values, root = self.dealing.perform(operation)
+        root = root if self.plan.entropy != "old" else b""
+        result = Message(index=operation.index, values=values, root=root)
         self.write("dealer", "OperationPerformed", operation=operation, result=result)
         self.write("table", "ChanceUsed", operation=operation, result=result, restock=restock)
         return values
@@ -267,8 +249,7 @@ class Player:
 
     def ref(self, card: int, public: bool) -> Message:
         """A card as records name it."""
-        op, position = self.places.of[card]
-        code = self.hand.core.deck.codes[card] if public else ""
+        op, position, code = self.dealing.ref(card, public)
         salted = public and self.plan.entropy != "old"
         salt = self.chance.salt(op, position) if salted else b""
         return Message(op=op, position=position, card=code, salt=salt)
@@ -292,7 +273,7 @@ class Player:
             move = Move("leave")
         else:
             move = self.guess(due)
-            if chance > 0.9:
+            if chance > 0.9 and move.kind != "leave":
                 self.now += 25 * SECOND
                 used = min(5000, self.banks[player] // 1000)
         self.hand.core.named_cards.clear()

@@ -121,7 +121,7 @@ def log_of(name: str, entries: list[Entry]) -> Message:
     chains: dict[bytes, tuple[int, bytes]] = {}
     records, positions = [], []
     for entry in entries:
-        leaves += [merkle.leaf_hash(bytes([len(leaves)]))] * (len(leaves) % 3)
+        leaves += [merkle.leaf_hash(b"%d" % len(leaves))] * (len(leaves) % 3)
         version, previous = chains.get(entry.stream, (0, bytes(32)))
         record = Message(
             position=len(leaves), recorded_at_micros=entry.at, stream=entry.stream,

@@ -51,6 +51,13 @@ class Bundles(unittest.TestCase):
                 found = audit(bundle.read(path.read_bytes()), self.trusted).as_json()
                 self.assertEqual(_verdicts(found), _verdicts(expected), found)
 
+    def test_what_is_no_bundle(self) -> None:
+        refused = sorted((BUNDLES / "refused").glob("*.sabacc"))
+        self.assertGreater(len(refused), 8, "the files that are no bundles are not there")
+        for path in refused:
+            with self.subTest(file=path.name), self.assertRaises(NotABundle):
+                bundle.read(path.read_bytes())
+
     def test_nobody_is_trusted_unasked(self) -> None:
         for path in self.files:
             report = audit(bundle.read(path.read_bytes()), [])

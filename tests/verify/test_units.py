@@ -13,8 +13,9 @@ from .decks import C62, K44, P42, S76
 from .forge_logs import prove
 from .proto import Malformed, Message
 from .rules import s76
+from .rules.hand import Hand
 from .rules.kessel_ranks import Fixes, is_impostor, worth_of
-from .rules.kinds import Refused
+from .rules.kinds import Deal, Move, Refused, Shuffle
 from .rules.ruleset import FIELDS, RuleSet
 from .schema import EVENTS, SCHEMA
 
@@ -99,6 +100,22 @@ class Rules(unittest.TestCase):
                 kind = "impostor" if any(map(is_impostor, hand)) else worth.kind
                 kinds[kind] = kinds.get(kind, 0) + 1
         self.assertEqual(kinds, {"pure": 1, "pair": 90, "diff": 270, "impostor": 123})
+
+    def test_a_hand_that_everybody_has_left_ends(self) -> None:
+        for variant, given in (("force", {}), ("dice", {"shift": "none"})):
+            rules = RuleSet(variant, {**given, "max_rounds": 2**53 - 1})
+            hand = Hand(rules, [1, 2], [100, 100], (0, 0))
+            deck = list(hand.core.piles[0].ids)
+            while hand.to_act is None:
+                due = hand.due
+                hand.give(None if isinstance(due, Shuffle) else [
+                    deck.pop() for _ in range(due.parts[0].count)])
+            for player in (0, 1):
+                hand.decide(player, Move("leave"))
+            while not hand.over:
+                self.assertIsInstance(hand.due, Deal)
+                hand.give([deck.pop() for _ in range(hand.due.parts[0].count)])
+            self.assertEqual(hand.total, 200)
 
     def test_canonical_text(self) -> None:
         for variant in FIELDS:

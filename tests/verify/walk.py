@@ -7,22 +7,20 @@ needed the rest cannot be made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from . import moves, promises
 from .bundle import Read
 from .case import Case, Trouble, missing
 from .clocks import Clocks
-from .places import Misplaced, Place, Places
+from .dealing import Dealing, Named, named, outcome_of
+from .places import Misplaced, Place
 from .proto import Message
 from .rules.hand import Hand
-from .rules.kinds import Ask, Deal, Pick, Pulse, Refused, Roll, Sample
+from .rules.kinds import Ask, Deal, Move, Refused
 from .rules.ruleset import MAX_CREDITS, RuleSet
 
 MAX_SEAT = 8
-POSITIONS = 1 << 16
-Named = tuple[int, int, str]
-"""Shuffle, position, and the code where everybody sees the card."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +117,11 @@ class _Walker:
         self.case = case
         self.out = out
         self.hand = set_up(opened.event)
-        self.chance = promises.chance(case)
         self.seats = [seat.seat for seat in opened.event.roster]
-        self.places = Places()
+        self.dealing = Dealing(self.hand, promises.chance(case), self.seats, case.has_entropy)
         self.clocks = Clocks(opened.event, opened.at)
         self.since = opened.at
-        self.shown: dict[int, list[Message]] = {}
+        self.shown: dict[int, list[Named]] = {}
         out.hand = self.hand
 
     def run(self) -> None:
@@ -149,7 +146,10 @@ class _Walker:
         """What can be said once all records are read."""
         out = self.out
         if self.case.aborted:
-            self.look_ahead()
+            self.dealing.look_ahead()
+            out.ahead = self.dealing.ahead
+            for places, audience in self.dealing.dealt_ahead:
+                out.deals.append(Dealt(places, audience, self.since, certain=False))
             return
         if out.end is None:
             out.stop = (None, "the hand is not over")
@@ -173,47 +173,21 @@ class _Walker:
                 raise Misplaced("an operation without content")
             if due is None:
                 raise Misplaced("a use of chance where none is due")
-            expected = self.places.restock(due) if event.restock else self.places.ask(due)
+            places = self.dealing.places
+            expected = places.restock(due) if event.restock else places.ask(due)
             if expected != operation:
                 raise Misplaced("another operation of chance than the rules call for")
-            values, root = self.perform(operation)
+            values, root = self.dealing.perform(operation)
             if (result.index, result.values) != (operation.index, values):
                 raise Misplaced(f"operation {operation.index} gave what the seed does not give")
             if result.root != root and (result.root or self.case.has_entropy):
                 self.out.trouble("operations", f"the root of operation {operation.index} is wrong")
             if event.restock:
                 return
-            self.hand.give(_outcome(due, values))
+            self.hand.give(outcome_of(due, values))
         except (Misplaced, Refused) as problem:
             raise _Stop("operations", problem) from None
         self.after(read)
-
-    def perform(self, operation: Message) -> tuple[list[int], bytes]:
-        """What the seed gives: the public numbers, and of a shuffle the root."""
-        index, chance = operation.index, self.chance
-        if operation.shuffle is not None:
-            content = operation.shuffle
-            if content.cards:
-                cards = [self.face((ref.op, ref.position)) for ref in content.cards]
-            else:
-                cards = list(range(content.first_fresh, content.first_fresh + content.fresh))
-            chance.shuffle(index, content.pile, cards)
-            return [len(cards)], chance.root(index)
-        if operation.roll is not None:
-            return chance.roll(index, operation.roll.sides), b""
-        if operation.pulse is not None:
-            return [chance.pulse(index, operation.pulse.ppm)], b""
-        if operation.pick is not None:
-            return [chance.pick(index, operation.pick.n)], b""
-        sample = operation.sample
-        return chance.sample(index, sample.n, sample.k), b""
-
-    def face(self, place: Place) -> int:
-        """The card that the seed put there."""
-        card = self.chance.card(*place)
-        if card is None:
-            raise Misplaced("no shuffle put a card there")
-        return card
 
     def moved(self, read: Read) -> None:
         """Cards left a pile: those that are due, from where they lay."""
@@ -225,14 +199,14 @@ class _Walker:
             seat = 0 if due.player is None else self.seats[due.player]
             if event.seat != seat:
                 raise Misplaced("cards for another seat")
-            if self.places.places_of(due, len(refs)) != refs:
+            if self.dealing.places.places_of(due, len(refs)) != refs:
                 raise Misplaced("a deal takes other places than the top of its pile")
-            cards = [self.face(place) for place in refs]
+            cards = [self.dealing.face(place) for place in refs]
             self.hand.give(cards)
         except (Misplaced, Refused) as problem:
             raise _Stop("cards", problem) from None
         for place, card in zip(refs, cards):
-            self.places.learn(place, card)
+            self.dealing.places.learn(place, card)
         for ref in event.cards:
             self.compare(ref, due.shown)
             self.salted(ref)
@@ -251,21 +225,20 @@ class _Walker:
             if event.seat not in self.seats:
                 raise Refused("a seat that is not in the hand")
             player = self.seats.index(event.seat)
-            cards = [self.places.card(ref) for ref in event.cards]
+            cards = [self.dealing.places.card(ref) for ref in event.cards]
             move = moves.read(event.move, cards, self.seats)
             self.hand.decide(player, move)
         except (Misplaced, Refused) as problem:
             raise _Stop("decisions", problem) from None
-        named = tuple(core.named_cards[: len(cards)])
+        meant = core.named_cards[: len(cards)]
         if event.turn != self.clocks.turn:
             self.out.trouble("decisions", f"turn {event.turn} is another than the hand has")
-        made = type(move)(move.kind, named, move.amount, move.names, move.target, move.value)
-        if event.by_clock and (player != to_act or made != default):
+        if event.by_clock and (player != to_act or not self.same(move, default)):
             self.out.trouble("decisions", f"turn {event.turn}: the clock took no default")
-        refs = [self.ref(card, move.kind not in secret) for card in named]
+        refs = [self.dealing.ref(card, move.kind not in secret) for card in meant]
         for ref in event.cards:
             self.salted(ref)
-        if event.move.cards or [_named(ref) for ref in event.cards] != refs:
+        if event.move.cards or [named(ref) for ref in event.cards] != refs:
             self.out.trouble(
                 "cards", f"turn {event.turn}: the cards are not written as everybody sees them"
             )
@@ -274,6 +247,14 @@ class _Walker:
             self.out.trouble("clocks", late)
         self.since = read.at
         self.after(read)
+
+    def same(self, move: Move, default: Move | None) -> bool:
+        """Whether a move is the default; of copies that are alike either may name any."""
+        if default is None:
+            return False
+        codes = self.hand.core.deck.codes
+        alike = [codes[card] for card in move.cards] == [codes[card] for card in default.cards]
+        return alike and replace(move, cards=()) == replace(default, cards=())
 
     def resumed(self, read: Read) -> None:
         """A clock runs again."""
@@ -288,7 +269,7 @@ class _Walker:
             self.out.trouble("cards", f"seat {seat} shows before the end")
         if seat in self.shown:
             self.out.trouble("cards", f"seat {seat} shows twice")
-        self.shown[seat] = [_named(ref) for ref in read.event.cards]
+        self.shown[seat] = [named(ref) for ref in read.event.cards]
         for ref in read.event.cards:
             self.salted(ref)
 
@@ -303,29 +284,22 @@ class _Walker:
         if self.hand.over and self.out.end is None:
             core = self.hand.core
             shown = {
-                self.seats[player]: [self.places.of[card] for card in core.cards[player]]
+                self.seats[player]: [self.dealing.places.of[card] for card in core.cards[player]]
                 for player in sorted(core.shown)
             }
             self.out.end = End(read.at, shown)
 
     # Cards.
 
-    def ref(self, card: int, public: bool) -> Named:
-        """A card as a record names it."""
-        op, position = self.places.of[card]
-        return op, position, self.hand.core.deck.codes[card] if public else ""
-
     def salted(self, ref: Message) -> None:
-        """The salt of a card whose face is on record is the seed's; no other card's is there."""
-        named = ref.card != "" and ref.position < POSITIONS
-        salt = self.chance.salt(ref.op, ref.position) if named else b""
-        if ref.salt != salt and (ref.salt or self.case.has_entropy):
+        """The salt of a card on record is right."""
+        if not self.dealing.is_salted(ref):
             self.out.trouble("cards", f"the salt of ({ref.op}, {ref.position}) is not the seed's")
 
     def compare(self, ref: Message, public: bool) -> None:
         """A card on record has its face where everybody sees it, and else none."""
-        card = self.places.at[(ref.op, ref.position)]
-        if _named(ref) != self.ref(card, public):
+        card = self.dealing.places.at[(ref.op, ref.position)]
+        if named(ref) != self.dealing.ref(card, public):
             self.out.trouble(
                 "cards",
                 f"the card at position {ref.position} of shuffle {ref.op} is not the one the seed "
@@ -337,65 +311,9 @@ class _Walker:
         if self.out.end is None:
             return
         expected = {
-            seat: sorted(self.ref(self.places.at[place], True) for place in places)
+            seat: sorted(self.dealing.ref(self.dealing.places.at[place], True) for place in places)
             for seat, places in self.out.end.shown.items()
         }
         found = {seat: sorted(cards) for seat, cards in self.shown.items()}
         if expected != found:
             self.out.trouble("cards", "what is shown at the end is not what the rules show")
-
-    # What was due when the hand came to nothing.
-
-    def look_ahead(self) -> None:
-        """The dealer is asked before the table writes down what it answered: it may have performed
-        and opened what the rules called for next, up to the next decision."""
-        try:
-            while (due := self.hand.chance) is not None:
-                if isinstance(due, Deal):
-                    self.foresee_deal(due)
-                else:
-                    self.hand.give(_outcome(due, self.foresee(self.places.ask(due))))
-        except (Misplaced, Refused):
-            return
-
-    def foresee(self, operation: Message) -> list[int]:
-        """An operation with what the seed gives."""
-        values, root = self.perform(operation)
-        root = root if self.case.has_entropy else b""
-        result = Message(index=operation.index, values=values, root=root)
-        self.out.ahead.append((operation, result))
-        return values
-
-    def foresee_deal(self, due: Deal) -> None:
-        """A deal with the restocks on its way."""
-        (first, *_) = due.parts
-        if first.until is not None:
-            places = [self.places.take(first.pile)]
-            while self.face(places[-1]) not in first.until:
-                places.append(self.places.take(first.pile))
-        else:
-            if self.places.layout is None:
-                self.places.lay_out(due)
-            while self.places.restocks:
-                self.foresee(self.places.restocks.pop(0))
-            places = self.places.places_of(due, 0)
-        cards = [self.face(place) for place in places]
-        self.hand.give(cards)
-        for place, card in zip(places, cards):
-            self.places.learn(place, card)
-        audience = 0 if due.shown or due.player is None else self.seats[due.player]
-        self.out.deals.append(Dealt(places, audience, self.since, certain=False))
-
-
-def _named(ref: Message) -> Named:
-    """A card of a record without its salt."""
-    return ref.op, ref.position, ref.card
-
-
-def _outcome(due: object, values: list[int]) -> object:
-    """What the public numbers mean to the rules."""
-    if isinstance(due, (Roll, Sample)):
-        return values
-    if isinstance(due, Pulse):
-        return values == [1]
-    return values[0] if isinstance(due, Pick) else None

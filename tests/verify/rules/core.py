@@ -84,6 +84,11 @@ class Core:
         """Those who are live, p1 first."""
         return sorted(self.live)
 
+    @property
+    def nobody_decides(self) -> bool:
+        """Everybody live has left: without chance nothing changes, however long it goes on."""
+        return self.live <= self.left
+
     def able(self, player: int) -> bool:
         """Live and not all-in."""
         return player in self.live and self.stacks[player] > 0

@@ -79,6 +79,8 @@ class Force:
                     return
                 yield from action(core, player, move, list(core.cards[player]))
             yield from betting.betting_round(core)
+            if core.nobody_decides:
+                return
 
     def open(self, player: int) -> Play:
         """Shows the hand and takes or leaves one extra card."""

@@ -36,6 +36,8 @@ class Shifting:
                 break
             if self.called or self.round >= rules.number("max_rounds"):
                 break
+            if core.nobody_decides and rules.word("shift") == "none":
+                break
             self.round += 1
         yield from Showdown(core, closest=False).run()
 
