@@ -21,6 +21,7 @@ macro_rules! package {
 
 /// The packages, nested as their names are, which the generated code relies on.
 pub mod sabacc {
+    package!(audit, "sabacc.audit.v1.rs");
     package!(common, "sabacc.common.v1.rs");
     package!(dealer, "sabacc.dealer.v1.rs");
     package!(event, "sabacc.event.v1.rs");
@@ -29,4 +30,4 @@ pub mod sabacc {
     package!(wallet, "sabacc.wallet.v1.rs");
 }
 
-pub use sabacc::{common, dealer, event, history, table, wallet};
+pub use sabacc::{audit, common, dealer, event, history, table, wallet};

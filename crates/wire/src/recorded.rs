@@ -68,7 +68,8 @@ recorded! {
     TableCreated SeatTaken SeatFunded SeatRefused LeaveAsked CashOutDue SeatVacated SitOutChanged
     HandCommitted HandOpened HandSealed ChanceUsed CardsMoved MoveDecided HandSettled
     SettlementPosted HandRevealed ClockResumed HandStarted HandFinished CloseAsked PotRefundDue
-    PotRefunded TableClosed CardsShown AbsentPaid
+    PotRefunded TableClosed CardsShown AbsentPaid EntropyCommitted EntropyClosed EntropyRevealed
+    HandAborted TablePaused SeedRefused
     SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened
     AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased
     HoldExpired LimitsSet PlayerExcluded AdjustmentProposed AdjustmentRejected

@@ -173,7 +173,7 @@ impl HandReplay {
         };
         let deck = self.hand.rules().variant().deck;
         let mut known = Vec::with_capacity(cards.len());
-        for common::CardRef { op, position, card } in cards {
+        for common::CardRef { op, position, card, salt: _ } in cards {
             let place = handle_from_pb(&dealer::Handle { op: *op, position: *position })?;
             let face = faces(place).ok_or(Unplayable::FaceUnknown)?;
             if !card.is_empty() && deck.code(face) != card {
@@ -211,7 +211,7 @@ impl HandReplay {
         let deck = self.hand.rules().variant().deck;
         let mut named = Vec::with_capacity(cards.len());
         let mut codes = Vec::with_capacity(cards.len());
-        for common::CardRef { op, position, card: _ } in cards {
+        for common::CardRef { op, position, card: _, salt: _ } in cards {
             let place = handle_from_pb(&dealer::Handle { op: *op, position: *position })?;
             let card = self.places.card_at(place)?;
             named.push(card);
@@ -258,7 +258,12 @@ impl HandReplay {
     pub fn card_ref(&self, card: Card, public: bool) -> Result<common::CardRef, Misplaced> {
         let Handle { op, position } = self.places.of(card)?;
         let code = if public { self.hand.rules().variant().deck.code(card) } else { "" };
-        Ok(common::CardRef { op, position: u32::from(position), card: code.to_owned() })
+        Ok(common::CardRef {
+            op,
+            position: u32::from(position),
+            card: code.to_owned(),
+            salt: Vec::new(),
+        })
     }
 }
 

@@ -131,7 +131,8 @@ pub fn code(reason: ErrorReason) -> Code {
         ErrorReason::TableUnknown
         | ErrorReason::AccountUnknown
         | ErrorReason::HandUnknown
-        | ErrorReason::HoldUnknown => Code::NotFound,
+        | ErrorReason::HoldUnknown
+        | ErrorReason::NotInLog => Code::NotFound,
         ErrorReason::NotYourTurn
         | ErrorReason::IllegalMove
         | ErrorReason::AmountOutOfRange
@@ -144,7 +145,7 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::TableClosed => Code::FailedPrecondition,
         ErrorReason::RequestIdReused | ErrorReason::AlreadyExists => Code::AlreadyExists,
         ErrorReason::Overloaded => Code::ResourceExhausted,
-        ErrorReason::Unavailable => Code::Unavailable,
+        ErrorReason::Unavailable | ErrorReason::NotSigned => Code::Unavailable,
         ErrorReason::Deadline => Code::DeadlineExceeded,
         ErrorReason::NoSuchMethod => Code::Unimplemented,
         ErrorReason::Corrupt | ErrorReason::Unspecified => Code::Internal,

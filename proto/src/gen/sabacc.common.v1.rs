@@ -113,6 +113,11 @@ pub enum ErrorReason {
     NoSuchMethod = 28,
     /// (NOT_FOUND) There never was such a hold.
     HoldUnknown = 29,
+    /// (NOT_FOUND) There is no such log, or the log has no such tile, record or tree under its newest checkpoint.
+    NotInLog = 40,
+    /// (UNAVAILABLE) The log has signed nothing yet, or not yet what was asked about: try again. Where it stays so, the log has
+    /// stopped signing, since its records contradict what it signed before: tell the operator.
+    NotSigned = 41,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -151,6 +156,8 @@ impl ErrorReason {
             Self::Deadline => "ERROR_REASON_DEADLINE",
             Self::NoSuchMethod => "ERROR_REASON_NO_SUCH_METHOD",
             Self::HoldUnknown => "ERROR_REASON_HOLD_UNKNOWN",
+            Self::NotInLog => "ERROR_REASON_NOT_IN_LOG",
+            Self::NotSigned => "ERROR_REASON_NOT_SIGNED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -186,6 +193,8 @@ impl ErrorReason {
             "ERROR_REASON_DEADLINE" => Some(Self::Deadline),
             "ERROR_REASON_NO_SUCH_METHOD" => Some(Self::NoSuchMethod),
             "ERROR_REASON_HOLD_UNKNOWN" => Some(Self::HoldUnknown),
+            "ERROR_REASON_NOT_IN_LOG" => Some(Self::NotInLog),
+            "ERROR_REASON_NOT_SIGNED" => Some(Self::NotSigned),
             _ => None,
         }
     }
@@ -253,6 +262,43 @@ pub struct CardRef {
     /// The card's code, only where everybody may see the card; else empty.
     #[prost(string, tag = "3")]
     pub card: ::prost::alloc::string::String,
+    /// 32 bytes: the salt of the card's record, wherever `card` is set; else empty.
+    #[prost(bytes = "vec", tag = "4")]
+    pub salt: ::prost::alloc::vec::Vec<u8>,
+}
+/// What shows that a card lies where it is said to: its record leads to the root that the dealer published when the pile
+/// was shuffled. The record is LP("sabacc/fair/v1/card") u32 op, u16 position, u8 card_id, salt, all big-endian; its leaf hash,
+/// the root and the path are those of RFC 6962, the path's length follows from the position and the number of cards.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CardProof {
+    /// The index of the shuffle among the hand's operations.
+    #[prost(uint32, tag = "1")]
+    pub op: u32,
+    /// 0 is the top.
+    #[prost(uint32, tag = "2")]
+    pub position: u32,
+    /// Index into the variant's deck list.
+    #[prost(uint32, tag = "3")]
+    pub card_id: u32,
+    /// 32 bytes.
+    #[prost(bytes = "vec", tag = "4")]
+    pub salt: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes a hash, the lowest first, one after the other.
+    #[prost(bytes = "vec", tag = "5")]
+    pub path: ::prost::alloc::vec::Vec<u8>,
+}
+/// The dealer's commitment to a pile as a shuffle left it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeckRoot {
+    /// The index of the shuffle among the hand's operations.
+    #[prost(uint32, tag = "1")]
+    pub op: u32,
+    /// The number of cards.
+    #[prost(uint32, tag = "2")]
+    pub cards: u32,
+    /// 32 bytes: the root of RFC 6962 over the cards' records, from the top.
+    #[prost(bytes = "vec", tag = "3")]
+    pub root: ::prost::alloc::vec::Vec<u8>,
 }
 /// One field of a rule set.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

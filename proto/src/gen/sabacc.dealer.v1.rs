@@ -223,13 +223,29 @@ pub struct OperationResult {
     /// Dice from 1; a pulse 0 or 1; a pick; a sample. A shuffle: the number of cards.
     #[prost(uint32, repeated, tag = "2")]
     pub values: ::prost::alloc::vec::Vec<u32>,
+    /// A shuffle: 32 bytes, the root of RFC 6962 over the records of its cards, from the top, as CardProof describes them.
+    #[prost(bytes = "vec", tag = "3")]
+    pub root: ::prost::alloc::vec::Vec<u8>,
 }
 /// The cards of one opening.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct OpenedCards {
     /// Card ids in the order asked for: index into the variant's deck list.
     #[prost(bytes = "vec", tag = "1")]
     pub card_ids: ::prost::alloc::vec::Vec<u8>,
+    /// What shows each of them to lie there, in the same order.
+    #[prost(message, repeated, tag = "2")]
+    pub proofs: ::prost::alloc::vec::Vec<OpenedProof>,
+}
+/// The rest of an opened card's CardProof.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OpenedProof {
+    /// 32 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub salt: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes a hash, the lowest first.
+    #[prost(bytes = "vec", tag = "2")]
+    pub path: ::prost::alloc::vec::Vec<u8>,
 }
 /// Ends the hand's secrecy.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -243,6 +259,10 @@ pub struct RevealRequest {
     /// The hand.
     #[prost(uint64, tag = "3")]
     pub hand_no: u64,
+    /// The hand is burnt or aborted: it may be without Seal, and nothing more is sealed or performed. Without this a hand that
+    /// is not sealed keeps its seed.
+    #[prost(bool, tag = "4")]
+    pub discarded: bool,
 }
 /// The opened seed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -54,6 +54,9 @@ pub struct SeedOpened {
     /// 64 bytes.
     #[prost(bytes = "bytes", tag = "1")]
     pub seed: ::prost::bytes::Bytes,
+    /// The hand was burnt or aborted.
+    #[prost(bool, tag = "2")]
+    pub discarded: bool,
 }
 /// Table stream: the table exists.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -82,6 +85,12 @@ pub struct TableCreated {
     /// Milliseconds between hands.
     #[prost(uint32, tag = "8")]
     pub pause_ms: u32,
+    /// Seconds from a hand's settlement to the opening of its seed; 0: at once.
+    #[prost(uint32, tag = "9")]
+    pub reveal_delay_seconds: u32,
+    /// Milliseconds that seats have to commit, and as many to reveal; 0: 2000.
+    #[prost(uint32, tag = "10")]
+    pub entropy_ms: u32,
 }
 /// Table stream: somebody takes a seat; the wallet is asked for his credits, under the transfer's id.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -206,6 +215,12 @@ pub struct HandOpened {
     /// Seconds of each player's time bank.
     #[prost(uint32, tag = "9")]
     pub bank_seconds: u32,
+    /// Microseconds since 1970: seats may commit entropy until then, or until all have.
+    #[prost(uint64, tag = "10")]
+    pub entropy_deadline_micros: u64,
+    /// Seconds from the settlement to the opening of the seed; 0: at once.
+    #[prost(uint32, tag = "11")]
+    pub reveal_delay_seconds: u32,
 }
 /// A player dealt in.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -219,6 +234,74 @@ pub struct RosterSeat {
     /// Credits at the table before the hand.
     #[prost(uint64, tag = "3")]
     pub stack: u64,
+}
+/// Table stream: a seat has committed to entropy for a hand to come, or for one that is open and takes commitments. Once
+/// for a seat and hand number.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EntropyCommitted {
+    /// The hand.
+    #[prost(uint64, tag = "1")]
+    pub hand_no: u64,
+    /// The seat's number.
+    #[prost(uint32, tag = "2")]
+    pub seat: u32,
+    /// 16 bytes.
+    #[prost(bytes = "bytes", tag = "3")]
+    pub player_id: ::prost::bytes::Bytes,
+    /// 32 bytes: H("client-commit", context, dealer's commitment, seat, player, entropy).
+    #[prost(bytes = "bytes", tag = "4")]
+    pub commitment: ::prost::bytes::Bytes,
+}
+/// Hand stream: no commitment is taken any more; the seats that committed reveal.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EntropyClosed {
+    /// The seats of the roster that have committed, ascending.
+    #[prost(uint32, repeated, tag = "1")]
+    pub seats: ::prost::alloc::vec::Vec<u32>,
+    /// Microseconds since 1970: whoever has committed reveals until then.
+    #[prost(uint64, tag = "2")]
+    pub deadline_micros: u64,
+}
+/// Hand stream: a seat has revealed what it committed to.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EntropyRevealed {
+    /// The seat's number.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// 32 bytes.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub entropy: ::prost::bytes::Bytes,
+}
+/// Hand stream: the hand came to nothing. Every ante and bet is back where it came from: nothing is posted to the wallet,
+/// and stacks and pots are what they were when the hand was opened. Its seed is opened all the same.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HandAborted {
+    /// Whose fault it is.
+    #[prost(enumeration = "AtFault", tag = "1")]
+    pub at_fault: i32,
+    /// AT_FAULT_SEAT: the seats, ascending.
+    #[prost(uint32, repeated, tag = "2")]
+    pub seats: ::prost::alloc::vec::Vec<u32>,
+    /// What happened, in words that name the records or answers it can be seen from; an operator's reason.
+    #[prost(string, tag = "3")]
+    pub evidence: ::prost::alloc::string::String,
+}
+/// Table stream: no hand starts until a time.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TablePaused {
+    /// Why, in words.
+    #[prost(string, tag = "1")]
+    pub why: ::prost::alloc::string::String,
+    /// Microseconds since 1970.
+    #[prost(uint64, tag = "2")]
+    pub until_micros: u64,
+}
+/// Hand stream: the seed that the dealer opened is not the one it committed to. No hand starts any more at this table.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SeedRefused {
+    /// 64 bytes: what was opened.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub seed: ::prost::bytes::Bytes,
 }
 /// Hand stream: the dealer has bound the seats' entropy.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -347,6 +430,9 @@ pub struct HandFinished {
     /// How many decisions in a row the clock has taken for each player of the roster, in its order.
     #[prost(uint32, repeated, tag = "8")]
     pub misses: ::prost::alloc::vec::Vec<u32>,
+    /// The hand was aborted: nothing was played for.
+    #[prost(bool, tag = "9")]
+    pub aborted: bool,
 }
 /// Hand stream: the wallet has posted the settlement.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -446,6 +532,18 @@ pub enum EventType {
     CardsShown = 25,
     /// AbsentPaid
     AbsentPaid = 26,
+    /// EntropyCommitted
+    EntropyCommitted = 27,
+    /// EntropyClosed
+    EntropyClosed = 28,
+    /// EntropyRevealed
+    EntropyRevealed = 29,
+    /// HandAborted
+    HandAborted = 30,
+    /// TablePaused
+    TablePaused = 31,
+    /// SeedRefused
+    SeedRefused = 32,
     /// SeedCommitted
     SeedCommitted = 100,
     /// SeedSealed
@@ -515,6 +613,12 @@ impl EventType {
             Self::TableClosed => "EVENT_TYPE_TABLE_CLOSED",
             Self::CardsShown => "EVENT_TYPE_CARDS_SHOWN",
             Self::AbsentPaid => "EVENT_TYPE_ABSENT_PAID",
+            Self::EntropyCommitted => "EVENT_TYPE_ENTROPY_COMMITTED",
+            Self::EntropyClosed => "EVENT_TYPE_ENTROPY_CLOSED",
+            Self::EntropyRevealed => "EVENT_TYPE_ENTROPY_REVEALED",
+            Self::HandAborted => "EVENT_TYPE_HAND_ABORTED",
+            Self::TablePaused => "EVENT_TYPE_TABLE_PAUSED",
+            Self::SeedRefused => "EVENT_TYPE_SEED_REFUSED",
             Self::SeedCommitted => "EVENT_TYPE_SEED_COMMITTED",
             Self::SeedSealed => "EVENT_TYPE_SEED_SEALED",
             Self::OperationPerformed => "EVENT_TYPE_OPERATION_PERFORMED",
@@ -564,6 +668,12 @@ impl EventType {
             "EVENT_TYPE_TABLE_CLOSED" => Some(Self::TableClosed),
             "EVENT_TYPE_CARDS_SHOWN" => Some(Self::CardsShown),
             "EVENT_TYPE_ABSENT_PAID" => Some(Self::AbsentPaid),
+            "EVENT_TYPE_ENTROPY_COMMITTED" => Some(Self::EntropyCommitted),
+            "EVENT_TYPE_ENTROPY_CLOSED" => Some(Self::EntropyClosed),
+            "EVENT_TYPE_ENTROPY_REVEALED" => Some(Self::EntropyRevealed),
+            "EVENT_TYPE_HAND_ABORTED" => Some(Self::HandAborted),
+            "EVENT_TYPE_TABLE_PAUSED" => Some(Self::TablePaused),
+            "EVENT_TYPE_SEED_REFUSED" => Some(Self::SeedRefused),
             "EVENT_TYPE_SEED_COMMITTED" => Some(Self::SeedCommitted),
             "EVENT_TYPE_SEED_SEALED" => Some(Self::SeedSealed),
             "EVENT_TYPE_OPERATION_PERFORMED" => Some(Self::OperationPerformed),
@@ -581,6 +691,43 @@ impl EventType {
             "EVENT_TYPE_PLAYER_EXCLUDED" => Some(Self::PlayerExcluded),
             "EVENT_TYPE_ADJUSTMENT_PROPOSED" => Some(Self::AdjustmentProposed),
             "EVENT_TYPE_ADJUSTMENT_REJECTED" => Some(Self::AdjustmentRejected),
+            _ => None,
+        }
+    }
+}
+/// Whose fault it is that a hand came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum AtFault {
+    /// Not used.
+    Unspecified = 0,
+    /// Seats that committed to entropy and withheld it: the hand number is burnt, before any ante.
+    Seat = 1,
+    /// The dealer was silent, or contradicted what it had committed to.
+    Dealer = 2,
+    /// The operator made it void.
+    Operator = 3,
+}
+impl AtFault {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "AT_FAULT_UNSPECIFIED",
+            Self::Seat => "AT_FAULT_SEAT",
+            Self::Dealer => "AT_FAULT_DEALER",
+            Self::Operator => "AT_FAULT_OPERATOR",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "AT_FAULT_UNSPECIFIED" => Some(Self::Unspecified),
+            "AT_FAULT_SEAT" => Some(Self::Seat),
+            "AT_FAULT_DEALER" => Some(Self::Dealer),
+            "AT_FAULT_OPERATOR" => Some(Self::Operator),
             _ => None,
         }
     }

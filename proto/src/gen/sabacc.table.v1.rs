@@ -29,6 +29,14 @@ pub struct TableConfig {
     /// Seats, 2 to what the variant takes; 0: that many.
     #[prost(uint32, tag = "9")]
     pub seats: u32,
+    /// Seconds from a hand's settlement to the opening of its seed, up to 604,800: until then hands that were not shown stay
+    /// private. 0: at once.
+    #[prost(uint32, tag = "10")]
+    pub reveal_delay_seconds: u32,
+    /// Milliseconds that seats have to commit to entropy where they have not yet, and as many to reveal, 100 to 60,000;
+    /// 0: 2000.
+    #[prost(uint32, tag = "11")]
+    pub entropy_ms: u32,
 }
 /// Opens a table.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -185,6 +193,98 @@ pub struct ActResponse {
     #[prost(uint64, tag = "1")]
     pub sequence: u64,
 }
+/// Commits to entropy.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CommitEntropyRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// The hand: NextHand.hand_no, or that of a hand which is open and takes commitments.
+    #[prost(uint64, tag = "3")]
+    pub hand_no: u64,
+    /// 32 bytes: SHA-256 of LP("sabacc/fair/v1/client-commit") LP(context) LP(dealer's commitment) LP(u8 seat) LP(player_id)
+    /// LP(entropy), where LP(x) is x behind its u32 big-endian length. The context is SHA-256 of LP("sabacc/fair/v1/ctx")
+    /// LP(Commitment.origin) LP(table_id) LP(u64 hand_no) LP(SHA-256 of the rule set's canonical text).
+    #[prost(bytes = "vec", tag = "4")]
+    pub commitment: ::prost::alloc::vec::Vec<u8>,
+}
+/// The commitment is on record.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CommitEntropyResponse {
+    /// Keep it until the hand is sealed.
+    #[prost(message, optional, tag = "1")]
+    pub receipt: ::core::option::Option<EntropyReceipt>,
+}
+/// The table's word that a commitment stands in its log. A log that has something else there convicts the table.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EntropyReceipt {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// The hand.
+    #[prost(uint64, tag = "2")]
+    pub hand_no: u64,
+    /// The seat's number.
+    #[prost(uint32, tag = "3")]
+    pub seat: u32,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "4")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// 32 bytes.
+    #[prost(bytes = "vec", tag = "5")]
+    pub commitment: ::prost::alloc::vec::Vec<u8>,
+    /// Where it stands in the table's log.
+    #[prost(uint64, tag = "6")]
+    pub position: u64,
+    /// 8 bytes: the first bytes of SHA-256 of the table's public key.
+    #[prost(bytes = "vec", tag = "7")]
+    pub key_id: ::prost::alloc::vec::Vec<u8>,
+    /// 64 bytes: Ed25519 by the key of the table's log over LP("receipt-sig") and LP of each field before, in their order;
+    /// numbers big-endian, the seat as u8, the others as u64.
+    #[prost(bytes = "vec", tag = "8")]
+    pub signature: ::prost::alloc::vec::Vec<u8>,
+}
+/// Reveals entropy.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevealEntropyRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// The hand.
+    #[prost(uint64, tag = "3")]
+    pub hand_no: u64,
+    /// 32 bytes.
+    #[prost(bytes = "vec", tag = "4")]
+    pub entropy: ::prost::alloc::vec::Vec<u8>,
+}
+/// It is on record.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevealEntropyResponse {}
+/// Makes a hand void.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct VoidHandRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// The hand in play.
+    #[prost(uint64, tag = "3")]
+    pub hand_no: u64,
+    /// 1 to 500 characters, for everybody to read.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// It is on record.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct VoidHandResponse {}
 /// Closes a table.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CloseTableRequest {
@@ -244,7 +344,7 @@ pub mod watch_table_response {
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PlayRequest {
     /// One of them is set.
-    #[prost(oneof = "play_request::Message", tags = "1, 2")]
+    #[prost(oneof = "play_request::Message", tags = "1, 2, 3, 4")]
     pub message: ::core::option::Option<play_request::Message>,
 }
 /// Nested message and enum types in `PlayRequest`.
@@ -258,13 +358,19 @@ pub mod play_request {
         /// A decision at the table that is followed. More than 20 a second are read later.
         #[prost(message, tag = "2")]
         Act(super::ActRequest),
+        /// As CommitEntropy.
+        #[prost(message, tag = "3")]
+        CommitEntropy(super::CommitEntropyRequest),
+        /// As RevealEntropy.
+        #[prost(message, tag = "4")]
+        RevealEntropy(super::RevealEntropyRequest),
     }
 }
 /// What a player who sits at a table hears.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PlayResponse {
     /// One of them is set.
-    #[prost(oneof = "play_response::Message", tags = "1, 2")]
+    #[prost(oneof = "play_response::Message", tags = "1, 2, 3")]
     pub message: ::core::option::Option<play_response::Message>,
 }
 /// Nested message and enum types in `PlayResponse`.
@@ -278,6 +384,35 @@ pub mod play_response {
         /// What became of a decision. The update that carries it may come before or after.
         #[prost(message, tag = "2")]
         Acted(super::Acted),
+        /// What became of a part in chance.
+        #[prost(message, tag = "3")]
+        Entropy(super::EntropyTaken),
+    }
+}
+/// What became of a commit_entropy or reveal_entropy.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct EntropyTaken {
+    /// The request's.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// One of them is set.
+    #[prost(oneof = "entropy_taken::Outcome", tags = "2, 3, 4")]
+    pub outcome: ::core::option::Option<entropy_taken::Outcome>,
+}
+/// Nested message and enum types in `EntropyTaken`.
+pub mod entropy_taken {
+    /// One of them is set.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Outcome {
+        /// The commitment is on record.
+        #[prost(message, tag = "2")]
+        Receipt(super::EntropyReceipt),
+        /// What was committed to is on record.
+        #[prost(message, tag = "3")]
+        Revealed(super::RevealEntropyResponse),
+        /// It is not, and nothing has changed.
+        #[prost(message, tag = "4")]
+        Refused(super::ActRefused),
     }
 }
 /// What became of a decision.
@@ -387,6 +522,59 @@ pub struct TableView {
     /// All its seats.
     #[prost(uint32, tag = "16")]
     pub seat_count: u32,
+    /// The hand to come, once the dealer has committed to it.
+    #[prost(message, optional, tag = "17")]
+    pub next_hand: ::core::option::Option<NextHand>,
+    /// Seconds from a hand's settlement to the opening of its seed.
+    #[prost(uint32, tag = "18")]
+    pub reveal_delay_seconds: u32,
+    /// Milliseconds that seats have to commit, and as many to reveal.
+    #[prost(uint32, tag = "19")]
+    pub entropy_ms: u32,
+    /// No hand starts until then; unset: no pause.
+    #[prost(message, optional, tag = "20")]
+    pub paused_until: ::core::option::Option<::prost_types::Timestamp>,
+    /// The hand whose seats take part in chance just now; unset between hands and once it is sealed.
+    #[prost(message, optional, tag = "21")]
+    pub entropy: ::core::option::Option<Entropy>,
+}
+/// A hand to come, for whoever takes part in its chance.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NextHand {
+    /// Its number.
+    #[prost(uint64, tag = "1")]
+    pub hand_no: u64,
+    /// The dealer's.
+    #[prost(message, optional, tag = "2")]
+    pub commitment: ::core::option::Option<super::super::dealer::v1::Commitment>,
+    /// The seats that have committed, ascending.
+    #[prost(uint32, repeated, tag = "3")]
+    pub seats: ::prost::alloc::vec::Vec<u32>,
+}
+/// A hand that is open and not sealed.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Entropy {
+    /// Its number.
+    #[prost(uint64, tag = "1")]
+    pub hand_no: u64,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// The dealer's.
+    #[prost(message, optional, tag = "3")]
+    pub commitment: ::core::option::Option<super::super::dealer::v1::Commitment>,
+    /// The seats dealt in, p1 first.
+    #[prost(uint32, repeated, tag = "4")]
+    pub roster: ::prost::alloc::vec::Vec<u32>,
+    /// Those of them that have committed, ascending.
+    #[prost(uint32, repeated, tag = "5")]
+    pub seats: ::prost::alloc::vec::Vec<u32>,
+    /// False: commitments are taken until the deadline. True: they are closed, and what was committed to is revealed until then.
+    #[prost(bool, tag = "6")]
+    pub closed: bool,
+    /// See `closed`.
+    #[prost(message, optional, tag = "7")]
+    pub deadline: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A taken seat.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -440,6 +628,18 @@ pub struct HandView {
     /// The seat that called the hand; 0: nobody.
     #[prost(uint32, tag = "11")]
     pub called_by: u32,
+    /// The dealer's promise, signed.
+    #[prost(message, optional, tag = "12")]
+    pub dealer: ::core::option::Option<super::super::dealer::v1::Commitment>,
+    /// What the seats brought to chance, ascending by seat.
+    #[prost(message, repeated, tag = "13")]
+    pub rows: ::prost::alloc::vec::Vec<super::super::dealer::v1::EntropyRow>,
+    /// 32 bytes: what binds them.
+    #[prost(bytes = "vec", tag = "14")]
+    pub transcript: ::prost::alloc::vec::Vec<u8>,
+    /// Of every shuffle so far.
+    #[prost(message, repeated, tag = "15")]
+    pub roots: ::prost::alloc::vec::Vec<super::super::common::v1::DeckRoot>,
 }
 /// A player in a hand.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -466,6 +666,9 @@ pub struct HeldCard {
     /// In the field, face up.
     #[prost(bool, tag = "2")]
     pub locked: bool,
+    /// Wherever `code` is a card's: what shows it to lie there.
+    #[prost(message, optional, tag = "3")]
+    pub proof: ::core::option::Option<super::super::common::v1::CardProof>,
 }
 /// A public fact.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -544,7 +747,7 @@ pub struct TableUpdate {
     #[prost(message, optional, tag = "2")]
     pub at: ::core::option::Option<::prost_types::Timestamp>,
     /// What happened.
-    #[prost(oneof = "table_update::What", tags = "3, 4, 5, 6, 7")]
+    #[prost(oneof = "table_update::What", tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12")]
     pub what: ::core::option::Option<table_update::What>,
 }
 /// Nested message and enum types in `TableUpdate`.
@@ -567,7 +770,67 @@ pub mod table_update {
         /// The table is closed.
         #[prost(message, tag = "7")]
         Closed(super::TableClosed),
+        /// The dealer has committed to the hand to come: seats may commit too.
+        #[prost(message, tag = "8")]
+        NextHand(super::NextHand),
+        /// A hand is open, or takes no commitments any more: its seats take part in chance.
+        #[prost(message, tag = "9")]
+        Entropy(super::Entropy),
+        /// The hand came to nothing; everybody has what he had before it.
+        #[prost(message, tag = "10")]
+        Voided(super::HandVoided),
+        /// The seed of a hand was opened.
+        #[prost(message, tag = "11")]
+        Seed(super::SeedPublished),
+        /// No hand starts for a while.
+        #[prost(message, tag = "12")]
+        Paused(super::Paused),
     }
+}
+/// A hand came to nothing.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HandVoided {
+    /// The hand.
+    #[prost(uint64, tag = "1")]
+    pub hand_no: u64,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// Whose fault it is.
+    #[prost(enumeration = "super::super::event::v1::AtFault", tag = "3")]
+    pub at_fault: i32,
+    /// AT_FAULT_SEAT: the seats, ascending. They sit out.
+    #[prost(uint32, repeated, tag = "4")]
+    pub seats: ::prost::alloc::vec::Vec<u32>,
+    /// What happened, in words.
+    #[prost(string, tag = "5")]
+    pub evidence: ::prost::alloc::string::String,
+}
+/// A seed was opened.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SeedPublished {
+    /// The hand.
+    #[prost(uint64, tag = "1")]
+    pub hand_no: u64,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// 64 bytes.
+    #[prost(bytes = "vec", tag = "3")]
+    pub seed: ::prost::alloc::vec::Vec<u8>,
+    /// It is not the one the dealer committed to.
+    #[prost(bool, tag = "4")]
+    pub refused: bool,
+}
+/// No hand starts for a while.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Paused {
+    /// Why, in words.
+    #[prost(string, tag = "1")]
+    pub why: ::prost::alloc::string::String,
+    /// Until then.
+    #[prost(message, optional, tag = "2")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A seat changed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -597,6 +860,12 @@ pub struct HandStarted {
     /// The pots and stacks, antes paid.
     #[prost(message, optional, tag = "5")]
     pub standing: ::core::option::Option<Standing>,
+    /// What the seats brought to chance, ascending by seat: whoever has a receipt finds his commitment here.
+    #[prost(message, repeated, tag = "6")]
+    pub rows: ::prost::alloc::vec::Vec<super::super::dealer::v1::EntropyRow>,
+    /// 32 bytes: what binds them.
+    #[prost(bytes = "vec", tag = "7")]
+    pub transcript: ::prost::alloc::vec::Vec<u8>,
 }
 /// Something happened in a hand: a use of chance or a decision. Which field is set says what.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -637,6 +906,15 @@ pub struct HandAction {
     /// What is going on after it, in a word.
     #[prost(string, tag = "12")]
     pub phase: ::prost::alloc::string::String,
+    /// For the cards in `cards` that are not "??", in their order: what shows each to lie there.
+    #[prost(message, repeated, tag = "13")]
+    pub proofs: ::prost::alloc::vec::Vec<super::super::common::v1::CardProof>,
+    /// A shuffle: the dealer's commitment to the pile.
+    #[prost(message, optional, tag = "14")]
+    pub root: ::core::option::Option<super::super::common::v1::DeckRoot>,
+    /// Zeros: whoever sees the size of a message but not the message learns nothing of the cards in it.
+    #[prost(bytes = "vec", tag = "15")]
+    pub padding: ::prost::alloc::vec::Vec<u8>,
 }
 /// A hand ended.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1028,6 +1306,87 @@ pub mod table_service_client {
                 .insert(GrpcMethod::new("sabacc.table.v1.TableService", "Play"));
             self.inner.streaming(req, path, codec).await
         }
+        /// Take part in the chance of a hand: commit to 32 random bytes that nobody knows, normally while the hand before is
+        /// played. Once for each hand; answered with a receipt when the commitment is on record.
+        pub async fn commit_entropy(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CommitEntropyRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CommitEntropyResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.TableService/CommitEntropy",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.table.v1.TableService", "CommitEntropy"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Reveal what was committed to, once commitments are closed. Who commits and is silent burns the hand, and sits out.
+        pub async fn reveal_entropy(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RevealEntropyRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RevealEntropyResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.TableService/RevealEntropy",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.table.v1.TableService", "RevealEntropy"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Make the hand in play void: every ante and bet goes back, the seed is opened. An operator's act, for the record with
+        /// its reason.
+        pub async fn void_hand(
+            &mut self,
+            request: impl tonic::IntoRequest<super::VoidHandRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::VoidHandResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.TableService/VoidHand",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.TableService", "VoidHand"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Stop dealing after the hand in play, refund the Sabacc Pot, pay everybody out and close. An operator's act.
         pub async fn close_table(
             &mut self,
@@ -1153,6 +1512,32 @@ pub mod table_service_server {
             &self,
             request: tonic::Request<tonic::Streaming<super::PlayRequest>>,
         ) -> std::result::Result<tonic::Response<Self::PlayStream>, tonic::Status>;
+        /// Take part in the chance of a hand: commit to 32 random bytes that nobody knows, normally while the hand before is
+        /// played. Once for each hand; answered with a receipt when the commitment is on record.
+        async fn commit_entropy(
+            &self,
+            request: tonic::Request<super::CommitEntropyRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CommitEntropyResponse>,
+            tonic::Status,
+        >;
+        /// Reveal what was committed to, once commitments are closed. Who commits and is silent burns the hand, and sits out.
+        async fn reveal_entropy(
+            &self,
+            request: tonic::Request<super::RevealEntropyRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RevealEntropyResponse>,
+            tonic::Status,
+        >;
+        /// Make the hand in play void: every ante and bet goes back, the seed is opened. An operator's act, for the record with
+        /// its reason.
+        async fn void_hand(
+            &self,
+            request: tonic::Request<super::VoidHandRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::VoidHandResponse>,
+            tonic::Status,
+        >;
         /// Stop dealing after the hand in play, refund the Sabacc Pot, pay everybody out and close. An operator's act.
         async fn close_table(
             &self,
@@ -1608,6 +1993,141 @@ pub mod table_service_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.TableService/CommitEntropy" => {
+                    #[allow(non_camel_case_types)]
+                    struct CommitEntropySvc<T: TableService>(pub Arc<T>);
+                    impl<
+                        T: TableService,
+                    > tonic::server::UnaryService<super::CommitEntropyRequest>
+                    for CommitEntropySvc<T> {
+                        type Response = super::CommitEntropyResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CommitEntropyRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as TableService>::commit_entropy(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CommitEntropySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.TableService/RevealEntropy" => {
+                    #[allow(non_camel_case_types)]
+                    struct RevealEntropySvc<T: TableService>(pub Arc<T>);
+                    impl<
+                        T: TableService,
+                    > tonic::server::UnaryService<super::RevealEntropyRequest>
+                    for RevealEntropySvc<T> {
+                        type Response = super::RevealEntropyResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RevealEntropyRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as TableService>::reveal_entropy(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RevealEntropySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.TableService/VoidHand" => {
+                    #[allow(non_camel_case_types)]
+                    struct VoidHandSvc<T: TableService>(pub Arc<T>);
+                    impl<
+                        T: TableService,
+                    > tonic::server::UnaryService<super::VoidHandRequest>
+                    for VoidHandSvc<T> {
+                        type Response = super::VoidHandResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::VoidHandRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as TableService>::void_hand(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = VoidHandSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

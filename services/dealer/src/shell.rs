@@ -1,16 +1,15 @@
 //! The dealer as a process has it: settings in, a port served, everything put down in order.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::auth::{Access, Verifier};
 use chassis::clock::{Clock, SystemClock};
-use chassis::config::{ConfigError, Service, ServiceConfig, Settings, Source};
+use chassis::config::{ConfigError, LogIdentity, Service, ServiceConfig, Settings, Source};
 use chassis::drain::Drain;
 use chassis::entropy::SystemEntropy;
 use chassis::serve::{Bound, Grpc, Health, Server};
-use ed25519_dalek::SigningKey;
-use ed25519_dalek::pkcs8::DecodePrivateKey;
 use eventlog::{ConnectError, Limits, Log, MigrateError, OpenError, Options, PgStore, Pools};
 use fairness::health::Unhealthy;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +17,8 @@ use zeroize::Zeroizing;
 
 use crate::dealer::{Dealer, Parts, keep};
 use crate::repo::{self, Seeds};
-use crate::vault::Vault;
+use crate::rotation::rotate;
+use crate::vault::{SeedKey, Vault, parse_key, parse_keys};
 
 /// The service's name: its schema, and a part of its role's name.
 const SERVICE: &str = "dealer";
@@ -32,13 +32,12 @@ const HANDS: u64 = 10_000;
 
 /// Everything a dealer is told.
 pub struct Config {
+    /// Its log's origin is what hands are bound to for ever, its log's key signs commitments too.
     pub service: ServiceConfig,
-    /// The origin of the log in its checkpoints; hands are bound to it for ever.
-    pub origin: Arc<str>,
-    /// Signs commitments. Not the key that tokens are signed with.
-    pub commitment_key: SigningKey,
     /// Seeds at rest are sealed under it.
-    pub seed_key: Zeroizing<[u8; 32]>,
+    pub seed_key: SeedKey,
+    /// What seeds were sealed under before: while there are such keys, those seeds are sealed again.
+    pub seed_keys_previous: Vec<SeedKey>,
     /// Hands that are kept in memory.
     pub hands: usize,
 }
@@ -48,6 +47,10 @@ pub struct Config {
 pub enum RunError {
     #[error("the dealer needs a database: set SABACC_DATABASE_URL or DATABASE_URL")]
     NoDatabase,
+    #[error(
+        "the dealer needs a name for its log and a key that signs for it: set SABACC_ORIGIN and SABACC_LOG_KEY"
+    )]
+    NoLog,
     #[error(
         "the entropy of this machine fails its health test: {0}; nothing fair can be dealt here until the operating system's generator is mended"
     )]
@@ -81,27 +84,22 @@ impl Config {
     pub fn parse(source: Source) -> Result<Config, ConfigError> {
         let mut settings = Settings::new(source);
         let service = ServiceConfig::read(Service::Dealer, &mut settings);
-        let origin = settings.get("origin", "a name such as sabacc.example/dealer", |text| {
-            let fits = !text.is_empty() && !text.contains(char::is_whitespace);
-            (fits && !text.contains('+')).then(|| Arc::from(text))
-        });
-        let commitment_key = from_file(&mut settings, "commitment_key", |text| {
-            SigningKey::from_pkcs8_pem(text).map_err(|_| "not an Ed25519 private key in PEM")
-        });
         let seed_key = from_file(&mut settings, "seed_key", |text| {
-            unhex(text.trim()).ok_or("not 64 hexadecimal digits")
+            parse_key(text).ok_or("not 64 hexadecimal digits")
         });
+        let previous = match settings.path("seed_key_previous") {
+            Some(path) => read(&mut settings, ("seed_key_previous", &path), |text| {
+                parse_keys(text).ok_or("not 64 hexadecimal digits a line")
+            }),
+            None => Some(Vec::new()),
+        };
         let hands = settings.number("hands", 1..=10_000_000, HANDS);
-        if origin.is_none() {
-            settings
-                .refuse("origin", "name the dealer's log, such as sabacc.example/dealer".into());
-        }
         let hands = usize::try_from(hands).unwrap_or(usize::MAX);
-        let parts = origin.zip(commitment_key).zip(seed_key);
+        let parts = seed_key.zip(previous);
         settings.finish()?;
-        let ((origin, commitment_key), seed_key) =
+        let (seed_key, seed_keys_previous) =
             parts.expect("each part that is missing was refused above");
-        Ok(Config { service, origin, commitment_key, seed_key, hands })
+        Ok(Config { service, seed_key, seed_keys_previous, hands })
     }
 }
 
@@ -115,23 +113,21 @@ fn from_file<T>(
         settings.refuse(key, "name a file that nobody but the dealer can read".to_owned());
         return None;
     };
-    let read = std::fs::read_to_string(&path).map(Zeroizing::new);
-    let parsed = match &read {
+    read(settings, (key, &path), parse)
+}
+
+/// A secret out of a file that the setting `key` names; what is wrong is noted.
+fn read<T>(
+    settings: &mut Settings,
+    (key, path): (&str, &Path),
+    parse: impl Fn(&str) -> Result<T, &'static str>,
+) -> Option<T> {
+    let text = std::fs::read_to_string(path).map(Zeroizing::new);
+    let parsed = match &text {
         Ok(text) => parse(text).map_err(str::to_owned),
         Err(error) => Err(format!("the file cannot be read: {error}")),
     };
     parsed.map_err(|advice| settings.refuse(key, advice)).ok()
-}
-
-fn unhex(text: &str) -> Option<Zeroizing<[u8; 32]>> {
-    let mut key = Zeroizing::new([0; 32]);
-    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (at, byte) in key.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(key)
 }
 
 /// Brings the dealer's schemas up to date: the log's, then the seeds'. Safe to repeat.
@@ -147,14 +143,15 @@ pub async fn run(
     (bound, drain): (Bound, Drain),
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service, origin, commitment_key, seed_key, hands } = config;
+    let Config { service, seed_key, seed_keys_previous, hands } = config;
+    let LogIdentity { origin, key } = service.log.clone().ok_or(RunError::NoLog)?;
     let url = service.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
     let dealer = Dealer::try_new(Parts {
         seeds: Seeds::postgres(url.expose())?,
-        vault: Vault::new(&seed_key),
+        vault: Vault::new(&seed_key, &seed_keys_previous),
         entropy: Arc::new(SystemEntropy),
-        key: commitment_key,
+        key,
         origin,
         hands,
     })?;
@@ -165,6 +162,7 @@ pub async fn run(
     let stopping = CancellationToken::new();
     let keeper = tokio::spawn(keep(dealer.clone(), log, open, stopping.clone()));
     tokio::spawn(test_entropy(dealer.clone(), stopping.clone()));
+    tokio::spawn(rotate(dealer.clone(), stopping.clone()));
     let served = serve(dealer, &service, clock, (bound, drain.clone()));
     let mut keeper = std::pin::pin!(keeper);
     let mut served = std::pin::pin!(served);

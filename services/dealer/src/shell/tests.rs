@@ -3,6 +3,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chassis::entropy::Entropy;
+use ed25519_dalek::SigningKey;
 
 use super::*;
 
@@ -27,17 +28,30 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
     let pem = file(folder.path(), "commitments.pem", PEM);
     let seeds = file(folder.path(), "seeds.hex", &format!("{}\n", "0f".repeat(32)));
     let good = format!(
-        "origin = 'room.example/dealer'\ncommitment_key = '{pem}'\nseed_key = '{seeds}'\nhands = 5"
+        "origin = 'room.example/dealer'\nlog_key = '{pem}'\nseed_key = '{seeds}'\nhands = 5"
     );
     let config = parse(&good).unwrap();
-    assert_eq!(config.commitment_key.to_bytes(), [0x22; 32]);
+    let log = config.service.log.unwrap();
+    assert_eq!((&*log.origin, log.key.to_bytes()), ("room.example/dealer", [0x22; 32]));
     assert_eq!(*config.seed_key, [0x0f; 32]);
-    assert_eq!((&*config.origin, config.hands), ("room.example/dealer", 5));
+    assert_eq!(config.hands, 5);
+    let older = parse(&good.replace("log_key", "commitment_key")).unwrap();
+    assert_eq!(older.service.log.unwrap().key.to_bytes(), [0x22; 32]);
+    assert!(config.seed_keys_previous.is_empty());
+    let lines = format!("{}\n\n{}\n", "1f".repeat(32), "2f".repeat(32));
+    let previous = file(folder.path(), "previous.hex", &lines);
+    let rotating = parse(&format!("{good}\nseed_key_previous = '{previous}'")).unwrap();
+    let previous: Vec<u8> = rotating.seed_keys_previous.iter().map(|key| key[31]).collect();
+    assert_eq!(previous, [0x1f, 0x2f]);
 
     let short = file(folder.path(), "short.hex", &"0f".repeat(31));
-    let bad = format!("origin = 'a b'\ncommitment_key = '{seeds}'\nseed_key = '{short}'");
+    let bad = format!(
+        "origin = 'a b'\ncommitment_key = '{seeds}'\nseed_key = '{short}'\nseed_key_previous = '{pem}'"
+    );
     let error = parse(&bad).err().unwrap();
-    for part in ["origin", "not an Ed25519 private key", "not 64 hexadecimal digits"] {
+    for part in
+        ["origin", "not an Ed25519 private key", "not 64 hexadecimal digits", "digits a line"]
+    {
         assert!(error.contains(part), "{part} in {error}");
     }
     assert!(!error.contains("0f0f"), "{error}");
@@ -46,7 +60,9 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
 #[test]
 fn what_is_missing_is_told_all_at_once() {
     let error = parse("").err().unwrap();
-    for key in ["origin", "commitment_key", "seed_key"] {
+    assert!(error.contains("seed_key"), "{error}");
+    let error = parse("origin = 'room.example/dealer'").err().unwrap();
+    for key in ["log_key", "seed_key"] {
         assert!(error.contains(key), "{key} in {error}");
     }
 }
@@ -67,7 +83,7 @@ impl Entropy for Breaking {
 fn parts(entropy: Arc<dyn Entropy>) -> Parts {
     Parts {
         seeds: Seeds::memory(),
-        vault: Vault::new(&Zeroizing::new([3; 32])),
+        vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
         entropy,
         key: SigningKey::from_bytes(&[4; 32]),
         origin: "test/dealer".into(),

@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn card(code: &str) -> CardRef {
-        CardRef { op: 0, position: 3, card: code.to_owned() }
+        CardRef { op: 0, position: 3, card: code.to_owned(), salt: Vec::new() }
     }
 
     #[test]
