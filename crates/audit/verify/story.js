@@ -76,11 +76,11 @@ const TELLERS = {
   },
   HandSealed({ event }) {
     const brought = event.rows.filter(({ status }) => status === REVEALED).length;
-    const words =
+    const mixed =
       brought === 0
-        ? "mixes the seed without any player's number"
-        : `mixes the seed with the ${count(brought, "number")} that players brought`;
-    return [{ who: "dealer", words: [`${words}; the antes are paid`] }];
+        ? "binds the seed; no player brought a number"
+        : `mixes the seed with what ${count(brought, "player")} brought`;
+    return [{ who: "dealer", words: [`${mixed}; the antes are paid`] }];
   },
   ChanceUsed({ position, event }, records, walk) {
     if (event.restock) return [{ who: "dealer", words: ["shuffles the discards, because a pile runs out"] }];

@@ -98,7 +98,10 @@ function reasons({ report }) {
   return el(
     "ul",
     { class: "reasons" },
-    ...listed.map(({ check, why }) => el("li", {}, el("b", {}, check), ` \u2013 ${sentence(why)}`)),
+    ...listed.map(({ check, verdict, why }) => {
+      const hint = check === "keys" && verdict === "not_possible" ? " Paste the room's keys above." : "";
+      return el("li", {}, el("b", {}, check), ` \u2013 ${sentence(why)}${hint}`);
+    }),
   );
 }
 
@@ -192,12 +195,7 @@ function checks({ report }) {
       why ? el("p", { class: "why" }, sentence(why)) : "",
     );
   });
-  return el(
-    "section",
-    { "aria-label": "Checks" },
-    el("h3", {}, "The fourteen checks"),
-    el("ol", { class: "checks" }, ...items),
-  );
+  return el("div", {}, el("h3", {}, "The fourteen checks"), el("ol", { class: "checks" }, ...items));
 }
 
 function story({ records, walk }) {
@@ -230,7 +228,7 @@ function story({ records, walk }) {
     el("h3", {}, "What happened"),
     el("label", {}, box, "Show the bookkeeping too"),
   );
-  return el("section", { "aria-label": "What happened" }, head, list);
+  return el("div", {}, head, list);
 }
 
 // Minutes, seconds and tenths since the hand was opened.
