@@ -36,7 +36,11 @@ export const CHECKS = [
 function checkKeys(bundle, trusted) {
   if (trusted.length === 0) throw missing("no keys were given to trust");
   const told = new Set(trusted.map(({ text }) => text));
-  for (const name of LOGS) hold(told.has(bundle[name].key), () => `the key of the ${name}'s log, ${bundle[name].key}, is not among the trusted`);
+  for (const name of LOGS)
+    hold(
+      told.has(bundle[name].key),
+      () => `the key of the ${name}'s log, ${bundle[name].key}, is not among the trusted`,
+    );
   hold(new Set(LOGS.map((name) => bundle[name].key)).size === LOGS.length, "two of the logs have the same key");
 }
 

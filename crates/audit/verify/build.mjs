@@ -18,13 +18,21 @@ function collect(name, found = new Map(), open = []) {
   const body = read(name).replace(/^import \{([^}]*)\} from "([^"]+)";\n/gm, (_, names, path) => {
     const other = normalize(join(dirname(name), path));
     collect(other, found, [...open, name]);
-    needs.push(`const {${names.trim().replace(/,$/, "").replace(/ as /g, ": ").replace(/\s+/g, " ").replace(/^|$/g, " ")}} = modules[${JSON.stringify(other)}];`);
+    needs.push(
+      `const {${names.trim().replace(/,$/, "").replace(/ as /g, ": ").replace(/\s+/g, " ").replace(/^|$/g, " ")}} = modules[${JSON.stringify(other)}];`,
+    );
     return "";
   });
-  if (/^import|^export (default|\{|\*)/m.test(body)) throw new Error(`${name}: only named imports and exports of declarations are bundled`);
-  const exported = [...body.matchAll(/^export (?:async )?(?:function\*?|class|const|let) (\w+)/gm)].map(([, one]) => one);
+  if (/^import|^export (default|\{|\*)/m.test(body))
+    throw new Error(`${name}: only named imports and exports of declarations are bundled`);
+  const exported = [...body.matchAll(/^export (?:async )?(?:function\*?|class|const|let) (\w+)/gm)].map(
+    ([, one]) => one,
+  );
   const code = body.replace(/^export /gm, "").trim();
-  found.set(name, `// ${name}\nmodules[${JSON.stringify(name)}] = (() => {\n${[...needs, code, `return { ${exported.join(", ")} };`].join("\n")}\n})();\n`);
+  found.set(
+    name,
+    `// ${name}\nmodules[${JSON.stringify(name)}] = (() => {\n${[...needs, code, `return { ${exported.join(", ")} };`].join("\n")}\n})();\n`,
+  );
   return found;
 }
 
@@ -35,8 +43,14 @@ export function build() {
   const style = read("page.css");
   const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
   const policy = [
-    "default-src 'none'", `script-src ${hash(script)}`, `style-src ${hash(style)}`, "connect-src 'none'", "img-src 'none'",
-    "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'",
+    "default-src 'none'",
+    `script-src ${hash(script)}`,
+    `style-src ${hash(style)}`,
+    "connect-src 'none'",
+    "img-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
   ].join("; ");
   const fill = { POLICY: policy, STYLE: style, SCRIPT: script };
   return read("page.html").replace(/\{\{(\w+)\}\}/g, (_, name) => fill[name]);

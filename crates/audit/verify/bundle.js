@@ -28,7 +28,8 @@ function exactly(length, bytes, what) {
 export async function parseBundle(bytes) {
   const { contents, sha256: hash } = read("HandBundle", bytes, "this is no bundle");
   exactly(32, hash, "the bundle's SHA-256");
-  if (!equal(await sha256(contents), hash)) throw new NotABundle("the file is damaged: its contents are not what their SHA-256 says");
+  if (!equal(await sha256(contents), hash))
+    throw new NotABundle("the file is damaged: its contents are not what their SHA-256 says");
   const { format, hand_id: handId, logs } = read("BundleContents", contents, "the bundle's contents");
   if (format !== FORMAT) throw new NotABundle(`this is a bundle of format ${format}; this page reads format ${FORMAT}`);
   exactly(16, handId, "the hand's id");
@@ -47,13 +48,22 @@ async function readLog({ name, key, checkpoint, records, proof }) {
     const what = `position ${record.position} of the ${name}'s log`;
     exactly(16, record.stream, `${what}: the stream`);
     exactly(32, record.previous, `${what}: the hash of the record before`);
-    if (events.length > 0 && events.at(-1).position >= record.position) throw new NotABundle(`${what} does not stand after the one before it`);
+    if (events.length > 0 && events.at(-1).position >= record.position)
+      throw new NotABundle(`${what} does not stand after the one before it`);
     if (record.sealed) throw new NotABundle(`${what} is encrypted`);
     const type = EVENT_NAMES.get(record.type);
     if (!type || record.schema !== SCHEMA) throw new NotABundle(`${what} is of a kind that this page does not know`);
     const event = read(type, record.payload, `${what}, ${type}`);
     const leaf = await leafRecord(record);
-    events.push({ log: name, ...record, name: type, event, leaf, chain: await sha256(leaf), time: record.recorded_at_micros });
+    events.push({
+      log: name,
+      ...record,
+      name: type,
+      event,
+      leaf,
+      chain: await sha256(leaf),
+      time: record.recorded_at_micros,
+    });
   }
   return { key, checkpoint, records: events, proof };
 }

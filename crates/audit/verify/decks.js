@@ -6,7 +6,14 @@ const copies = (codes, count) => codes.flatMap((code) => Array(count).fill(code)
 const S76_FACES = ["Star", "Evil", "Moderation", "Demise", "Balance", "Endurance", "Queen", "Idiot"];
 const S76_FACE_VALUES = [-17, -15, -14, -13, -11, -8, -2, 0];
 const S76_FACE_NAMES = [
-  "the Star", "the Evil One", "Moderation", "Demise", "Balance", "Endurance", "the Queen of Air and Darkness", "the Idiot",
+  "the Star",
+  "the Evil One",
+  "Moderation",
+  "Demise",
+  "Balance",
+  "Endurance",
+  "the Queen of Air and Darkness",
+  "the Idiot",
 ];
 const S76_RANKS = { 12: "Commander", 13: "Mistress", 14: "Master", 15: "Ace" };
 const S76_SUITS = { S: "Sabers", F: "Flasks", C: "Coins", T: "Staves" };
@@ -37,7 +44,10 @@ function makeDeck(name, codes, nameOf) {
 
 export const S76 = makeDeck(
   "S76",
-  [...["S", "F", "C", "T"].flatMap((suit) => numbered(suit, 1, 15)), ...S76_FACES.flatMap((face) => [`${face}A`, `${face}B`])],
+  [
+    ...["S", "F", "C", "T"].flatMap((suit) => numbered(suit, 1, 15)),
+    ...S76_FACES.flatMap((face) => [`${face}A`, `${face}B`]),
+  ],
   (code) => {
     const face = S76_FACES.indexOf(code.slice(0, -1));
     if (face >= 0) return `${S76_FACE_NAMES[face]} (${S76_FACE_VALUES[face]})`.replace("(-", "(\u2212");
@@ -53,7 +63,9 @@ export const K44 = makeDeck("K44", [...family("s"), ...family("b")], (code) => {
 
 export const P42 = makeDeck(
   "P42",
-  [1, 2, 3, 4, 5].flatMap((rank) => ["S", "H", "D", "C"].flatMap((suit) => copies([`${rank}${suit}`], 2))).concat(copies(["6S"], 2)),
+  [1, 2, 3, 4, 5]
+    .flatMap((rank) => ["S", "H", "D", "C"].flatMap((suit) => copies([`${rank}${suit}`], 2)))
+    .concat(copies(["6S"], 2)),
   (code) => `${code[0]} of ${P42_SUITS[code[1]]}`,
 );
 

@@ -3,7 +3,8 @@
 import { concat, fromHex } from "./bytes.js";
 
 const subtle = () => {
-  if (!globalThis.crypto?.subtle) throw new NoCrypto("this browser gives a page from a file no cryptography (WebCrypto)");
+  if (!globalThis.crypto?.subtle)
+    throw new NoCrypto("this browser gives a page from a file no cryptography (WebCrypto)");
   return globalThis.crypto.subtle;
 };
 

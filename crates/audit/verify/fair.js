@@ -11,7 +11,8 @@ const list = (tag, fields) => concat(lp(utf8(tag)), ...fields.map(lp));
 export const H = (tag, ...fields) => sha256(encoded(tag, fields));
 const prf = (key, tag, ...fields) => hmac(key, encoded(tag, fields));
 
-export const contextOf = (origin, table, handNo, rulesHash) => H("ctx", utf8(origin), table, number(handNo, 8), rulesHash);
+export const contextOf = (origin, table, handNo, rulesHash) =>
+  H("ctx", utf8(origin), table, number(handNo, 8), rulesHash);
 export const dealerCommitment = (context, seed) => H("dealer-commit", context, seed);
 export const clientCommitment = (context, dealer, seat, player, entropy) =>
   H("client-commit", context, dealer, number(seat, 1), player, entropy);
@@ -129,4 +130,3 @@ export async function deckOf(keys, op, cards) {
   const leaves = await Promise.all(cards.map((card, position) => leafHash(record(card, position))));
   return { root: await rootOf(leaves), salts };
 }
-

@@ -41,8 +41,16 @@ export async function leadsToRoot(leaves, { size, root }, hashes) {
     }
     if (to === from + 1n) return inside[0][1];
     const middle = from + widthBelow(to - from);
-    const left = await node(from, middle, inside.filter(([position]) => position < middle));
-    const right = await node(middle, to, inside.filter(([position]) => position >= middle));
+    const left = await node(
+      from,
+      middle,
+      inside.filter(([position]) => position < middle),
+    );
+    const right = await node(
+      middle,
+      to,
+      inside.filter(([position]) => position >= middle),
+    );
     return nodeHash(left, right);
   };
   const found = await node(0n, size, leaves);

@@ -22,7 +22,8 @@ const keyHash = async (name, kind, key) => (await sha256(utf8(name), Uint8Array.
 export async function parseKey(text) {
   const [name, id, ...rest] = text.split("+");
   const blob = rest.length === 0 ? null : fromBase64(rest.join("+"));
-  if (!blob || blob.length !== 33 || !isName(name)) throw new BadNote("this is no key: <name>+<id>+<base64 of its kind and 32 bytes>");
+  if (!blob || blob.length !== 33 || !isName(name))
+    throw new BadNote("this is no key: <name>+<id>+<base64 of its kind and 32 bytes>");
   const [kind, key] = [blob[0], blob.slice(1)];
   if (kind !== LOG && kind !== WITNESS) throw new BadNote(`the kind of a key is 1 or 4, this is ${kind}`);
   if (!isGoodPoint(key)) throw new BadNote("the key's bytes are no Ed25519 public key, or one of small order");
@@ -61,8 +62,12 @@ export function parseNote(note) {
   if (CONTROL.test(note)) throw new BadNote("the checkpoint holds control characters");
   const blank = note.lastIndexOf("\n\n");
   if (blank < 0 || !note.endsWith("\n") || blank + 2 >= note.length) throw new BadNote("the checkpoint is not signed");
-  const signatures = note.slice(blank + 2, -1).split("\n").map(signatureOf);
-  if (signatures.length > 100 || signatures.includes(null)) throw new BadNote("what stands under the checkpoint is no signature");
+  const signatures = note
+    .slice(blank + 2, -1)
+    .split("\n")
+    .map(signatureOf);
+  if (signatures.length > 100 || signatures.includes(null))
+    throw new BadNote("what stands under the checkpoint is no signature");
   return { text: note.slice(0, blank + 1), signatures };
 }
 
@@ -72,15 +77,19 @@ export async function openCheckpoint(note, key) {
   const own = signatures.filter((one) => one.name === key.name && equal(one.id, key.id));
   if (own.length === 0) throw new BadNote("the checkpoint is not signed by its log");
   for (const { bytes } of own) {
-    if (!(await verifyEd25519(key.key, utf8(text), bytes))) throw new BadNote("the checkpoint's signature is not its log's");
+    if (!(await verifyEd25519(key.key, utf8(text), bytes)))
+      throw new BadNote("the checkpoint's signature is not its log's");
   }
   const lines = text.slice(0, -1).split("\n");
   const [origin, size, root] = lines;
-  if (lines.length < 3 || lines.includes("")) throw new BadNote("a checkpoint is origin, size, root and more lines, none of them empty");
-  if (!/^(0|[1-9][0-9]*)$/.test(size) || BigInt(size) > LARGEST) throw new BadNote("the checkpoint's size is no number");
+  if (lines.length < 3 || lines.includes(""))
+    throw new BadNote("a checkpoint is origin, size, root and more lines, none of them empty");
+  if (!/^(0|[1-9][0-9]*)$/.test(size) || BigInt(size) > LARGEST)
+    throw new BadNote("the checkpoint's size is no number");
   const hash = fromBase64(root);
   if (hash?.length !== 32) throw new BadNote("the checkpoint's root is not 32 bytes");
-  if (size === "0" && !equal(hash, await sha256(new Uint8Array()))) throw new BadNote("a log without records has another root");
+  if (size === "0" && !equal(hash, await sha256(new Uint8Array())))
+    throw new BadNote("a log without records has another root");
   if (origin !== key.name) throw new BadNote(`this is a checkpoint of ${origin}, not of ${key.name}`);
   return { size: BigInt(size), root: hash };
 }

@@ -45,11 +45,12 @@ class Page {
   }
 
   takeDrops() {
-    const on = (name, act) => document.addEventListener(name, (event) => {
-      if (![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
-      event.preventDefault();
-      act(event);
-    });
+    const on = (name, act) =>
+      document.addEventListener(name, (event) => {
+        if (![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
+        event.preventDefault();
+        act(event);
+      });
     on("dragover", () => document.body.classList.add("dragging"));
     on("drop", (event) => {
       document.body.classList.remove("dragging");
@@ -71,7 +72,10 @@ class Page {
     try {
       this.keys = await parseKeys(this.keysField.value);
       const names = this.keys.map(({ name }) => name).join(", ");
-      state.textContent = this.keys.length === 0 ? "No keys yet: hands can be checked, but not whose they are." : `${this.keys.length === 1 ? "One key" : `${this.keys.length} keys`}: ${names}`;
+      state.textContent =
+        this.keys.length === 0
+          ? "No keys yet: hands can be checked, but not whose they are."
+          : `${this.keys.length === 1 ? "One key" : `${this.keys.length} keys`}: ${names}`;
     } catch (error) {
       if (!(error instanceof BadNote) && !(error instanceof NoCrypto)) throw error;
       this.keys = [];

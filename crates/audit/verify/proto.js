@@ -104,13 +104,15 @@ export function decode(name, bytes) {
     const field = fields.find((one) => one.number === number);
     if (!field) throw new Malformed(`${name} has no field ${number}`);
     const repeats = field.list && !(field.type in SCALARS);
-    if (number < last || (number === last && !repeats)) throw new Malformed(`field ${number} of ${name} is out of order`);
+    if (number < last || (number === last && !repeats))
+      throw new Malformed(`field ${number} of ${name} is out of order`);
     last = number;
     if (field.list && !repeats) message[field.name] = packed(reader, field, wire);
     else if (field.list) message[field.name].push(value(reader, field, wire));
     else {
       const found = value(reader, field, wire);
-      if (field.type in ZEROS && !field.optional && isZero(found)) throw new Malformed(`field ${number} of ${name} is zero and written out`);
+      if (field.type in ZEROS && !field.optional && isZero(found))
+        throw new Malformed(`field ${number} of ${name} is zero and written out`);
       if (field.group) {
         if (message[field.group]) throw new Malformed(`${name} says two things at once`);
         message[field.group] = field.name;

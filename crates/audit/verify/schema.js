@@ -94,10 +94,12 @@ function field(text) {
 }
 
 export const MESSAGES = new Map(
-  SCHEMA.trim().split(/\n+/).map((line) => {
-    const [name, ...fields] = line.split(" ");
-    return [name, fields.map(field)];
-  }),
+  SCHEMA.trim()
+    .split(/\n+/)
+    .map((line) => {
+      const [name, ...fields] = line.split(" ");
+      return [name, fields.map(field)];
+    }),
 );
 
 export const EVENT_NAMES = new Map();
@@ -108,6 +110,31 @@ for (const word of TYPES.trim().split(/\s+/)) {
 }
 
 export const MOVE_KINDS = [
-  null, "draw", "trade", "stand", "lock", "unlock", "check", "bet", "match", "raise", "fold", "call-hand", "leave", "align", "keep",
-  "drop", "choose", "token", "prime", "draw-from", "discard", "impostor", "gain", "swap", "junk", "select", "add",
+  null,
+  "draw",
+  "trade",
+  "stand",
+  "lock",
+  "unlock",
+  "check",
+  "bet",
+  "match",
+  "raise",
+  "fold",
+  "call-hand",
+  "leave",
+  "align",
+  "keep",
+  "drop",
+  "choose",
+  "token",
+  "prime",
+  "draw-from",
+  "discard",
+  "impostor",
+  "gain",
+  "swap",
+  "junk",
+  "select",
+  "add",
 ];

@@ -34,7 +34,10 @@ export function storyOf(records, walk) {
       lines.push({ time: record.time, log: record.log, position: record.position, who, words, minor });
     }
   }
-  return lines.map((line, at) => ({ line, at })).sort((a, b) => (a.line.time === b.line.time ? a.at - b.at : a.line.time < b.line.time ? -1 : 1)).map(({ line }) => line);
+  return lines
+    .map((line, at) => ({ line, at }))
+    .sort((a, b) => (a.line.time === b.line.time ? a.at - b.at : a.line.time < b.line.time ? -1 : 1))
+    .map(({ line }) => line);
 }
 
 function tell(record, records, walk) {
@@ -48,9 +51,19 @@ function tell(record, records, walk) {
 const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
 const TELLERS = {
-  EntropyCommitted: ({ event }) => [{ who: event.seat, words: ["brings a sealed random number of his own"] }],
-  EntropyClosed: ({ event }) => [{ who: "table", words: [event.seats.length === 0 ? "closes the time for random numbers: nobody brought one" : `closes the time for random numbers: ${count(event.seats.length, "seat")} brought one`], minor: true }],
-  EntropyRevealed: ({ event }) => [{ who: event.seat, words: ["opens his random number"], minor: true }],
+  EntropyCommitted: ({ event }) => [{ who: event.seat, words: ["brings a sealed random number of their own"] }],
+  EntropyClosed: ({ event }) => [
+    {
+      who: "table",
+      words: [
+        event.seats.length === 0
+          ? "closes the time for random numbers: nobody brought one"
+          : `closes the time for random numbers: ${count(event.seats.length, "seat")} brought one`,
+      ],
+      minor: true,
+    },
+  ],
+  EntropyRevealed: ({ event }) => [{ who: event.seat, words: ["opens that random number"], minor: true }],
   HandOpened({ event }) {
     const pots = [];
     if (event.sabacc_pot > 0n) pots.push("; in the Sabacc Pot lie ", { amount: event.sabacc_pot });
@@ -63,8 +76,11 @@ const TELLERS = {
   },
   HandSealed({ event }) {
     const brought = event.rows.filter(({ status }) => status === REVEALED).length;
-    const words = brought === 0 ? "mixes the seed without any player's number" : `mixes the seed with the ${count(brought, "number")} that players brought`;
-    return [{ who: "dealer", words: [`${words}; the antes are paid`] }];
+    const mixed =
+      brought === 0
+        ? "binds the seed; no player brought a number"
+        : `mixes the seed with what ${count(brought, "player")} brought`;
+    return [{ who: "dealer", words: [`${mixed}; the antes are paid`] }];
   },
   ChanceUsed({ position, event }, records, walk) {
     if (event.restock) return [{ who: "dealer", words: ["shuffles the discards, because a pile runs out"] }];
@@ -80,7 +96,9 @@ const TELLERS = {
     const step = walk.steps.get(position);
     return [{ who: event.seat, words: step ? decisionWords(step, walk) : [LOST.MoveDecided] }];
   },
-  ClockResumed: ({ event }) => [{ who: "table", words: [`lets the clock of turn ${event.turn} run again after an interruption`] }],
+  ClockResumed: ({ event }) => [
+    { who: "table", words: [`lets the clock of turn ${event.turn} run again after an interruption`] },
+  ],
   CardsShown({ event }, records, walk) {
     const cards = event.cards.map(({ card }) => (walk.deck ? { card: walk.deck.cardsOf(card)[0] ?? card } : card));
     return [{ who: event.seat, words: ["shows ", ...spaced(cards)] }];
@@ -91,12 +109,29 @@ const TELLERS = {
   },
   HandAborted: ({ event }) => [{ who: "table", words: faultWords(event) }],
   TransferPosted({ event }, records) {
-    const legs = event.legs.flatMap(({ account, amount }, at) => [at === 0 ? "" : ", ", accountWords(account, records), " ", { amount, signed: true }]);
-    return [{ who: "wallet", words: legs.length === 0 ? ["moves nothing"] : ["moves the credits: ", ...legs.slice(1)] }];
+    const legs = event.legs.flatMap(({ account, amount }, at) => [
+      at === 0 ? "" : ", ",
+      accountWords(account, records),
+      " ",
+      { amount, signed: true },
+    ]);
+    return [
+      { who: "wallet", words: legs.length === 0 ? ["moves nothing"] : ["moves the credits: ", ...legs.slice(1)] },
+    ];
   },
   CardsOpened({ event }) {
     const { cards = [], audience_seat: seat = 0 } = event.opening ?? {};
-    return [{ who: "dealer", words: [`shows ${count(cards.length, "card")} to `, seat === 0 ? "everybody" : { seat }, `, asked by ${event.caller}`], minor: true }];
+    return [
+      {
+        who: "dealer",
+        words: [
+          `shows ${count(cards.length, "card")} to `,
+          seat === 0 ? "everybody" : { seat },
+          `, asked by ${event.caller}`,
+        ],
+        minor: true,
+      },
+    ];
   },
 };
 

@@ -10,7 +10,8 @@ import { rankWords } from "./words.js";
 // An element with attributes and children; texts become text nodes.
 export function el(name, attributes = {}, ...children) {
   const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== undefined) made.setAttribute(key, value);
+  for (const [key, value] of Object.entries(attributes))
+    if (value !== null && value !== undefined) made.setAttribute(key, value);
   made.append(...children);
   return made;
 }
@@ -23,12 +24,27 @@ const frame = (kind, mark, title, subtitle, ...body) => {
   made += 1;
   const id = `hand-${made}`;
   const head = el("div", {}, el("h2", { id, tabindex: "-1" }, title), el("p", {}, subtitle));
-  return el("article", { class: `hand is-${kind}`, "aria-labelledby": id }, el("header", { class: "verdict" }, el("span", { class: "sign", "aria-hidden": "true" }, mark), head), ...body);
+  return el(
+    "article",
+    { class: `hand is-${kind}`, "aria-labelledby": id },
+    el("header", { class: "verdict" }, el("span", { class: "sign", "aria-hidden": "true" }, mark), head),
+    ...body,
+  );
 };
 
 export function showRefusal(name, why) {
-  const text = `${why[0].toUpperCase()}${why.slice(1)}.`;
-  return frame("failed", "\u2715", "This file is not a bundle", name, el("div", { class: "body" }, el("p", {}, text), el("p", {}, "What is no bundle gets no verdict: ask whoever gave it to you for the file again.")));
+  return frame(
+    "failed",
+    "\u2715",
+    "This file is not a bundle",
+    name,
+    el(
+      "div",
+      { class: "body" },
+      el("p", {}, sentence(why)),
+      el("p", {}, "What is no bundle gets no verdict: ask whoever gave it to you for the file again."),
+    ),
+  );
 }
 
 function titleOf({ report, records }) {
@@ -36,7 +52,11 @@ function titleOf({ report, records }) {
   const open = report.checks.filter(({ verdict }) => verdict === "not_possible").length;
   if (failed > 0) return ["failed", "\u2715", `This hand fails ${failed === 1 ? "a check" : `${failed} checks`}`];
   if (open > 0) return ["open", "?", open === 1 ? "One check could not be made" : `${open} checks could not be made`];
-  return ["passed", "\u2713", records.aborted ? "This hand was broken off, and all of it checks out" : "All of this hand checks out"];
+  return [
+    "passed",
+    "\u2713",
+    records.aborted ? "This hand was broken off, and all of it checks out" : "All of this hand checks out",
+  ];
 }
 
 export function showHand(name, found) {
@@ -44,8 +64,45 @@ export function showHand(name, found) {
   const { opened } = records;
   const [kind, mark, title] = titleOf(found);
   const at = records.find("HandOpened");
-  const words = [walk.hand?.rules.variant.title, opened && `hand ${opened.hand_no}`, at && `${timeText(at.time).slice(0, 16)} UTC`, name];
-  return frame(kind, mark, title, words.filter(Boolean).join(" \u00b7 "), el("div", { class: "body" }, seats(found), notes(found), el("div", { class: "columns" }, checks(found), story(found)), facts(found)));
+  const words = [
+    walk.hand?.rules.variant.title,
+    opened && `hand ${opened.hand_no}`,
+    at && `${timeText(at.time).slice(0, 16)} UTC`,
+    name,
+  ];
+  const subtitle = words.filter(Boolean).join(" \u00b7 ");
+  return frame(
+    kind,
+    mark,
+    title,
+    subtitle,
+    reasons(found),
+    el(
+      "div",
+      { class: "body" },
+      seats(found),
+      notes(found),
+      el("div", { class: "columns" }, checks(found), story(found)),
+      facts(found),
+    ),
+  );
+}
+
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+
+// What keeps the hand from passing, before anything else.
+function reasons({ report }) {
+  const wrong = report.checks.filter(({ verdict }) => verdict === "failed");
+  const listed = wrong.length > 0 ? wrong : report.checks.filter(({ verdict }) => verdict === "not_possible");
+  if (listed.length === 0) return "";
+  return el(
+    "ul",
+    { class: "reasons" },
+    ...listed.map(({ check, verdict, why }) => {
+      const hint = check === "keys" && verdict === "not_possible" ? " Paste the room's keys above." : "";
+      return el("li", {}, el("b", {}, check), ` \u2013 ${sentence(why)}${hint}`);
+    }),
+  );
 }
 
 function words(list, walk) {
@@ -81,15 +138,43 @@ function seats({ records, walk }) {
     const held = hand && hand.cards.length > 0 ? spaced(hand.cards.map((one) => card(one, walk))) : ["\u2013"];
     const rank = hand ? el("span", { class: "rank" }, rankWords(hand.rank)) : "";
     const number = (label, text, tone = "") => el("td", { class: `number ${tone}`, "data-label": label }, text);
-    return el("tr", {},
-      el("th", { scope: "row" }, seatName(seat), el("span", { class: "rank mono", title: "The player\u2019s pseudonym" }, player.length === 16 ? uuid(player).slice(0, 8) : "")),
+    return el(
+      "tr",
+      {},
+      el(
+        "th",
+        { scope: "row" },
+        seatName(seat),
+        el(
+          "span",
+          { class: "rank mono", title: "The player\u2019s pseudonym" },
+          player.length === 16 ? uuid(player).slice(0, 8) : "",
+        ),
+      ),
       el("td", { class: "cards" }, ...held, rank),
       number("Before", String(stack)),
       number("After", after === undefined ? "\u2013" : String(after)),
-      number("Change", change === null ? "\u2013" : signed(change, true), change > 0n ? "plus" : change < 0n ? "minus" : ""));
+      number(
+        "Change",
+        change === null ? "\u2013" : signed(change, true),
+        change > 0n ? "plus" : change < 0n ? "minus" : "",
+      ),
+    );
   });
-  const head = ["Seat", "Hand at the end", "Before", "After", "Change"].map((text, at) => el("th", { scope: "col", class: at > 1 ? "number" : null }, text));
-  return el("div", { class: "scroll" }, el("table", { class: "seats" }, el("caption", {}, "Who played"), el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows)));
+  const head = ["Seat", "Hand at the end", "Before", "After", "Change"].map((text, at) =>
+    el("th", { scope: "col", class: at > 1 ? "number" : null }, text),
+  );
+  return el(
+    "div",
+    { class: "scroll" },
+    el(
+      "table",
+      { class: "seats" },
+      el("caption", {}, "Who played"),
+      el("thead", {}, el("tr", {}, ...head)),
+      el("tbody", {}, ...rows),
+    ),
+  );
 }
 
 function notes({ notes: list }) {
@@ -101,9 +186,16 @@ function checks({ report }) {
   const items = report.checks.map(({ check, verdict, why }) => {
     const [mark, text] = MARKS[verdict];
     const name = el("p", { class: "name what" }, el("b", {}, check), " ", el("span", {}, text));
-    return el("li", { class: verdict }, el("span", { class: "mark", "aria-hidden": "true" }, mark), name, el("p", { class: "what" }, sentences.get(check)), why ? el("p", { class: "why" }, `${why}.`) : "");
+    return el(
+      "li",
+      { class: verdict },
+      el("span", { class: "mark", "aria-hidden": "true" }, mark),
+      name,
+      el("p", { class: "what" }, sentences.get(check)),
+      why ? el("p", { class: "why" }, sentence(why)) : "",
+    );
   });
-  return el("section", { "aria-label": "Checks" }, el("h3", {}, "The fourteen checks"), el("ol", { class: "checks" }, ...items));
+  return el("div", {}, el("h3", {}, "The fourteen checks"), el("ol", { class: "checks" }, ...items));
 }
 
 function story({ records, walk }) {
@@ -114,16 +206,29 @@ function story({ records, walk }) {
     const stamp = offset(time - start);
     const classes = [minor ? "minor" : null, stamp === before ? "same" : null];
     if (!minor) before = stamp;
-    const subject = typeof who === "number" ? seatName(who) : el("span", { class: "who" }, NAMES[who][0].toUpperCase() + NAMES[who].slice(1));
+    const subject =
+      typeof who === "number"
+        ? seatName(who)
+        : el("span", { class: "who" }, NAMES[who][0].toUpperCase() + NAMES[who].slice(1));
     const place = el("span", { class: "place" }, ` ${log} ${position}`);
     const iso = `${timeText(time).replace(" ", "T")}Z`;
-    return el("li", { class: classes.filter(Boolean).join(" ") || null }, el("time", { datetime: iso, title: `${timeText(time)} UTC` }, stamp), el("p", {}, subject, " ", ...words(said, walk), place));
+    return el(
+      "li",
+      { class: classes.filter(Boolean).join(" ") || null },
+      el("time", { datetime: iso, title: `${timeText(time)} UTC` }, stamp),
+      el("p", {}, subject, " ", ...words(said, walk), place),
+    );
   });
   const list = el("ol", { class: "story plain" }, ...items);
   const box = el("input", { type: "checkbox" });
   box.addEventListener("change", () => list.classList.toggle("plain", !box.checked));
-  const head = el("div", { class: "storyhead" }, el("h3", {}, "What happened"), el("label", {}, box, "Show the bookkeeping too"));
-  return el("section", { "aria-label": "What happened" }, head, list);
+  const head = el(
+    "div",
+    { class: "storyhead" },
+    el("h3", {}, "What happened"),
+    el("label", {}, box, "Show the bookkeeping too"),
+  );
+  return el("div", {}, head, list);
 }
 
 // Minutes, seconds and tenths since the hand was opened.
@@ -141,10 +246,17 @@ function facts({ report, records, walk }) {
     const { key, records: list } = records.bundle[name];
     ids.push([`${name}\u2019s log`, `${list.length} records, key ${key}`]);
   }
-  const rules = walk.hand ? Object.keys(walk.hand.rules.variant.fields).sort().map((name) => [name, String(walk.hand.rules[name])]) : [];
+  const rules = walk.hand
+    ? Object.keys(walk.hand.rules.variant.fields)
+        .sort()
+        .map((name) => [name, String(walk.hand.rules[name])])
+    : [];
   const fold = (title, ...content) => el("details", {}, el("summary", {}, title), el("div", {}, ...content));
-  return el("div", {},
+  return el(
+    "div",
+    {},
     fold("Where this stands on record", el("dl", {}, ...ids.flatMap(pair))),
     rules.length > 0 ? fold("The rules it was played by", el("dl", {}, ...rules.flatMap(pair))) : "",
-    fold("The report, for programs", el("pre", { tabindex: "0" }, JSON.stringify(report, null, 2))));
+    fold("The report, for programs", el("pre", { tabindex: "0" }, JSON.stringify(report, null, 2))),
+  );
 }

@@ -6,8 +6,14 @@ const cardsOf = (cards) => cards.flatMap((card, at) => (at === 0 ? [{ card }] : 
 const tokenName = (name) => name.replaceAll("-", " ");
 
 const DEALS = {
-  opening: "is dealt ", draw: "draws ", trade: "gets in its place ", shift: "gets new cards: ", tie: "gets a card to break the tie: ",
-  extra: "gets an extra card: ", exhaustion: "gets a new hand: ", alignment: "is shown ",
+  opening: "is dealt ",
+  draw: "gets ",
+  trade: "gets in its place ",
+  shift: "gets new cards: ",
+  tie: "gets a card to break the tie: ",
+  extra: "gets an extra card: ",
+  exhaustion: "gets a new hand: ",
+  alignment: "is shown ",
 };
 
 export function dealWords({ due, outcome }) {
@@ -18,25 +24,38 @@ export function dealWords({ due, outcome }) {
 export function operationWords({ due, outcome }, walk) {
   const { deck, seats } = walk;
   switch (due.kind) {
-    case "shuffle": return [due.add.length === 0 ? "shuffles the draw pile" : `shuffles ${due.add.length} cards${due.pile > 0 || deck.name === "K44" ? ` (${due.pile === 0 ? "Sand" : "Blood"})` : ""}`];
-    case "pulse": return [outcome ? "lets the pulse pass: the cards shift" : "lets the pulse pass: nothing shifts"];
-    case "pick": return ["draws who starts: ", { seat: startingSeat(outcome, due, walk) }];
+    case "shuffle":
+      return [
+        due.add.length === 0
+          ? "shuffles the draw pile"
+          : `shuffles ${due.add.length} cards${due.pile > 0 || deck.name === "K44" ? ` (${due.pile === 0 ? "Sand" : "Blood"})` : ""}`,
+      ];
+    case "pulse":
+      return [outcome ? "lets the pulse pass: the cards shift" : "lets the pulse pass: nothing shifts"];
+    case "pick":
+      return ["draws who starts: ", { seat: startingSeat(outcome, due, walk) }];
     case "sample": {
-      if (due.purpose.announce) return [`announces the ${deck.faces[outcome[0]]} as wild and the ${deck.faces[outcome[1]]} as clone`];
+      if (due.purpose.announce)
+        return [`announces the ${deck.faces[outcome[0]]} as wild and the ${deck.faces[outcome[1]]} as clone`];
       return ["draws three shift tokens for ", { seat: seats[due.purpose.tokens] }];
     }
-    default: return rollWords(due, outcome, seats);
+    default:
+      return rollWords(due, outcome, seats);
   }
 }
 
 function startingSeat(index, due, { seats, hand }) {
-  return due.n === seats.length ? seats[index] : seats[hand.core.everybody.filter((player) => !hand.core.left.has(player))[index]] ?? seats[index];
+  return due.n === seats.length
+    ? seats[index]
+    : (seats[hand.core.everybody.filter((player) => !hand.core.left.has(player))[index]] ?? seats[index]);
 }
 
 function rollWords({ purpose }, faces, seats) {
-  if (purpose.target) return [`rolls the target: ${String(GOLD[faces[0] - 1]).replace("-", "\u2212")}, ${SILVER[faces[1] - 1]}s`];
+  if (purpose.target)
+    return [`rolls the target: ${String(GOLD[faces[0] - 1]).replace("-", "\u2212")}, ${SILVER[faces[1] - 1]}s`];
   const dice = faces.join(" and ");
-  if (purpose.impostor !== undefined) return [`rolls ${dice} for `, { card: purpose.card }, " of ", { seat: seats[purpose.impostor] }];
+  if (purpose.impostor !== undefined)
+    return [`rolls ${dice} for `, { card: purpose.card }, " of ", { seat: seats[purpose.impostor] }];
   if (purpose.prime !== undefined) return [`rolls ${dice} for the Prime Sabacc`];
   return [`rolls ${dice}`];
 }
@@ -58,9 +77,14 @@ const DECISIONS = {
   keep: () => ["keeps all"],
   drop: ({ cards }) => ["drops ", { card: cards[0] }],
   choose: ({ names }) => [`chooses the tokens ${names.map(tokenName).join(", ")}`],
-  token: ({ names, target }, seats) => [`plays the token \u201c${tokenName(names[0])}\u201d`, ...(target === null ? [] : [" on ", { seat: seats[target] }])],
+  token: ({ names, target }, seats) => [
+    `plays the token \u201c${tokenName(names[0])}\u201d`,
+    ...(target === null ? [] : [" on ", { seat: seats[target] }]),
+  ],
   prime: ({ value }) => [`makes the ${value} the Prime Sabacc`],
-  "draw-from": ({ names }) => [`draws from ${names[0].replace("-discard", "'s discards").replace("sand", "Sand").replace("blood", "Blood")}`],
+  "draw-from": ({ names }) => [
+    `draws from ${names[0].replace("-discard", "'s discards").replace("sand", "Sand").replace("blood", "Blood")}`,
+  ],
   discard: ({ cards }) => ["discards ", { card: cards[0] }],
   impostor: ({ cards, value }) => ["gives ", { card: cards[0] }, ` the value ${value}`],
   gain: ({ cards }) => (cards.length === 0 ? ["gains a card"] : ["discards ", { card: cards[0] }, " and gains a card"]),
@@ -78,28 +102,49 @@ export function decisionWords({ move, byClock }, { seats }) {
 export function settlementWords(text, seats) {
   const [, player, rest] = /^p(\d+) (.*)$/.exec(text) ?? [];
   const seat = player === undefined ? undefined : seats[Number(player) - 1];
-  const found = RECORDED.map(([form, words]) => [form.exec(seat === undefined ? text : rest), words]).find(([match]) => match);
+  const found = RECORDED.map(([form, words]) => [form.exec(seat === undefined ? text : rest), words]).find(
+    ([match]) => match,
+  );
   if (!found) return { who: "table", words: [`records \u201c${text}\u201d`] };
   return { who: seat ?? "table", words: found[1](found[0]) };
 }
 
-const potName = (name) => ({ main: "the main pot", credits: "the pot", sabacc: "the Sabacc Pot" })[name] ?? `side pot ${name.slice(5)}`;
+const potName = (name) =>
+  ({ main: "the main pot", credits: "the pot", sabacc: "the Sabacc Pot" })[name] ?? `side pot ${name.slice(5)}`;
 const amount = (text) => ({ amount: BigInt(text) });
 
 const RECORDED = [
   [/^wins (\S+) (\d+)$/, ([, pot, credits]) => [`wins ${potName(pot)}: `, amount(credits)]],
   [/^returned (\d+)$/, ([, credits]) => ["gets back what nobody matched: ", amount(credits)]],
-  [/^pays sabacc (\d+)(?: short (\d+))?$/, ([, credits, short]) => ["pays into the Sabacc Pot: ", amount(credits), ...(short ? [" (short by ", amount(short), ")"] : [])]],
+  [
+    /^pays sabacc (\d+)(?: short (\d+))?$/,
+    ([, credits, short]) => [
+      "pays into the Sabacc Pot: ",
+      amount(credits),
+      ...(short ? [" (short by ", amount(short), ")"] : []),
+    ],
+  ],
   [/^eliminated$/, () => ["is out of chips"]],
-  [/^(\S+) moves sabacc (\d+)$/, ([, pot, credits]) => [`moves ${potName(pot)} into the Sabacc Pot: `, amount(credits)]],
+  [
+    /^(\S+) moves sabacc (\d+)$/,
+    ([, pot, credits]) => [`moves ${potName(pot)} into the Sabacc Pot: `, amount(credits)],
+  ],
   [/^pot carries (\d+)$/, ([, credits]) => ["carries the pot to the next hand: ", amount(credits)]],
   [/^rake (\d+)$/, ([, credits]) => ["takes the house's share: ", amount(credits)]],
 ];
 
 export function faultWords({ at_fault: fault, seats, evidence }) {
-  const who = { 1: "players withheld their random number: ", 2: "the dealer is at fault", 3: "the operator made it void" }[fault] ?? "nobody is named as at fault";
+  const who =
+    { 1: "players withheld their random number: ", 2: "the dealer is at fault", 3: "the operator made it void" }[
+      fault
+    ] ?? "nobody is named as at fault";
   const named = fault === 1 ? seats.flatMap((seat, at) => [at === 0 ? "" : " and ", { seat }]) : [];
-  return ["breaks the hand off, every credit goes back; ", who, ...named, evidence ? ` \u2013 \u201c${evidence}\u201d` : ""];
+  return [
+    "breaks the hand off, every credit goes back; ",
+    who,
+    ...named,
+    evidence ? ` \u2013 \u201c${evidence}\u201d` : "",
+  ];
 }
 
 const RANKS = [
@@ -116,7 +161,10 @@ const RANKS = [
   [/^diff (\d) sum (\d+)$/, ([, diff, sum]) => `difference ${diff}, sum ${sum}`],
   [/^(\d+) in (\d)$/, ([, total, cards]) => `${total} in ${cards} cards`],
   [/^over in (\d)$/, ([, cards]) => `over 11 in ${cards} cards`],
-  [/^off (\d+) suit (\d) total (-?\d+) high (-?\d+)$/, ([, off, suit, total, high]) => `total ${total}, ${off} off the target, ${suit} of the suit, highest ${high}`],
+  [
+    /^off (\d+) suit (\d) total (-?\d+) high (-?\d+)$/,
+    ([, off, suit, total, high]) => `total ${total}, ${off} off the target, ${suit} of the suit, highest ${high}`,
+  ],
 ];
 
 // A rank as people say it.

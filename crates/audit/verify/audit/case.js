@@ -89,5 +89,7 @@ export function exactly(length, bytes, what) {
 // A time in words, in UTC.
 export function timeText(micros) {
   const millis = micros / 1000n;
-  return millis > 8640000000000000n ? `${micros} \u00b5s` : new Date(Number(millis)).toISOString().replace("T", " ").replace("Z", "");
+  return millis > 8640000000000000n
+    ? `${micros} \u00b5s`
+    : new Date(Number(millis)).toISOString().replace("T", " ").replace("Z", "");
 }

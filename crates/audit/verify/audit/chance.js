@@ -9,7 +9,10 @@ export function chanceOfBoth(records, walk) {
   used.forEach(({ operation, result }, at) => {
     const theirs = performed[at];
     hold(theirs, `operation ${at} is in the table's log and not in the dealer's`);
-    hold(same(operation, theirs.operation) && same(result, theirs.result), `the table's and the dealer's logs tell operation ${at} differently`);
+    hold(
+      same(operation, theirs.operation) && same(result, theirs.result),
+      `the table's and the dealer's logs tell operation ${at} differently`,
+    );
   });
   // The dealer is asked first: of a hand in play it may know more, and of an aborted one what was due then.
   if (records.find("HandSettled") || records.aborted) {

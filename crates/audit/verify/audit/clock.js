@@ -40,12 +40,16 @@ export class Clock {
     if (byClock) own.missed += 1;
     else Object.assign(own, { missed: 0, decided: true });
     const used = verb === "leave" ? 0n : atLeastZero(bank - atLeastZero(deadline - at));
-    if (byClock && at < deadline) return `turn ${turn}: the clock decided for seat ${seat} at ${timeText(at)}, before the deadline ${timeText(deadline)}`;
+    if (byClock && at < deadline)
+      return `turn ${turn}: the clock decided for seat ${seat} at ${timeText(at)}, before the deadline ${timeText(deadline)}`;
     if (byClock && taken !== bank) return `turn ${turn}: the clock ran out and the time bank did not`;
     if (!byClock && verb !== "leave" && at > deadline) {
-      this.notes.push(`Turn ${turn}: the decision of seat ${seat} is recorded at ${timeText(at)}, behind its deadline ${timeText(deadline)}.`);
+      this.notes.push(
+        `Turn ${turn}: the decision of seat ${seat} is recorded at ${timeText(at)}, behind its deadline ${timeText(deadline)}.`,
+      );
     }
-    if (taken > used) return `turn ${turn}: ${usedMs} ms of seat ${seat}'s time bank were taken, ${used / 1000n} ms were used`;
+    if (taken > used)
+      return `turn ${turn}: ${usedMs} ms of seat ${seat}'s time bank were taken, ${used / 1000n} ms were used`;
     return null;
   }
 
@@ -54,7 +58,8 @@ export class Clock {
     if (player === null || turn !== this.turn) return `the clock of turn ${turn} is resumed, and is not running`;
     const before = this.deadline(player);
     this.resumed = deadline;
-    if (deadline < before) return `turn ${turn}: the deadline ${timeText(before)} is moved forward to ${timeText(deadline)}`;
+    if (deadline < before)
+      return `turn ${turn}: the deadline ${timeText(before)} is moved forward to ${timeText(deadline)}`;
     const most = plus(plus(plus(at, this.action), this.banks[player]), SLACK);
     return deadline > most ? `turn ${turn}: the resumed clock has more time than a whole one` : null;
   }

@@ -7,11 +7,17 @@ const SETTLEMENT = 5;
 const MOST_SIGNED = (1n << 63n) - 1n;
 
 const ofRules = ({ stacks, sabaccPot, carriedPot, rake }) => ({
-  stacks: stacks.map(BigInt), sabaccPot: BigInt(sabaccPot), carriedPot: BigInt(carriedPot), rake: BigInt(rake),
+  stacks: stacks.map(BigInt),
+  sabaccPot: BigInt(sabaccPot),
+  carriedPot: BigInt(carriedPot),
+  rake: BigInt(rake),
 });
 
 const ofRecord = (settled) => ({
-  stacks: settled.finishing_stacks, sabaccPot: settled.finishing_sabacc_pot, carriedPot: settled.finishing_carried_pot, rake: settled.rake,
+  stacks: settled.finishing_stacks,
+  sabaccPot: settled.finishing_sabacc_pot,
+  carriedPot: settled.finishing_carried_pot,
+  rake: settled.rake,
 });
 
 // The table recorded what the rules make of the hand, line by line.
@@ -23,7 +29,9 @@ export function checkSettlement(records, walk) {
   const { settlement, sabaccPaid, sabaccWon } = walk.end;
   const lines = settled.lines.map(({ text }) => text);
   for (let at = 0; at < Math.max(lines.length, settlement.text.length); at += 1) {
-    const [recorded, ruled] = [lines[at], settlement.text[at]].map((line) => (line === undefined ? "nothing" : `\u201c${line}\u201d`));
+    const [recorded, ruled] = [lines[at], settlement.text[at]].map((line) =>
+      line === undefined ? "nothing" : `\u201c${line}\u201d`,
+    );
     hold(recorded === ruled, () => `line ${at + 1}: on record is ${recorded}, the rules say ${ruled}`);
   }
   const [record, rules] = [ofRecord(settled), ofRules(settlement)];
@@ -46,7 +54,9 @@ function legsOf(opened, after) {
     hold(moved <= MOST_SIGNED && moved >= -MOST_SIGNED - 1n, "a stack is out of range");
     if (moved !== 0n) legs.set(account, moved);
   };
-  opened.roster.forEach(({ player_id: player, stack }, at) => leg(`seat/${table}/${uuid(exactly(16, player, "a player's id"))}`, stack, after.stacks[at]));
+  opened.roster.forEach(({ player_id: player, stack }, at) =>
+    leg(`seat/${table}/${uuid(exactly(16, player, "a player's id"))}`, stack, after.stacks[at]),
+  );
   leg(`pot/${table}/sabacc`, opened.sabacc_pot, after.sabaccPot);
   leg(`pot/${table}/carried`, opened.carried_pot, after.carriedPot);
   leg("house/rake", 0n, after.rake);
@@ -57,7 +67,10 @@ function legsOf(opened, after) {
 export function checkTransfer(records, walk) {
   const opened = records.one("HandOpened").event;
   if (records.aborted) {
-    hold(records.wallet.length === 0 && !records.find("SettlementPosted"), "the hand came to nothing, and credits were moved for it");
+    hold(
+      records.wallet.length === 0 && !records.find("SettlementPosted"),
+      "the hand came to nothing, and credits were moved for it",
+    );
     return;
   }
   const settled = records.one("HandSettled");
@@ -67,8 +80,10 @@ export function checkTransfer(records, walk) {
   hold(transfers.length === 1, "the wallet posted more than one transfer");
   const [{ event: posted, time, position }] = transfers;
   hold(equal(posted.transfer_id, records.handId), "the transfer is not called by the hand's id");
-  const own = posted.kind === SETTLEMENT && equal(posted.table_id, opened.table_id) && equal(posted.hand_id, records.handId);
-  const others = posted.hold_id.length + posted.adjustment_id.length + posted.approved_by.length > 0 || posted.keep_rest;
+  const own =
+    posted.kind === SETTLEMENT && equal(posted.table_id, opened.table_id) && equal(posted.hand_id, records.handId);
+  const others =
+    posted.hold_id.length + posted.adjustment_id.length + posted.approved_by.length > 0 || posted.keep_rest;
   hold(own && !others, "the transfer is not this table's settlement of this hand");
   const found = new Map(posted.legs.map(({ account, amount }) => [account, amount]));
   hold(found.size === posted.legs.length, "an account has two legs");
@@ -78,7 +93,10 @@ export function checkTransfer(records, walk) {
   }
   hold(time + CLOCK_SKEW >= settled.time, "the wallet posted the transfer before the hand was settled");
   const noted = records.one("SettlementPosted").event.position;
-  hold(noted === position, () => `the table names position ${noted} of the wallet's log, the transfer is at ${position}`);
+  hold(
+    noted === position,
+    () => `the table names position ${noted} of the wallet's log, the transfer is at ${position}`,
+  );
 }
 
 const sum = (amounts) => amounts.reduce((all, amount) => all + amount, 0n);
@@ -101,8 +119,12 @@ export function checkConserved(records) {
   }
   const finished = records.one("HandFinished").event;
   const seats = opened.roster.slice(0, stacks.length).map((place, at) => ({ ...place, stack: stacks[at] }));
-  const goesOn = same(finished.seats, seats) && finished.sabacc_pot === sabaccPot && finished.carried_pot === carriedPot &&
-    same(finished.sabacc_paid, settled.sabacc_paid) && finished.sabacc_won === settled.sabacc_won;
+  const goesOn =
+    same(finished.seats, seats) &&
+    finished.sabacc_pot === sabaccPot &&
+    finished.carried_pot === carriedPot &&
+    same(finished.sabacc_paid, settled.sabacc_paid) &&
+    finished.sabacc_won === settled.sabacc_won;
   hold(goesOn, "the table goes on with other credits than the settlement says");
   hold(!finished.aborted, "the table goes on as if the hand had come to nothing, and it was settled");
 }
@@ -110,8 +132,12 @@ export function checkConserved(records) {
 // Every ante and bet is back where it came from.
 function checkGivenBack(records, opened) {
   const finished = records.one("HandFinished").event;
-  const back = same(finished.seats, opened.roster) && finished.sabacc_pot === opened.sabacc_pot && finished.carried_pot === opened.carried_pot &&
-    finished.sabacc_paid.every((paid) => paid === 0n) && !finished.sabacc_won;
+  const back =
+    same(finished.seats, opened.roster) &&
+    finished.sabacc_pot === opened.sabacc_pot &&
+    finished.carried_pot === opened.carried_pot &&
+    finished.sabacc_paid.every((paid) => paid === 0n) &&
+    !finished.sabacc_won;
   hold(back, "the hand came to nothing, and the table goes on with other credits than before it");
   hold(finished.aborted, "the hand came to nothing, and the table goes on as if it had been played");
 }

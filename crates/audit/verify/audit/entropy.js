@@ -29,9 +29,15 @@ export async function entropyOf(records, { context, commitment }) {
     if (place && equal(place.player_id, record.event.player_id)) brought.committed.set(seat, record.event);
   }
   const seats = [...brought.committed.keys()];
-  hold(closed.event.seats.join() === seats.join(), () => `the table closed with the commitments of other seats than ${seats.join(", ") || "none"}`);
+  hold(
+    closed.event.seats.join() === seats.join(),
+    () => `the table closed with the commitments of other seats than ${seats.join(", ") || "none"}`,
+  );
   const everybody = seats.length === opened.roster.length;
-  hold(everybody || closed.time >= opened.entropy_deadline_micros, () => `the commitments were closed at ${timeText(closed.time)}, before the seats' time was over`);
+  hold(
+    everybody || closed.time >= opened.entropy_deadline_micros,
+    () => `the commitments were closed at ${timeText(closed.time)}, before the seats' time was over`,
+  );
   for (const { event } of records.hand.filter(({ name }) => name === "EntropyRevealed")) {
     await takeReveal(brought, event, { context, commitment });
   }
@@ -74,8 +80,15 @@ export function checkGrounds(records, brought) {
     return;
   }
   const silent = [...brought.committed.keys()].filter((seat) => !brought.revealed.has(seat));
-  hold(silent.length > 0 && silent.join() === seats.join(), () => `the hand was burnt for the seats ${seats.join(", ")}, those that withheld are ${silent.join(", ") || "none"}`);
+  hold(
+    silent.length > 0 && silent.join() === seats.join(),
+    () =>
+      `the hand was burnt for the seats ${seats.join(", ")}, those that withheld are ${silent.join(", ") || "none"}`,
+  );
   hold(!records.find("HandSealed"), "the hand was burnt after everybody's entropy was bound");
   const until = brought.closed?.event.deadline_micros;
-  hold(until !== undefined && aborted.time >= until, () => `the hand was burnt at ${timeText(aborted.time)}, before the seats' time to reveal was over`);
+  hold(
+    until !== undefined && aborted.time >= until,
+    () => `the hand was burnt at ${timeText(aborted.time)}, before the seats' time to reveal was over`,
+  );
 }

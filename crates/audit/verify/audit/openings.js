@@ -56,7 +56,8 @@ function checkOpening(card, { audience_seat: audience, reason }, time, endAt) {
     if (card.audience !== audience && card.audience !== 0) return `which the rules deal ${to(card.audience)}`;
     return card.opened ? null : "again, and it had not been opened before";
   }
-  if (card.audience !== audience || (reason === RULE) !== (audience === 0)) return `which the rules deal ${to(card.audience)}`;
+  if (card.audience !== audience || (reason === RULE) !== (audience === 0))
+    return `which the rules deal ${to(card.audience)}`;
   if (card.opened) return "a second time";
   card.opened = true;
   return early(card.since);

@@ -72,12 +72,18 @@ export class Places {
   // A use of chance as the dealer is asked for it.
   ask(due) {
     switch (due.kind) {
-      case "shuffle": return this.shuffle(due.pile, due.add);
-      case "roll": return operationOf(this.index(), "roll", { sides: due.sides });
-      case "pulse": return operationOf(this.index(), "pulse", { ppm: due.ppm });
-      case "pick": return operationOf(this.index(), "pick", { n: due.n });
-      case "sample": return operationOf(this.index(), "sample", { n: due.n, k: due.k });
-      default: throw failed("a deal is no operation of chance");
+      case "shuffle":
+        return this.shuffle(due.pile, due.add);
+      case "roll":
+        return operationOf(this.index(), "roll", { sides: due.sides });
+      case "pulse":
+        return operationOf(this.index(), "pulse", { ppm: due.ppm });
+      case "pick":
+        return operationOf(this.index(), "pick", { n: due.n });
+      case "sample":
+        return operationOf(this.index(), "sample", { n: due.n, k: due.k });
+      default:
+        throw failed("a deal is no operation of chance");
     }
   }
 

@@ -2,7 +2,18 @@
 
 import { equal, same, utf8 } from "../bytes.js";
 import { sha256, verifyEd25519 } from "../digest.js";
-import { ABSENT, REVEALED, WITHHELD, clientCommitment, contextOf, dealerCommitment, handIdOf, handKeys, signedCommitment, transcriptOf } from "../fair.js";
+import {
+  ABSENT,
+  REVEALED,
+  WITHHELD,
+  clientCommitment,
+  contextOf,
+  dealerCommitment,
+  handIdOf,
+  handKeys,
+  signedCommitment,
+  transcriptOf,
+} from "../fair.js";
 import { ZEROS32 } from "../merkle.js";
 import { CLOCK_SKEW, SECOND, Trouble, exactly, hold, missing, timeText } from "./case.js";
 import { checkGrounds, checkRow, entropyOf } from "./entropy.js";
@@ -29,19 +40,31 @@ export async function checkCommitment(records) {
   hold(equal(await handIdOf(table, handNo), records.handId), "the hand has another id than its table and number give");
   hold(same(opened.event.commitment, signed), "the hand was opened with another commitment than the dealer's");
   hold(same(noted.event.commitment, signed), "the table noted another commitment than the dealer's");
-  hold(equal(await sha256(utf8(opened.event.rule_set)), rulesHash), "the dealer committed under another rule set than the hand was opened with");
+  hold(
+    equal(await sha256(utf8(opened.event.rule_set)), rulesHash),
+    "the dealer committed under another rule set than the hand was opened with",
+  );
   hold(noted.position < opened.position, "the table noted the commitment after it had opened the hand");
-  hold(committed.time <= opened.time + CLOCK_SKEW, () => `the dealer committed at ${timeText(committed.time)}, the hand was opened at ${timeText(opened.time)}`);
+  hold(
+    committed.time <= opened.time + CLOCK_SKEW,
+    () => `the dealer committed at ${timeText(committed.time)}, the hand was opened at ${timeText(opened.time)}`,
+  );
   const early = records.table.some(({ name, position }) => name === "EntropyCommitted" && position < noted.position);
   hold(!early, "a seat committed to entropy before the dealer's commitment was on the table's record");
   const { dealerKey } = records;
-  hold(!dealerKey || dealerKey.name === signed.origin, () => `the commitment is bound to ${signed.origin}, which is not the dealer's log`);
+  hold(
+    !dealerKey || dealerKey.name === signed.origin,
+    () => `the commitment is bound to ${signed.origin}, which is not the dealer's log`,
+  );
   exactly(64, signed.signature, "the signature");
   if (!dealerKey) throw missing("the dealer's key cannot be read, so its signature cannot be checked");
   const named = equal((await sha256(dealerKey.key)).subarray(0, 8), signed.key_id);
   hold(named, "the commitment is signed with another key than the dealer's");
   const message = signedCommitment(table, handNo, rulesHash, commitment, signed.key_id);
-  hold(await verifyEd25519(dealerKey.key, message, signed.signature), "the signature under the commitment is not the dealer's");
+  hold(
+    await verifyEd25519(dealerKey.key, message, signed.signature),
+    "the signature under the commitment is not the dealer's",
+  );
 }
 
 // A recorded row as it is bound: its status says what it must have.
@@ -65,7 +88,10 @@ function boundRow(row) {
 
 async function bind({ context, commitment }, rows) {
   const bound = rows.map(boundRow);
-  hold(bound.every(({ seat }, at) => at === 0 || bound[at - 1].seat < seat), "the seats do not ascend");
+  hold(
+    bound.every(({ seat }, at) => at === 0 || bound[at - 1].seat < seat),
+    "the seats do not ascend",
+  );
   for (const { seat, player, status, commitment: own, entropy } of bound) {
     const opens = status !== REVEALED || equal(await clientCommitment(context, commitment, seat, player, entropy), own);
     hold(opens, () => `seat ${seat}'s entropy does not open its commitment`);
@@ -93,20 +119,37 @@ export async function checkTranscript(records) {
 
 async function checkBound(opened, bound, brought, promise) {
   const roster = [...opened.roster].sort((a, b) => a.seat - b.seat);
-  const fits = roster.length === bound.rows.length && roster.every((place, at) => place.seat === bound.rows[at].seat && equal(place.player_id, bound.rows[at].player_id));
+  const fits =
+    roster.length === bound.rows.length &&
+    roster.every((place, at) => place.seat === bound.rows[at].seat && equal(place.player_id, bound.rows[at].player_id));
   hold(fits, "the contributions are not one of each player dealt in, by seat");
-  hold(bound.rows.every(({ status }) => status !== WITHHELD), "a player withheld what he had committed to: this hand must not be played");
-  hold(bound.beacon.length === 0, "the transcript holds a beacon: none is defined, so nobody can check that it was not chosen");
+  hold(
+    bound.rows.every(({ status }) => status !== WITHHELD),
+    "a player withheld what he had committed to: this hand must not be played",
+  );
+  hold(
+    bound.beacon.length === 0,
+    "the transcript holds a beacon: none is defined, so nobody can check that it was not chosen",
+  );
   bound.rows.forEach((row) => checkRow(brought, row));
-  hold(equal(await bind(promise, bound.rows), bound.transcript), "the dealer recorded another transcript than the contributions give");
+  hold(
+    equal(await bind(promise, bound.rows), bound.transcript),
+    "the dealer recorded another transcript than the contributions give",
+  );
 }
 
 export async function checkSeed(records) {
   const opened = records.one("SeedOpened");
   const { context, commitment } = await promiseOf(records.one("SeedCommitted"));
   const seed = exactly(64, opened.event.seed, "the seed");
-  hold(equal(await dealerCommitment(context, seed), commitment), "the opened seed is not the one that the dealer committed to");
-  hold(opened.event.discarded === Boolean(records.aborted), "the dealer opened the seed for another end of the hand than it had");
+  hold(
+    equal(await dealerCommitment(context, seed), commitment),
+    "the opened seed is not the one that the dealer committed to",
+  );
+  hold(
+    opened.event.discarded === Boolean(records.aborted),
+    "the dealer opened the seed for another end of the hand than it had",
+  );
   seedInTime(records, opened.time);
   hold(equal(records.one("HandRevealed").event.seed, seed), "the table recorded another seed than the dealer opened");
 }
@@ -114,16 +157,22 @@ export async function checkSeed(records) {
 function seedInTime(records, seen) {
   const early = (end) => `the dealer opened the seed at ${timeText(seen)}, and ${end}`;
   if (records.aborted) {
-    hold(records.aborted.time <= seen + CLOCK_SKEW, () => early(`the hand was aborted at ${timeText(records.aborted.time)}`));
+    hold(records.aborted.time <= seen + CLOCK_SKEW, () =>
+      early(`the hand was aborted at ${timeText(records.aborted.time)}`),
+    );
     return;
   }
   const settled = records.find("HandSettled");
   hold(settled, "the seed was opened, and no end of the hand is on record before it");
   const delay = BigInt(records.one("HandOpened").event.reveal_delay_seconds) * SECOND;
-  hold(settled.time + delay <= seen + CLOCK_SKEW, () => early(`the hand was settled at ${timeText(settled.time)}, the seed to stay hidden for ${delay / SECOND} seconds`));
+  hold(settled.time + delay <= seen + CLOCK_SKEW, () =>
+    early(`the hand was settled at ${timeText(settled.time)}, the seed to stay hidden for ${delay / SECOND} seconds`),
+  );
   const posted = records.find("SettlementPosted");
   if (delay > 0n || !records.hasEntropy || !posted) return;
-  hold(seen <= posted.time + CLOCK_SKEW, () => early(`the settlement was posted at ${timeText(posted.time)}, before it`));
+  hold(seen <= posted.time + CLOCK_SKEW, () =>
+    early(`the settlement was posted at ${timeText(posted.time)}, before it`),
+  );
 }
 
 // The keys of all chance: of whichever opened seed keeps the promise and whichever contributions give a recorded
@@ -134,7 +183,8 @@ export async function keysOf(records) {
   if (seeds.length === 0) throw missing("the seed is not open yet");
   let seed = null;
   for (const one of seeds) {
-    if (!seed && one.length === 64 && equal(await dealerCommitment(promise.context, one), promise.commitment)) seed = one;
+    if (!seed && one.length === 64 && equal(await dealerCommitment(promise.context, one), promise.commitment))
+      seed = one;
   }
   if (!seed) throw missing("no seed was opened that the dealer had committed to");
   const sealings = ["SeedSealed", "HandSealed"].map((name) => records.find(name)?.event).filter(Boolean);
@@ -150,4 +200,3 @@ export async function keysOf(records) {
   }
   throw missing("no recorded contributions of the seats give a recorded transcript");
 }
-

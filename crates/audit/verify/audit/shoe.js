@@ -15,7 +15,10 @@ export class Shoe {
   async perform({ index, kind, [kind]: body }) {
     const result = (values, root = EMPTY) => ({ index, values, root });
     if (kind === "shuffle") {
-      const input = body.cards.length > 0 ? body.cards.map((place) => this.face(place)) : Array.from({ length: body.fresh }, (_, at) => body.first_fresh + at);
+      const input =
+        body.cards.length > 0
+          ? body.cards.map((place) => this.face(place))
+          : Array.from({ length: body.fresh }, (_, at) => body.first_fresh + at);
       hold(input.length > 0 && !input.includes(null), "a shuffle of cards that are not there");
       const cards = await shuffle(this.keys, index, body.pile, input);
       const { root, salts } = await deckOf(this.keys, index, cards);

@@ -7,7 +7,8 @@ import { exactly, failed, hold, missing } from "./case.js";
 const RECOVERY = 4;
 
 export function checkStreams(records) {
-  if (records.hand.length === 0 || records.dealer.length === 0) throw missing("the table's or the dealer's stream of the hand is not here");
+  if (records.hand.length === 0 || records.dealer.length === 0)
+    throw missing("the table's or the dealer's stream of the hand is not here");
   whole("the table's log", records.handId, records.hand);
   whole("the dealer's log", records.handId, records.dealer);
   const table = exactly(16, records.one("HandOpened").event.table_id, "the hand's table");
@@ -23,8 +24,14 @@ function whole(log, stream, list) {
   part(log, stream, list);
   let previous = ZEROS32;
   list.forEach((record, at) => {
-    hold(record.version === BigInt(at + 1), () => `${log}, position ${record.position}: version ${record.version} of the stream where ${at + 1} belongs`);
-    hold(equal(record.previous, previous), () => `${log}, position ${record.position}: the record does not name the one before it`);
+    hold(
+      record.version === BigInt(at + 1),
+      () => `${log}, position ${record.position}: version ${record.version} of the stream where ${at + 1} belongs`,
+    );
+    hold(
+      equal(record.previous, previous),
+      () => `${log}, position ${record.position}: the record does not name the one before it`,
+    );
     previous = record.chain;
   });
 }
@@ -38,7 +45,10 @@ function part(log, stream, list) {
     const before = list[at - 1];
     const ascends = before.position < record.position && before.version < record.version && before.time <= record.time;
     hold(ascends, () => `${where}: the record is out of order`);
-    hold(before.version + 1n !== record.version || equal(before.chain, record.previous), () => `${where}: the record does not name the one before it`);
+    hold(
+      before.version + 1n !== record.version || equal(before.chain, record.previous),
+      () => `${where}: the record does not name the one before it`,
+    );
   });
 }
 
@@ -100,7 +110,8 @@ function tableOfThisHand(records) {
   const over = records.aborted ?? records.find("HandSettled");
   const counts = { HandStarted: 0, HandFinished: 0 };
   for (const { position, name, event, time } of records.table) {
-    let fits = ["HandCommitted", "EntropyCommitted", "HandStarted", "HandFinished"].includes(name) && event.hand_no === handNo;
+    let fits =
+      ["HandCommitted", "EntropyCommitted", "HandStarted", "HandFinished"].includes(name) && event.hand_no === handNo;
     if (fits && name in counts) {
       counts[name] += 1;
       fits = equal(event.hand_id, records.handId) && counts[name] === 1;

@@ -33,7 +33,8 @@ function stopping(check, act) {
   try {
     return act();
   } catch (error) {
-    if (error instanceof Trouble || error instanceof Refused || error instanceof BadRules) throw new Stop(check, error.message);
+    if (error instanceof Trouble || error instanceof Refused || error instanceof BadRules)
+      throw new Stop(check, error.message);
     throw error;
   }
 }
@@ -128,10 +129,19 @@ export class Walk {
 
   open({ event, time }) {
     const rules = readRules(event.rule_set);
-    hold(event.roster.every(({ seat }) => seat >= 1 && seat <= SEATS), "a seat's number is out of range");
+    hold(
+      event.roster.every(({ seat }) => seat >= 1 && seat <= SEATS),
+      "a seat's number is out of range",
+    );
     this.seats = event.roster.map(({ seat }) => seat);
     const [sabaccPot, carriedPot] = [credits(event.sabacc_pot), credits(event.carried_pot)];
-    this.hand = new Hand({ rules, seats: this.seats, stacks: event.roster.map(({ stack }) => credits(stack)), sabaccPot, carriedPot });
+    this.hand = new Hand({
+      rules,
+      seats: this.seats,
+      stacks: event.roster.map(({ stack }) => credits(stack)),
+      sabaccPot,
+      carriedPot,
+    });
     this.deck = rules.deck;
     const when = rules.sabacc_ante_when === "when_empty" && sabaccPot > 0;
     this.ante = when ? 0 : (rules.sabacc_ante ?? 0);
@@ -206,7 +216,11 @@ export class Walk {
     hold(seat === this.seatOf(due.to), "cards for another seat");
     const { restocks, places } = this.takeLayout(due, cards.length);
     hold(restocks.length === 0, "cards before the restock they need");
-    hold(places.length === cards.length && places.every(({ op, position }, at) => cards[at].op === op && cards[at].position === position), "a deal of other cards than the top of the pile");
+    hold(
+      places.length === cards.length &&
+        places.every(({ op, position }, at) => cards[at].op === op && cards[at].position === position),
+      "a deal of other cards than the top of the pile",
+    );
     const faces = places.map((place) => this.shoe.face(place));
     hold(!faces.includes(null), "a card that no shuffle put there");
     const open = due.shown;
@@ -249,9 +263,13 @@ export class Walk {
     const player = this.seats.indexOf(event.seat);
     hold(player >= 0, "a decision of a seat that is not in the hand");
     const move = this.hand.decide(player, this.moveOf(event));
-    if (event.turn !== this.clock.turn) this.trouble("decisions", `the decision of turn ${this.clock.turn} is recorded as turn ${event.turn}`);
+    if (event.turn !== this.clock.turn)
+      this.trouble("decisions", `the decision of turn ${this.clock.turn} is recorded as turn ${event.turn}`);
     if (event.by_clock && !(decision.player === player && sameMove(fallback, move))) {
-      this.trouble("decisions", `turn ${this.clock.turn}: the clock decided for seat ${event.seat} what is not the default`);
+      this.trouble(
+        "decisions",
+        `turn ${this.clock.turn}: the clock decided for seat ${event.seat} what is not the default`,
+      );
     }
     this.checkNamed(event, move);
     const wrong = this.clock.decided(player, move.verb, event, time);
@@ -271,7 +289,13 @@ export class Walk {
     hold(!named.includes(null), "a decision names a card that has no known place");
     const target = move.target_seat === 0 ? null : this.seats.indexOf(move.target_seat);
     hold(target === null || target >= 0, "nobody in this hand has the targeted seat");
-    const made = makeMove(verb, { cards: named, amount: credits(move.amount), names: move.names, target, value: move.value });
+    const made = makeMove(verb, {
+      cards: named,
+      amount: credits(move.amount),
+      names: move.names,
+      target,
+      value: move.value,
+    });
     hold(verb !== "leave" || sameMove(made, makeMove("leave")), "leaving names nothing");
     return made;
   }
@@ -282,10 +306,17 @@ export class Walk {
     const fits = (card, at) => {
       const place = this.places.of(meant.cards[at]);
       const same = place && place.op === card.op && place.position === card.position;
-      return same && card.card === (open ? this.deck.code(meant.cards[at]) : "") && this.proves(card.salt, open ? this.shoe.saltOf(place) : EMPTY);
+      return (
+        same &&
+        card.card === (open ? this.deck.code(meant.cards[at]) : "") &&
+        this.proves(card.salt, open ? this.shoe.saltOf(place) : EMPTY)
+      );
     };
     if (move.cards.length === 0 && cards.length === meant.cards.length && cards.every(fits)) return;
-    this.trouble("cards", `turn ${this.clock.turn}: the cards of the decision are not written as they lie, or one that is hidden is written down`);
+    this.trouble(
+      "cards",
+      `turn ${this.clock.turn}: the cards of the decision are not written as they lie, or one that is hidden is written down`,
+    );
   }
 
   evolved(time) {
@@ -298,19 +329,24 @@ export class Walk {
     const sabaccWon = settlement.lines.some(({ kind, pot }) => kind === "wins" && pot === "sabacc");
     const sabaccPaid = this.seats.map(() => (sabaccWon ? 0 : this.ante));
     // What a winner took is nobody's any more.
-    for (const { kind, player, amount } of settlement.lines) if (kind === "pays" && !sabaccWon) sabaccPaid[player] += amount;
+    for (const { kind, player, amount } of settlement.lines)
+      if (kind === "pays" && !sabaccWon) sabaccPaid[player] += amount;
     const shown = new Map(settlement.shown.map((player) => [this.seats[player], settlement.hands[player].cards]));
     return { settlement, sabaccPaid, sabaccWon, shown, at };
   }
 
   // Who shows, shows all of his hand and nothing else.
   checkShown(seats) {
-    const line = (place, code) => `${String(place.op).padStart(10, "0")}:${String(place.position).padStart(10, "0")} ${code}`;
+    const line = (place, code) =>
+      `${String(place.op).padStart(10, "0")}:${String(place.position).padStart(10, "0")} ${code}`;
     for (const seat of new Set(seats)) {
       const expected = this.end?.shown.get(seat)?.map((card) => line(this.places.of(card), this.deck.code(card)));
       const own = this.shown.get(seat);
       const proved = own?.every((card) => this.proves(card.salt, this.shoe.saltOf(card)));
-      const all = own?.map((card) => line(card, card.card)).sort().join();
+      const all = own
+        ?.map((card) => line(card, card.card))
+        .sort()
+        .join();
       if (!proved || all !== expected?.sort().join()) {
         this.trouble("cards", `what seat ${seat} shows at the end is not what the rules show of it`);
       }

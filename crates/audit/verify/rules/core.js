@@ -33,7 +33,7 @@ export class Core {
   constructor(rules, setup, piles) {
     this.rules = rules;
     this.deck = rules.deck;
-    this.seats = setup.stacks.map((stack) => ({ stack, paid: 0, cards: [], faceUp: new Set(), extra: [] }));
+    this.seats = setup.stacks.map((stack) => ({ stack, paid: 0, cards: [], faceUp: new Set(), extra: [], last: null }));
     this.everybody = this.seats.map((_, player) => player);
     this.live = new Set(this.everybody);
     this.left = new Set();
@@ -136,7 +136,9 @@ export class Core {
     this.pot += carried;
     this.carried = 0;
     const live = this.inOrder;
-    const levels = [...new Set(live.map((player) => this.seats[player].paid))].filter((paid) => paid > 0).sort(byNumber);
+    const levels = [...new Set(live.map((player) => this.seats[player].paid))]
+      .filter((paid) => paid > 0)
+      .sort(byNumber);
     if (levels.length === 0) return [{ name: "main", amount: this.pot, players: live }];
     const upTo = (level) => this.seats.reduce((sum, seat) => sum + Math.min(seat.paid, level), 0);
     return levels.map((level, at) => {
@@ -222,7 +224,10 @@ export class Core {
       const from = this.piles[pile];
       const taken = Math.min(count, from.available);
       if (taken === 0) continue;
-      const restock = taken > from.draw.size ? { after: from.draw.size, cards: from.discards.splice(0, from.discards.length - from.stays) } : null;
+      const restock =
+        taken > from.draw.size
+          ? { after: from.draw.size, cards: from.discards.splice(0, from.discards.length - from.stays) }
+          : null;
       parts.push({ pile, count: taken, restock });
     }
     if (parts.length === 0) return [];
@@ -296,13 +301,20 @@ export function compareKeys(a, b) {
 export function lineText(line) {
   const who = line.player === undefined ? "" : `p${line.player + 1}`;
   switch (line.kind) {
-    case "returned": return `${who} returned ${line.amount}`;
-    case "pays": return `${who} pays sabacc ${line.amount}${line.short > 0 ? ` short ${line.short}` : ""}`;
-    case "eliminated": return `${who} eliminated`;
-    case "wins": return `${who} wins ${line.pot} ${line.amount}`;
-    case "moves": return `${line.pot} moves sabacc ${line.amount}`;
-    case "carries": return `pot carries ${line.amount}`;
-    default: return `rake ${line.amount}`;
+    case "returned":
+      return `${who} returned ${line.amount}`;
+    case "pays":
+      return `${who} pays sabacc ${line.amount}${line.short > 0 ? ` short ${line.short}` : ""}`;
+    case "eliminated":
+      return `${who} eliminated`;
+    case "wins":
+      return `${who} wins ${line.pot} ${line.amount}`;
+    case "moves":
+      return `${line.pot} moves sabacc ${line.amount}`;
+    case "carries":
+      return `pot carries ${line.amount}`;
+    default:
+      return `rake ${line.amount}`;
   }
 }
 

@@ -9,7 +9,9 @@ const FULL = 6;
 
 function* play(core, state) {
   core.takeAntes();
-  const [wild, clone] = yield { chance: { kind: "sample", n: core.deck.faces.length, k: 2, purpose: { announce: true } } };
+  const [wild, clone] = yield {
+    chance: { kind: "sample", n: core.deck.faces.length, k: 2, purpose: { announce: true } },
+  };
   state.wild = core.deck.faces[wild];
   state.clone = core.deck.faces[clone];
   yield* core.shuffle(0);
@@ -29,7 +31,8 @@ function* play(core, state) {
 
 function* laps(core) {
   const standing = new Set();
-  const stillIn = () => core.everybody.filter((player) => !standing.has(player) && core.seats[player].cards.length < FULL);
+  const stillIn = () =>
+    core.everybody.filter((player) => !standing.has(player) && core.seats[player].cards.length < FULL);
   for (let lap = stillIn(); lap.length > 0; lap = stillIn()) {
     for (const player of lap) {
       const legal = core.piles[0].available > 0 ? [{ verb: "draw" }, { verb: "stand" }] : [{ verb: "stand" }];
@@ -46,12 +49,14 @@ function worthOf(deck, cards, { wild, clone }) {
   const clones = codes.filter((code) => code === clone).length;
   const plain = codes.filter((code) => code !== clone && code !== wild).map((code) => Number(code[0]));
   let choices = [plain];
-  for (const code of codes) if (code === wild) choices = choices.flatMap((values) => [1, 2, 3, 4, 5, 6].map((value) => [...values, value]));
+  for (const code of codes)
+    if (code === wild) choices = choices.flatMap((values) => [1, 2, 3, 4, 5, 6].map((value) => [...values, value]));
   const totals = new Set();
   for (const values of choices) {
     const sum = values.reduce((all, value) => all + value, 0);
     let sums = [sum];
-    for (let at = 0; at < clones; at += 1) sums = sums.flatMap((one) => (values.length === 0 ? [one] : values.map((value) => one + value)));
+    for (let at = 0; at < clones; at += 1)
+      sums = sums.flatMap((one) => (values.length === 0 ? [one] : values.map((value) => one + value)));
     sums.forEach((one) => totals.add(one));
   }
   const best = Math.max(...[...totals].filter((total) => total <= GOAL));

@@ -24,7 +24,11 @@ function* play(core, state) {
 function* chosenSides(core, sides) {
   for (const player of core.everybody) yield* core.dealToHand(player, 1, "opening");
   for (const player of core.everybody) {
-    const chosen = yield* core.ask(player, [{ verb: "align", names: ["light", "dark"] }], makeMove("align", { names: ["light"] }));
+    const chosen = yield* core.ask(
+      player,
+      [{ verb: "align", names: ["light", "dark"] }],
+      makeMove("align", { names: ["light"] }),
+    );
     [sides[player]] = chosen.names;
   }
 }
@@ -34,7 +38,9 @@ function* nabooSides(core, sides) {
   const aside = [];
   for (const player of core.everybody) {
     const parts = [{ pile: 0, count: null, restock: null }];
-    const cards = yield { chance: { kind: "deal", to: player, parts, shown: true, why: "alignment", until: isFaceS76 } };
+    const cards = yield {
+      chance: { kind: "deal", to: player, parts, shown: true, why: "alignment", until: isFaceS76 },
+    };
     for (const card of cards) core.piles[0].draw.delete(card);
     const face = cards.at(-1);
     core.seats[player].cards.push(face);
@@ -76,7 +82,8 @@ function* showdown(core, player, sides) {
   }
   if (dropped === extra) return;
   const shade = isWhiteS76(extra) ? "light" : "dark";
-  const flips = core.rules.alignment === "naboo" ? isFaceS76(extra) && shade !== sides[player] : before * valueS76(extra) < 0;
+  const flips =
+    core.rules.alignment === "naboo" ? isFaceS76(extra) && shade !== sides[player] : before * valueS76(extra) < 0;
   if (flips) sides[player] = sides[player] === "light" ? "dark" : "light";
 }
 
@@ -112,7 +119,11 @@ function* tieBreak(core, tied, totals) {
 
 function* winnersOf(core, players, totals, kinds) {
   for (const kind of ["idiots-array", "natural"]) {
-    const winners = yield* tieBreak(core, players.filter((player) => kinds[player] === kind), totals);
+    const winners = yield* tieBreak(
+      core,
+      players.filter((player) => kinds[player] === kind),
+      totals,
+    );
     if (winners.length > 0) return winners;
   }
   const of = (side) => players.filter((player) => kinds[player] === side);

@@ -9,5 +9,12 @@ import { SPIKE } from "./spike.js";
 import { SWG } from "./swg.js";
 
 export const GAMES = {
-  coruscant: CORUSCANT, dice: DICE, electronic: ELECTRONIC, eleven: ELEVEN, force: FORCE, kessel: KESSEL, spike: SPIKE, swg: SWG,
+  coruscant: CORUSCANT,
+  dice: DICE,
+  electronic: ELECTRONIC,
+  eleven: ELEVEN,
+  force: FORCE,
+  kessel: KESSEL,
+  spike: SPIKE,
+  swg: SWG,
 };

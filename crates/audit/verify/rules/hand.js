@@ -14,7 +14,10 @@ function checkSetup({ rules, seats, stacks, sabaccPot = 0, carriedPot = 0 }) {
   }
   const falls = seats.filter((seat, at) => seat >= seats[(at + 1) % seats.length]).length;
   if (falls !== 1 || seats.some((seat) => seat < 1)) throw new Refused("seats must ascend, and wrap once at most");
-  for (const [name, pot] of [["sabacc_pot", sabaccPot], ["carried_pot", carriedPot]]) {
+  for (const [name, pot] of [
+    ["sabacc_pot", sabaccPot],
+    ["carried_pot", carriedPot],
+  ]) {
     if (pot > 0 && !rules.variant.pots.includes(name)) throw new Refused(`${rules.variant.title} has no such pot`);
   }
   const sabacc = rules.sabacc_ante_when === "when_empty" && sabaccPot > 0 ? 0 : (rules.sabacc_ante ?? 0);
@@ -56,7 +59,7 @@ export class Hand {
       carriedPot: core.carried,
       rake: core.rake,
       winners: core.winners,
-      hands: core.seats.map((seat, player) => ({ cards: [...seat.cards], rank: core.ranks[player] })),
+      hands: core.seats.map((seat, player) => ({ cards: [...(seat.last ?? seat.cards)], rank: core.ranks[player] })),
       shown: core.everybody.filter((player) => core.shown.has(player)),
     };
   }
@@ -116,7 +119,8 @@ function checkChance(core, due, outcome) {
       }
     }
   } else if (due.kind === "roll") {
-    if (outcome.length !== due.sides.length || !outcome.every((face, at) => whole(face, 1, due.sides[at]))) throw wrong();
+    if (outcome.length !== due.sides.length || !outcome.every((face, at) => whole(face, 1, due.sides[at])))
+      throw wrong();
   } else if (due.kind === "pulse") {
     if (typeof outcome !== "boolean" || (due.ppm === 0 && outcome) || (due.ppm === 1e6 && !outcome)) throw wrong();
   } else if (due.kind === "pick") {
@@ -142,12 +146,18 @@ function firstOfAlike(deck, legal, move) {
 function allows(legal, move) {
   if (legal.verb !== move.verb) return false;
   const [least, most] = legal.count ?? (legal.cards ? [1, 1] : [0, 0]);
-  const cards = move.cards.length >= least && move.cards.length <= most && new Set(move.cards).size === move.cards.length;
+  const cards =
+    move.cards.length >= least && move.cards.length <= most && new Set(move.cards).size === move.cards.length;
   if (!cards || !move.cards.every((card) => legal.cards.includes(card))) return false;
-  if (legal.min === undefined ? move.amount !== 0 : !(move.amount >= legal.min && move.amount <= legal.max)) return false;
+  if (legal.min === undefined ? move.amount !== 0 : !(move.amount >= legal.min && move.amount <= legal.max))
+    return false;
   if (legal.values ? !legal.values.includes(move.value) : move.value !== 0) return false;
   if (legal.targets ? !legal.targets.includes(move.target) : move.target !== null) return false;
   if (!legal.names) return move.names.length === 0;
   const picks = legal.picks ?? 1;
-  return move.names.length === picks && new Set(move.names).size === picks && move.names.every((name) => legal.names.includes(name));
+  return (
+    move.names.length === picks &&
+    new Set(move.names).size === picks &&
+    move.names.every((name) => legal.names.includes(name))
+  );
 }

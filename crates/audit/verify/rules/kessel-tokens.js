@@ -24,10 +24,15 @@ export function* askToken(game, player, { names: [token], target }, turn) {
     }
   } else if (token in TAXES) {
     const audited = token === "general-audit" ? touched.filter((other) => game.standing.has(other)) : touched;
-    for (const other of target === null ? audited : [target]) seats[other].stock -= Math.min(TAXES[token], seats[other].stock);
+    for (const other of target === null ? audited : [target])
+      seats[other].stock -= Math.min(TAXES[token], seats[other].stock);
   } else if (token === "prime-sabacc") {
     const dice = yield { chance: { kind: "roll", sides: [6, 6], purpose: { prime: player } } };
-    const chosen = yield* game.ask(player, () => [{ verb: "prime", values: dice }], () => makeMove("prime", { value: dice[0] }));
+    const chosen = yield* game.ask(
+      player,
+      () => [{ verb: "prime", values: dice }],
+      () => makeMove("prime", { value: dice[0] }),
+    );
     game.fixes.prime = chosen.value;
   } else if (token === "markdown") game.fixes.markdown = true;
   else if (token === "cook-the-books") game.fixes.cook = true;

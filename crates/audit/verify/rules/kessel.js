@@ -2,13 +2,28 @@
 // wherever the game stands: the turn that waits for him ends, and the last one in has won.
 
 import { Pile } from "./core.js";
-import { BLOOD, SAND, bestPairing, costOf, familyOf, isImpostor, rankName, strengthOf, worthOf } from "./kessel-ladder.js";
+import {
+  BLOOD,
+  SAND,
+  bestPairing,
+  costOf,
+  familyOf,
+  isImpostor,
+  rankName,
+  strengthOf,
+  worthOf,
+} from "./kessel-ladder.js";
 import { makeMove } from "./moves.js";
 import { TOKENS } from "./ruleset.js";
 import { askToken } from "./kessel-tokens.js";
 
 const LAPS = 3;
-const SOURCES = { sand: [SAND, false], blood: [BLOOD, false], "sand-discard": [SAND, true], "blood-discard": [BLOOD, true] };
+const SOURCES = {
+  sand: [SAND, false],
+  blood: [BLOOD, false],
+  "sand-discard": [SAND, true],
+  "blood-discard": [BLOOD, true],
+};
 
 // Thrown where the game ends in the middle of something.
 class Won extends Error {}
@@ -50,9 +65,12 @@ class Game {
     const { core } = this;
     core.left.add(player);
     if (!core.live.delete(player)) return;
+    core.seats[player].last = [...core.seats[player].cards];
     core.ranks[player] = "left";
     this.embargoed.delete(player);
     if (core.live.size > 1) return;
+    // His hand is never shown.
+    for (const winner of core.live) core.ranks[winner] = null;
     this.pay([...core.live], false);
     throw new Won();
   }
@@ -108,9 +126,12 @@ class Game {
       for (const player of core.everybody) {
         if (!core.live.has(player)) continue;
         const legal = () => [{ verb: "choose", names: TOKENS, picks: 3 }];
-        yield* this.orGone(this.ask(player, legal, () => makeMove("choose", { names: TOKENS.slice(0, 3) })), (chosen) => {
-          seats[player].tokens = [...chosen.names];
-        });
+        yield* this.orGone(
+          this.ask(player, legal, () => makeMove("choose", { names: TOKENS.slice(0, 3) })),
+          (chosen) => {
+            seats[player].tokens = [...chosen.names];
+          },
+        );
       }
       this.state.drafting = false;
     }
@@ -127,12 +148,29 @@ class Game {
 
   *dealRound() {
     const { core } = this;
-    for (const card of yield* core.deal(null, [[SAND, 1], [BLOOD, 1]], "flip")) core.discard(familyOf(card), card);
+    for (const card of yield* core.deal(
+      null,
+      [
+        [SAND, 1],
+        [BLOOD, 1],
+      ],
+      "flip",
+    ))
+      core.discard(familyOf(card), card);
     for (const player of core.inOrder) yield* this.dealPair(player, "opening");
   }
 
   *dealPair(player, why) {
-    this.core.seats[player].cards.push(...(yield* this.core.deal(player, [[SAND, 1], [BLOOD, 1]], why)));
+    this.core.seats[player].cards.push(
+      ...(yield* this.core.deal(
+        player,
+        [
+          [SAND, 1],
+          [BLOOD, 1],
+        ],
+        why,
+      )),
+    );
   }
 
   // The next round: every card goes back, and the next one still in starts.
@@ -141,7 +179,10 @@ class Game {
     this.starter = this.clockwise(this.starter).find((player) => player !== this.starter) ?? this.starter;
     this.newRound();
     const held = core.seats.flatMap((seat) => seat.cards);
-    const adds = [SAND, BLOOD].map((pile) => [...core.piles[pile].discards.splice(0), ...held.filter((card) => familyOf(card) === pile)]);
+    const adds = [SAND, BLOOD].map((pile) => [
+      ...core.piles[pile].discards.splice(0),
+      ...held.filter((card) => familyOf(card) === pile),
+    ]);
     for (const seat of core.seats) seat.cards = [];
     for (const pile of [SAND, BLOOD]) yield* core.shuffle(pile, adds[pile]);
     core.shown.clear();
@@ -171,11 +212,19 @@ class Game {
   *turn(player, stood) {
     const seat = this.seats[player];
     const turn = { free: false, played: false };
-    let chosen = yield* this.ask(player, () => this.actions(player, turn), () => makeMove("stand"));
+    let chosen = yield* this.ask(
+      player,
+      () => this.actions(player, turn),
+      () => makeMove("stand"),
+    );
     if (chosen.verb === "token") {
       turn.played = true;
       yield* askToken(this, player, chosen, turn);
-      chosen = yield* this.ask(player, () => this.actions(player, turn), () => makeMove("stand"));
+      chosen = yield* this.ask(
+        player,
+        () => this.actions(player, turn),
+        () => makeMove("stand"),
+      );
     }
     if (chosen.verb === "stand") {
       this.standing.add(player);
@@ -189,10 +238,16 @@ class Game {
       seat.pot += 1;
     }
     const { cards } = this.core.seats[player];
-    const [drawn] = fromDiscards ? [this.core.piles[pile].discards.pop()] : yield* this.core.deal(player, [[pile, 1]], "draw");
+    const [drawn] = fromDiscards
+      ? [this.core.piles[pile].discards.pop()]
+      : yield* this.core.deal(player, [[pile, 1]], "draw");
     cards.push(drawn);
-    const legal = () => [{ verb: "discard", cards: this.core.seats[player].cards.filter((card) => familyOf(card) === pile) }];
-    const { cards: [card] } = yield* this.ask(player, legal, () => makeMove("discard", { cards: [drawn] }));
+    const legal = () => [
+      { verb: "discard", cards: this.core.seats[player].cards.filter((card) => familyOf(card) === pile) },
+    ];
+    const {
+      cards: [card],
+    } = yield* this.ask(player, legal, () => makeMove("discard", { cards: [drawn] }));
     this.core.remove(player, card);
     this.core.discard(pile, card);
   }
@@ -214,7 +269,12 @@ class Game {
     const inStand = targets.filter((other) => this.standing.has(other));
     const legal = [];
     for (const token of this.seats[player].tokens) {
-      const at = { "target-tariff": targets, "target-audit": inStand, exhaustion: targets, "direct-transaction": targets }[token];
+      const at = {
+        "target-tariff": targets,
+        "target-audit": inStand,
+        exhaustion: targets,
+        "direct-transaction": targets,
+      }[token];
       if (at) {
         if (at.length > 0) legal.push({ verb: "token", names: [token], targets: at });
         continue;
@@ -261,7 +321,10 @@ class Game {
       const other = impostors.find((one) => one.player === player && one.card !== card);
       const others = other ? (values.has(other.card) ? [values.get(other.card)] : other.dice) : [0];
       const tried = dice.flatMap((value) =>
-        others.map((rest) => [value, strengthOf(this.worth(player, new Map([[card, value], ...(other ? [[other.card, rest]] : [])])), this.fixes)]),
+        others.map((rest) => [
+          value,
+          strengthOf(this.worth(player, new Map([[card, value], ...(other ? [[other.card, rest]] : [])])), this.fixes),
+        ]),
       );
       return makeMove("impostor", { cards: [card], value: bestPairing(tried) });
     };
@@ -287,6 +350,7 @@ class Game {
     for (const player of inside) {
       if (seats[player].stock > 0) continue;
       core.live.delete(player);
+      core.seats[player].last = [...core.seats[player].cards];
       core.line("eliminated", { player });
     }
     const still = core.inOrder;
@@ -294,7 +358,10 @@ class Game {
     else if (still.length === 1) this.pay(still, true);
     else if (this.round >= core.rules.max_rounds) {
       const most = Math.max(...still.map((player) => seats[player].stock));
-      this.pay(still.filter((player) => seats[player].stock === most), true);
+      this.pay(
+        still.filter((player) => seats[player].stock === most),
+        true,
+      );
     } else return false;
     return true;
   }
@@ -309,6 +376,7 @@ function* play(core, state) {
 }
 
 // A draft stays secret; an Impostor's value until all have theirs.
-const hides = (hand, chosen) => chosen.verb === "choose" || (chosen.verb === "impostor" && hand.state.openChoices() > 1);
+const hides = (hand, chosen) =>
+  chosen.verb === "choose" || (chosen.verb === "impostor" && hand.state.openChoices() > 1);
 
 export const KESSEL = { piles: () => [new Pile(0, 22, true), new Pile(22, 44, true)], play, hides };

@@ -4,8 +4,22 @@
 import { C62, K44, P42, S76 } from "../decks.js";
 
 export const TOKENS = [
-  "free-draw", "refund", "extra-refund", "embezzlement", "general-tariff", "target-tariff", "general-audit", "target-audit",
-  "prime-sabacc", "markdown", "cook-the-books", "major-fraud", "embargo", "immunity", "exhaustion", "direct-transaction",
+  "free-draw",
+  "refund",
+  "extra-refund",
+  "embezzlement",
+  "general-tariff",
+  "target-tariff",
+  "general-audit",
+  "target-audit",
+  "prime-sabacc",
+  "markdown",
+  "cook-the-books",
+  "major-fraud",
+  "embargo",
+  "immunity",
+  "exhaustion",
+  "direct-transaction",
 ];
 
 export const MOST = Number.MAX_SAFE_INTEGER;
@@ -15,48 +29,100 @@ export class BadRules extends Error {}
 const BETTING = { min_bet: 0, max_raise: 0, max_round_total: 0 };
 const RAKE = { rake_bps: 0, rake_cap: 0 };
 const SHIFTING = {
-  hand_ante: 5, sabacc_ante: 5, sabacc_ante_when: "every_hand", ...BETTING, ranking: "signed", max_rounds: 12, field: true,
-  holdem: false, bomb_out: "match_pot", bomb_out_amount: 0, fold_penalty: 0, ...RAKE,
+  hand_ante: 5,
+  sabacc_ante: 5,
+  sabacc_ante_when: "every_hand",
+  ...BETTING,
+  ranking: "signed",
+  max_rounds: 12,
+  field: true,
+  holdem: false,
+  bomb_out: "match_pot",
+  bomb_out_amount: 0,
+  fold_penalty: 0,
+  ...RAKE,
 };
 
 // What each variant is: its pack, its seats, its pots, and every field with its default.
 export const VARIANTS = {
   electronic: {
-    title: "Casino sabacc", deck: S76, seats: [2, 8], pots: ["sabacc_pot"],
+    title: "Casino sabacc",
+    deck: S76,
+    seats: [2, 8],
+    pots: ["sabacc_pot"],
     fields: { ...SHIFTING, pot_building_rounds: 4, shift: "pulse", pulse_ppm: 0, declare_totals: false },
     shifts: ["pulse", "none"],
   },
   dice: {
-    title: "Sabacc with dice", deck: S76, seats: [2, 8], pots: ["sabacc_pot"],
+    title: "Sabacc with dice",
+    deck: S76,
+    seats: [2, 8],
+    pots: ["sabacc_pot"],
     fields: { ...SHIFTING, pot_building_rounds: 3, shift: "2d6", shift_number: 1, declare_totals: true },
     shifts: ["2d6", "2d10", "2d12", "1d6", "1d10", "1d12", "none"],
   },
   swg: {
-    title: "Sabacc for SWG", deck: S76, seats: [2, 8], pots: ["sabacc_pot"],
+    title: "Sabacc for SWG",
+    deck: S76,
+    seats: [2, 8],
+    pots: ["sabacc_pot"],
     fields: {
-      hand_ante: 100, sabacc_ante: 1000, sabacc_ante_when: "when_empty", ...BETTING, ranking: "absolute", bomb_out: "match_pot",
-      bomb_out_amount: 0, fold_penalty: 200, draw_phase: true, ...RAKE,
+      hand_ante: 100,
+      sabacc_ante: 1000,
+      sabacc_ante_when: "when_empty",
+      ...BETTING,
+      ranking: "absolute",
+      bomb_out: "match_pot",
+      bomb_out_amount: 0,
+      fold_penalty: 200,
+      draw_phase: true,
+      ...RAKE,
     },
   },
   force: {
-    title: "Force sabacc", deck: S76, seats: [2, 8], pots: ["carried_pot"],
+    title: "Force sabacc",
+    deck: S76,
+    seats: [2, 8],
+    pots: ["carried_pot"],
     fields: { hand_ante: 10, ...BETTING, max_rounds: 8, alignment: "choose", ...RAKE },
   },
   kessel: {
-    title: "Kessel sabacc", deck: K44, seats: [2, 6], pots: [],
+    title: "Kessel sabacc",
+    deck: K44,
+    seats: [2, 6],
+    pots: [],
     fields: { max_rounds: 100, stakes: "lay", chips: 8, tokens: "random", assigned_tokens: [], ...RAKE },
   },
-  eleven: { title: "Eleven", deck: P42, seats: [2, 7], pots: ["carried_pot"], fields: { hand_ante: 10, ...BETTING, ...RAKE } },
+  eleven: {
+    title: "Eleven",
+    deck: P42,
+    seats: [2, 7],
+    pots: ["carried_pot"],
+    fields: { hand_ante: 10, ...BETTING, ...RAKE },
+  },
   spike: {
-    title: "Corellian Spike", deck: C62, seats: [2, 8], pots: ["sabacc_pot"],
+    title: "Corellian Spike",
+    deck: C62,
+    seats: [2, 8],
+    pots: ["sabacc_pot"],
     fields: { preset: "casino", hand_ante: 2, sabacc_ante: 2, sabacc_ante_when: "every_hand", ...BETTING, ...RAKE },
   },
-  coruscant: { title: "Coruscant Shift", deck: C62, seats: [2, 6], pots: [], fields: { hand_ante: 5, ...BETTING, ...RAKE } },
+  coruscant: {
+    title: "Coruscant Shift",
+    deck: C62,
+    seats: [2, 6],
+    pots: [],
+    fields: { hand_ante: 5, ...BETTING, ...RAKE },
+  },
 };
 
 const WORDS = {
-  sabacc_ante_when: ["every_hand", "when_empty"], ranking: ["signed", "absolute"], bomb_out: ["match_pot", "fixed", "none"],
-  alignment: ["choose", "naboo"], stakes: ["lay", "pro", "tournament"], tokens: ["random", "chosen", "assigned"],
+  sabacc_ante_when: ["every_hand", "when_empty"],
+  ranking: ["signed", "absolute"],
+  bomb_out: ["match_pot", "fixed", "none"],
+  alignment: ["choose", "naboo"],
+  stakes: ["lay", "pro", "tournament"],
+  tokens: ["random", "chosen", "assigned"],
   preset: ["casino", "black-spire"],
 };
 
@@ -99,7 +165,8 @@ export function makeRules(id, given) {
   if (sides && !(rules.shift_number >= 1 && rules.shift_number <= Number(sides))) {
     throw new BadRules(`shift_number is not on a die with ${sides} sides`);
   }
-  if (rules.tokens === "assigned" && rules.assigned_tokens.length === 0) throw new BadRules("assigned_tokens names no tokens");
+  if (rules.tokens === "assigned" && rules.assigned_tokens.length === 0)
+    throw new BadRules("assigned_tokens names no tokens");
   return { id, variant, deck: variant.deck, ...rules };
 }
 
@@ -107,7 +174,11 @@ export function makeRules(id, given) {
 export const leastBet = (rules) => Math.max(rules.min_bet || rules.hand_ante || 0, 1);
 
 const written = (value) =>
-  Array.isArray(value) ? `[${value.map((item) => `"${item}"`).join(", ")}]` : typeof value === "string" ? `"${value}"` : String(value);
+  Array.isArray(value)
+    ? `[${value.map((item) => `"${item}"`).join(", ")}]`
+    : typeof value === "string"
+      ? `"${value}"`
+      : String(value);
 
 export function canonicalText(rules) {
   const fields = Object.keys(rules.variant.fields).sort();

@@ -47,7 +47,8 @@ function* turn(core, player) {
     if (core.piles[0].available > 0) legal.push({ verb: "draw" }, { verb: "trade", cards: loose });
     if (core.rules.field) {
       if (locked === null) legal.push({ verb: "lock", cards: loose.filter((card) => card !== unlocked) });
-      if (unlocked === null) legal.push({ verb: "unlock", cards: seat.cards.filter((card) => seat.faceUp.has(card) && card !== locked) });
+      if (unlocked === null)
+        legal.push({ verb: "unlock", cards: seat.cards.filter((card) => seat.faceUp.has(card) && card !== locked) });
     }
     const chosen = yield* core.ask(player, legal, makeMove("stand"));
     const [card] = chosen.cards;
@@ -76,7 +77,8 @@ export function* drawAction(core, player, chosen) {
 // A plain draw, trade or stand.
 export function* askDrawAction(core, player, more = []) {
   const legal = [{ verb: "stand" }, ...more];
-  if (core.piles[0].available > 0) legal.push({ verb: "draw" }, { verb: "trade", cards: [...core.seats[player].cards] });
+  if (core.piles[0].available > 0)
+    legal.push({ verb: "draw" }, { verb: "trade", cards: [...core.seats[player].cards] });
   return yield* core.ask(player, legal, makeMove("stand"));
 }
 

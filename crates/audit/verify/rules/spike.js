@@ -31,7 +31,8 @@ function* action(core, player) {
   const seat = core.seats[player];
   const pile = core.piles[0];
   const legal = [{ verb: "stand" }, { verb: "junk" }];
-  if (pile.available > 0) legal.push({ verb: "gain", cards: [...seat.cards], count: [seat.cards.length < FULL ? 0 : 1, 1] });
+  if (pile.available > 0)
+    legal.push({ verb: "gain", cards: [...seat.cards], count: [seat.cards.length < FULL ? 0 : 1, 1] });
   if (pile.top !== undefined) legal.push({ verb: "swap", cards: [...seat.cards] });
   const chosen = yield* core.ask(player, legal, makeMove("stand"));
   const [card] = chosen.cards;
@@ -94,12 +95,18 @@ function khyron(hand) {
 }
 
 function ruleOfTwo(hand) {
-  const pairs = Object.entries(hand.counts).filter(([, count]) => count >= 2).map(([value]) => Number(value)).sort((a, b) => a - b);
+  const pairs = Object.entries(hand.counts)
+    .filter(([, count]) => count >= 2)
+    .map(([value]) => Number(value))
+    .sort((a, b) => a - b);
   return pairs.length >= 2 ? [-pairs[0], -pairs[1]] : null;
 }
 
 function describe(cards) {
-  const values = cards.map(valueC62).filter((value) => value !== 0).sort((a, b) => a - b);
+  const values = cards
+    .map(valueC62)
+    .filter((value) => value !== 0)
+    .sort((a, b) => a - b);
   const absolute = values.map(Math.abs).sort((a, b) => a - b);
   const [counts, signed] = [{}, {}];
   for (const value of values) {
@@ -116,7 +123,12 @@ function describe(cards) {
     counts,
     signed,
     most: Math.max(0, ...Object.values(counts)),
-    lowestOf: (count) => Math.min(...Object.keys(counts).map(Number).filter((value) => counts[value] >= count)),
+    lowestOf: (count) =>
+      Math.min(
+        ...Object.keys(counts)
+          .map(Number)
+          .filter((value) => counts[value] >= count),
+      ),
     // More cards, then the higher sum of positives, then the higher single positive.
     plain: [cards.length, positives.reduce((sum, value) => sum + value, 0), Math.max(0, ...positives)],
   };
@@ -125,7 +137,11 @@ function describe(cards) {
 export function worthOf(cards) {
   const hand = describe(cards);
   if (hand.total !== 0) {
-    return { rank: "nulrhek", total: hand.total, strength: [-LADDER.length, -Math.abs(hand.total), Math.sign(hand.total), ...hand.plain] };
+    return {
+      rank: "nulrhek",
+      total: hand.total,
+      strength: [-LADDER.length, -Math.abs(hand.total), Math.sign(hand.total), ...hand.plain],
+    };
   }
   for (const [at, [rank, fits]] of LADDER.entries()) {
     const tie = fits(hand);
@@ -141,7 +157,10 @@ function* reveal(core) {
   for (const player of core.everybody) core.ranks[player] = worths[player]?.rank ?? "folded";
   let sabaccTo = [];
   for (const [at, layer] of core.layers().entries()) {
-    const winners = yield* blindCards(core, bestOf(layer.players, (player) => worths[player].strength));
+    const winners = yield* blindCards(
+      core,
+      bestOf(layer.players, (player) => worths[player].strength),
+    );
     core.award(layer, winners);
     if (at === 0) {
       core.winners = winners;

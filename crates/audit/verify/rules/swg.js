@@ -21,7 +21,8 @@ function* play(core, state) {
       bets.act(player, move);
       if (core.endsByFolds()) return;
     }
-    if (core.live.has(player) && core.rules.draw_phase) yield* drawAction(core, player, yield* askDrawAction(core, player));
+    if (core.live.has(player) && core.rules.draw_phase)
+      yield* drawAction(core, player, yield* askDrawAction(core, player));
   }
   core.returnUncalled();
   yield* revealTo23(core, { swg: true });

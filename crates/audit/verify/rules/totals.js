@@ -9,7 +9,10 @@ const isIdiot = (card) => card >= 74;
 
 export function isIdiotsArray(cards) {
   if (cards.length !== 3 || !cards.some(isIdiot)) return false;
-  const values = cards.filter((card) => !isIdiot(card)).map(valueS76).sort();
+  const values = cards
+    .filter((card) => !isIdiot(card))
+    .map(valueS76)
+    .sort();
   return values.join() === "2,3";
 }
 
@@ -34,7 +37,8 @@ export function bestWith(own, pool, ranking) {
     if (worth.strength && (!best.strength || worth.strength[0] > best.strength[0])) best = worth;
   };
   if (own.length <= 3) {
-    for (const extra of subsets(pool, 3 - own.length)) if (isIdiotsArray([...own, ...extra])) better(worthOf([...own, ...extra], ranking));
+    for (const extra of subsets(pool, 3 - own.length))
+      if (isIdiotsArray([...own, ...extra])) better(worthOf([...own, ...extra], ranking));
   }
   let totals = new Set([totalOf(own)]);
   for (const card of pool) totals = new Set([...totals, ...[...totals].map((total) => total + valueS76(card))]);
@@ -53,13 +57,15 @@ function* subsets(cards, size, from = 0) {
 }
 
 // Where all who tied bomb in the demise: the game's own rule says who takes the layer.
-const smallestMiss = (worths) => (players) => bestOf(players, (player) => [-Math.abs(Math.abs(worths[player].total) - 23)]);
+const smallestMiss = (worths) => (players) =>
+  bestOf(players, (player) => [-Math.abs(Math.abs(worths[player].total) - 23)]);
 
 // The reveal of the games to 23 with a Sabacc Pot: penalties, layers, demise, and the Sabacc Pot last.
 export function* revealTo23(core, { swg = false } = {}) {
   const { ranking, bomb_out: kind, bomb_out_amount: fixed, holdem = false } = core.rules;
   const live = core.inOrder;
-  const poolOf = (player) => (holdem ? live.filter((other) => other !== player).flatMap((other) => [...core.seats[other].faceUp]) : []);
+  const poolOf = (player) =>
+    holdem ? live.filter((other) => other !== player).flatMap((other) => [...core.seats[other].faceUp]) : [];
   const worth = (player, more = []) => bestWith([...core.seats[player].cards, ...more], poolOf(player), ranking);
   const worths = core.seats.map((_, player) => (core.live.has(player) ? worth(player) : null));
   for (const player of core.everybody) core.ranks[player] = worths[player]?.rank ?? "folded";

@@ -16,9 +16,19 @@ async function hand() {
   const context = await fair.contextOf("sabacc.example/room1", TABLE, 7, await sha256(utf8("rules")));
   const dealer = await fair.dealerCommitment(context, SEED);
   const rows = [];
-  for (const [seat, player, entropy, status] of [[1, 0xa1, 0x11, 1], [3, 0xa2, 0x22, 1], [4, 0xa3, 0x33, 2]]) {
+  for (const [seat, player, entropy, status] of [
+    [1, 0xa1, 0x11, 1],
+    [3, 0xa2, 0x22, 1],
+    [4, 0xa3, 0x33, 2],
+  ]) {
     const commitment = await fair.clientCommitment(context, dealer, seat, bytes(16, player), bytes(32, entropy));
-    rows.push({ seat, player: bytes(16, player), status, commitment, entropy: status === 1 ? bytes(32, entropy) : bytes(32, 0) });
+    rows.push({
+      seat,
+      player: bytes(16, player),
+      status,
+      commitment,
+      entropy: status === 1 ? bytes(32, entropy) : bytes(32, 0),
+    });
   }
   const transcript = await fair.transcriptOf(context, dealer, rows);
   return { context, dealer, transcript, keys: await fair.handKeys(transcript, SEED) };
@@ -43,7 +53,10 @@ test("operations are the published ones", async () => {
   const { keys } = await hand();
   const cards = await fair.shuffle(keys, 0, 0, [...range(76)]);
   assert.deepEqual(cards.slice(0, 12), [44, 19, 58, 60, 70, 56, 33, 55, 30, 49, 73, 68]);
-  assert.equal(hex((await fair.deckOf(keys, 0, cards)).root), "e5ac9fb5845ab6e4f2f65fdafaf2ea28ad7105e6fd0c822404eff59b169a6ae6");
+  assert.equal(
+    hex((await fair.deckOf(keys, 0, cards)).root),
+    "e5ac9fb5845ab6e4f2f65fdafaf2ea28ad7105e6fd0c822404eff59b169a6ae6",
+  );
   assert.deepEqual(await fair.roll(keys, 1, [6, 6]), [5, 3]);
   assert.equal(await fair.pulse(keys, 2, 100000), 0);
   assert.equal(await fair.pick(keys, 3, 4), 3);
@@ -60,7 +73,12 @@ test("signatures are checked strictly", async () => {
   const message = utf8("what is signed");
   const signature = new Uint8Array(await crypto.subtle.sign({ name: "Ed25519" }, pair.privateKey, message));
   assert.equal(await verifyEd25519(key, message, signature), true);
-  for (const [at, bit] of [[0, 1], [31, 128], [32, 1], [63, 16]]) {
+  for (const [at, bit] of [
+    [0, 1],
+    [31, 128],
+    [32, 1],
+    [63, 16],
+  ]) {
     const wrong = signature.slice();
     wrong[at] ^= bit;
     assert.equal(await verifyEd25519(key, message, wrong), false, `byte ${at}`);

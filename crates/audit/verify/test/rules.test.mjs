@@ -21,11 +21,22 @@ export function checkHand(file) {
   assert.deepEqual(settlement.stacks, file.finishing_stacks);
   assert.equal(settlement.sabaccPot, file.finishing_sabacc_pot ?? 0);
   assert.equal(settlement.carriedPot, file.finishing_carried_pot ?? 0);
-  if (file._winners) assert.deepEqual(settlement.winners.map((player) => `p${player + 1}`), file._winners);
-  if (file._ranks) assert.deepEqual(settlement.hands.map(({ rank }) => rank ?? "null"), file._ranks);
+  if (file._winners)
+    assert.deepEqual(
+      settlement.winners.map((player) => `p${player + 1}`),
+      file._winners,
+    );
+  if (file._ranks)
+    assert.deepEqual(
+      settlement.hands.map(({ rank }) => rank ?? "null"),
+      file._ranks,
+    );
 }
 
-const filesOf = (variant) => readdirSync(new URL(`${variant}/`, GOLDEN)).filter((name) => name.endsWith(".shh")).sort();
+const filesOf = (variant) =>
+  readdirSync(new URL(`${variant}/`, GOLDEN))
+    .filter((name) => name.endsWith(".shh"))
+    .sort();
 
 let files = 0;
 for (const variant of Object.keys(VARIANTS)) {

@@ -6,7 +6,13 @@ const SILVER = ["circle", "circle", "triangle", "triangle", "square", "square"];
 
 export function replay(api, file) {
   const rules = api.makeRules(file.variant, file.ruleset ?? {});
-  const setup = { rules, seats: file.seats, stacks: file.starting_stacks, sabaccPot: file.sabacc_pot, carriedPot: file.carried_pot };
+  const setup = {
+    rules,
+    seats: file.seats,
+    stacks: file.starting_stacks,
+    sabaccPot: file.sabacc_pot,
+    carriedPot: file.carried_pot,
+  };
   const hand = new api.Hand(setup);
   const total = sum(hand);
   file.actions.forEach((line, at) => {
@@ -22,7 +28,8 @@ export function replay(api, file) {
   return hand;
 }
 
-const sum = ({ core }) => core.seats.reduce((all, seat) => all + seat.stack, core.pot + core.sabacc + core.carried + core.rake);
+const sum = ({ core }) =>
+  core.seats.reduce((all, seat) => all + seat.stack, core.pot + core.sabacc + core.carried + core.rake);
 
 function shuffles(hand) {
   while (hand.due?.kind === "shuffle") hand.chance(null);
@@ -36,7 +43,8 @@ function apply(api, hand, [actor, verb, ...words], clock) {
   const player = playerOf(actor);
   const move = moveOf(api, hand, player, verb, words);
   const meant = hand.decide(player, move);
-  if (clock && !api.sameMove(meant, hand.decide(player, hand.decision.fallback))) throw new Error("this is not the default");
+  if (clock && !api.sameMove(meant, hand.decide(player, hand.decision.fallback)))
+    throw new Error("this is not the default");
   hand.take(player, meant);
 }
 
@@ -69,7 +77,8 @@ function chance(api, hand, verb, words) {
     if (due.purpose.target) return hand.chance([GOLD.indexOf(words[0]) + 1, SILVER.indexOf(words[1]) + 1]);
     if (due.purpose.impostor !== undefined) {
       const [player, code] = words.splice(0, 2);
-      if (playerOf(player) !== due.purpose.impostor || core.deck.code(due.purpose.card) !== code) throw new Error("another Impostor rolls");
+      if (playerOf(player) !== due.purpose.impostor || core.deck.code(due.purpose.card) !== code)
+        throw new Error("another Impostor rolls");
     }
     return hand.chance(words.map(Number));
   }

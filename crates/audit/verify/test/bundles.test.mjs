@@ -1,0 +1,103 @@
+// Every golden bundle gives exactly its verdicts, and no byte of a bundle can be another.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+
+import { build } from "../build.mjs";
+import { BUNDLES, CHECKS, PAGE, audit, bytesOf, parseBundle, parseKeys, reportOn, storyOf, trusted } from "./built.mjs";
+
+const names = readdirSync(BUNDLES)
+  .filter((name) => name.endsWith(".sabacc"))
+  .sort();
+const verdicts = ({ hand_id: handId, passed, checks }) => ({
+  handId,
+  passed,
+  checks: checks.map(({ check, verdict }) => `${check} ${verdict}`),
+});
+const expectedOf = (name) => JSON.parse(readFileSync(new URL(name.replace(/sabacc$/, "json"), BUNDLES), "utf8"));
+// Those that pass, the smallest first.
+const good = names.filter((name) => expectedOf(name).passed).sort((a, b) => bytesOf(a).length - bytesOf(b).length);
+
+test("the page is what its sources make", () => assert.equal(readFileSync(PAGE, "utf8"), build()));
+
+test("there are golden bundles of every game, and of every check a broken one", () => {
+  for (const game of ["coruscant", "dice", "electronic", "eleven", "force", "kessel", "spike", "swg"]) {
+    assert.ok(
+      names.some((name) => name.startsWith(game)),
+      game,
+    );
+  }
+  for (const [check] of CHECKS)
+    assert.ok(
+      names.some((name) => name.startsWith(`${check}-`)),
+      check,
+    );
+});
+
+// Every line has somebody who does something, and of a good hand none is lost.
+function checkStory(lines, passed) {
+  for (const { who, words } of lines) {
+    assert.ok((typeof who === "number" || ["table", "dealer", "wallet"].includes(who)) && words.length > 0);
+    assert.ok(!passed || !words.some((word) => typeof word === "string" && word.includes("could not be replayed")));
+  }
+}
+
+for (const name of names) {
+  test(name, async () => {
+    const { records, walk, report } = await audit(await parseBundle(bytesOf(name)), await trusted());
+    assert.deepEqual(verdicts(report), verdicts(expectedOf(name)));
+    for (const { verdict, why } of report.checks) assert.equal(verdict === "passed", why === undefined);
+    const lines = storyOf(records, walk);
+    assert.ok(lines.length >= records.hand.length + records.dealer.length);
+    checkStory(lines, report.passed);
+  });
+}
+
+test("without keys nothing passes, and with others nothing does", async () => {
+  const told = await reportOn(bytesOf(good[0]), []);
+  assert.deepEqual(
+    told.checks.filter(({ verdict }) => verdict !== "passed").map(({ check, verdict }) => `${check} ${verdict}`),
+    ["keys not_possible"],
+  );
+  const [one, two] = await trusted();
+  const partly = await reportOn(bytesOf(good[0]), [one, two]);
+  assert.deepEqual(
+    partly.checks.filter(({ verdict }) => verdict !== "passed").map(({ check, verdict }) => `${check} ${verdict}`),
+    ["keys failed"],
+  );
+  await assert.rejects(parseKeys("specimen.example/table+00000000+AW56HN0psLeP0Tr0xVmP7/TvKpcWbjym8uT7/M2AUFvx"));
+});
+
+// Of one small bundle that passes, every byte changed twice.
+test("no byte of a bundle can be another", { timeout: 600000 }, async () => {
+  const keys = await trusted();
+  const bytes = bytesOf(good[0]);
+  for (let at = 0; at < bytes.length; at += 1) {
+    for (const bits of [1, 0x80]) {
+      bytes[at] ^= bits;
+      const report = await reportOn(bytes, keys);
+      assert.ok(!report?.passed, `byte ${at} of ${bytes.length}, bits ${bits}`);
+      bytes[at] ^= bits;
+    }
+  }
+  assert.ok((await reportOn(bytes, keys)).passed);
+});
+
+// The sum over the contents is right again: what is found then is found by what the contents say.
+test("no byte of the contents can be another, with the sum made right", { timeout: 600000 }, async () => {
+  const keys = await trusted();
+  const name = good.find((one) => one.endsWith("-short.sabacc"));
+  const bytes = bytesOf(name);
+  // The outer message: tag, length of two or three bytes, contents, tag, length, sum.
+  const from = 1 + bytes.slice(1).findIndex((byte) => byte < 128) + 1;
+  const to = bytes.length - 34;
+  assert.ok((await reportOn(bytes, keys)).passed);
+  for (let at = from; at < to; at += 7) {
+    const changed = bytes.slice();
+    changed[at] ^= 1;
+    changed.set(new Uint8Array(await crypto.subtle.digest("SHA-256", changed.slice(from, to))), bytes.length - 32);
+    const report = await reportOn(changed, keys);
+    assert.ok(!report?.passed, `byte ${at} of ${name}`);
+  }
+});
