@@ -20,6 +20,9 @@ use crate::notary::Notary;
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// What the paths of all logs' files begin with.
+pub const LOGS: &str = "/log/";
+
 /// What never changes.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -37,7 +40,7 @@ impl Files {
     /// Under `/log/<name>/`.
     #[must_use]
     pub fn new(notary: Notary, name: &str) -> Files {
-        Files { notary, root: format!("/log/{name}/") }
+        Files { notary, root: format!("{LOGS}{name}/") }
     }
 
     async fn answer(&self, method: &Method, path: &str) -> Response<Body> {

@@ -32,6 +32,7 @@ mod trees;
 pub mod witness;
 
 pub use fault::Fault;
-pub use files::Files;
+pub use files::{Files, LOGS};
 pub use memory::Memory;
+pub use merkle::note::KeyError;
 pub use notary::{Notary, Parts, Shown, Standing};

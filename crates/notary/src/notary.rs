@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::config::LogIdentity;
+use chassis::config::{LogIdentity, LogWitnesses, ServiceConfig};
+use chassis::fetch::Fetch;
 use chassis::serve::Health;
 use eventlog::{Log, Reader, Shelf};
 use merkle::note::{KeyError, KeyName, LogKey, Note, Signature, VerifierKey};
@@ -16,6 +17,7 @@ use crate::fault::{Fault, Trouble};
 use crate::follow::Follower;
 use crate::memory::Memory;
 use crate::trees::Trees;
+use crate::witness::{Invited, invite};
 
 /// How long somebody waits for a signature over what was acknowledged just now.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -99,6 +101,29 @@ impl Notary {
             hurried: Notify::new(),
         };
         Ok(Notary { desk: Arc::new(desk) })
+    }
+
+    /// The notary that a service's settings describe, with its witnesses; nothing where they say
+    /// nothing of a log.
+    ///
+    /// # Errors
+    /// The origin is no name of a key.
+    pub fn of_service(
+        shelf: Arc<dyn Shelf>,
+        log: &str,
+        config: &ServiceConfig,
+    ) -> Result<Option<Notary>, KeyError> {
+        let Some(identity) = config.log.clone() else { return Ok(None) };
+        let LogWitnesses { witnesses, memory } = config.log_witnesses.clone();
+        let memory = memory.map(Memory::new);
+        let notary = Notary::new(Parts { shelf, log: log.into(), identity, memory })?;
+        if !witnesses.is_empty() {
+            let fetch = Arc::new(Fetch::new());
+            for (url, key) in witnesses {
+                invite(&notary, Invited { url, key }, Arc::clone(&fetch));
+            }
+        }
+        Ok(Some(notary))
     }
 
     /// Follows a log from now on, until it is no longer owned here. It takes no handle of the log, so

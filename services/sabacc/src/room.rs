@@ -104,10 +104,11 @@ impl Room {
         let (to_dealer, to_wallet, to_table) = (uri(&dealer), uri(&wallet), uri(&table));
 
         let service = self.config(Service::Dealer, Some(dealer_url))?;
+        let seed_keys = self.folder.seed_keys()?;
         let dealer_config = sabacc_dealer::shell::Config {
             service,
-            seed_key: self.folder.seed_key()?,
-            seed_keys_previous: Vec::new(),
+            seed_key: seed_keys.current,
+            seed_keys_previous: seed_keys.previous,
             hands: 10_000,
         };
         self.spawn("dealer", |drain| async move {
@@ -118,7 +119,7 @@ impl Room {
             Ok(sabacc_wallet::shell::run(config, (wallet, drain), true).await?)
         });
         let mut config = self.config(Service::Table, Some(table_url))?;
-        config.peers.dealer = to_dealer;
+        config.peers.dealer = to_dealer.clone();
         config.peers.wallet = to_wallet.clone();
         config.auth.signing = Some(self.issuer.clone());
         self.spawn("table", |drain| async move {
@@ -126,7 +127,10 @@ impl Room {
         });
         let mut config = self.config(Service::Gateway, None)?;
         config.peers.table = to_table;
+        config.peers.dealer = to_dealer;
         config.peers.wallet = to_wallet;
+        // It reads the logs for auditors in its own name.
+        config.auth.signing = Some(self.issuer.clone());
         self.spawn("gateway", |drain| async move {
             Ok(sabacc_gateway::run(config, public, drain).await?)
         });
@@ -143,7 +147,10 @@ impl Room {
         let mut config = ServiceConfig::parse(service, Source::from_process(None)?)?;
         config.log = match service {
             Service::Gateway => None,
-            Service::Table | Service::Dealer | Service::Wallet => Some(self.folder.log(service)?),
+            Service::Table | Service::Dealer | Service::Wallet => {
+                config.log_witnesses.memory = Some(self.folder.checkpoint(service)?);
+                Some(self.folder.log(service)?)
+            }
         };
         config.database_url = database_url.map(Secret::new);
         config.auth.issuers = vec![IssuerKey::trusted(self.issuer.public_key())];

@@ -1,4 +1,5 @@
-//! `sabacc watch`: a table in the terminal, as everybody may see it.
+//! `sabacc watch`: a table in the terminal, as everybody may see it, and whether its chance is what it
+//! says.
 
 use std::path::PathBuf;
 
@@ -6,11 +7,11 @@ use anyhow::Context as _;
 use chassis::auth::Role;
 use chassis::postgres::{Environment, default_data_dir};
 use clap::Args;
-use client::{Client, Seen, TableState};
+use client::{Client, Seen, TableState, Trust};
 use primitives::TableId;
 
 use crate::folder::Folder;
-use crate::{room, say};
+use crate::{keys, room, say};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -23,6 +24,10 @@ pub(crate) struct Options {
     /// A token, where the issuer is not that of the data folder.
     #[arg(long, env = "SABACC_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    /// The public keys of the room's logs, one verifier key a line, where they are not those of the
+    /// data folder.
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
 }
 
 pub(crate) async fn run(
@@ -30,9 +35,19 @@ pub(crate) async fn run(
     json: bool,
     options: Options,
 ) -> anyhow::Result<bool> {
-    let Options { table, server, token } = options;
+    let Options { table, server, token, keys } = options;
     let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
     let folder = || Folder::open(&path);
+    let trust = match (&keys, &server) {
+        (Some(file), _) => {
+            let text = std::fs::read_to_string(file);
+            let text = text.with_context(|| format!("{} cannot be read", file.display()))?;
+            Trust::parse(&text).with_context(|| format!("{} cannot be used", file.display()))?
+        }
+        (None, None) => keys::trust(&folder()?)?,
+        // Somebody else's room: only signatures go unchecked.
+        (None, Some(_)) => Trust::default(),
+    };
     let server = match server {
         Some(server) => server,
         None => {
@@ -49,11 +64,16 @@ pub(crate) async fn run(
         Some(token) => token,
         None => room::token(&folder()?.issuer()?, Role::Auditor, "watch"),
     };
-    let client = Client::connect(&server, token)?;
+    let client = Client::connect(&server, token)?.trusting(trust);
     let table = find(&client, &table).await?;
     let mut watch = client.watch(table);
-    let mut state = TableState::new(None);
+    let (mut state, mut chance) = (TableState::new(None), client.chance(table, None));
+    let mut trusted = true;
     while let Some(seen) = watch.next().await? {
+        if let Err(found) = chance.see(&seen) {
+            trusted = false;
+            say::error(&found.to_string());
+        }
         state.apply(&seen);
         match &seen {
             Seen::Snapshot(view) if json => say::line(
@@ -83,7 +103,7 @@ pub(crate) async fn run(
         }
     }
     say::line("the table is closed");
-    Ok(true)
+    Ok(trusted)
 }
 
 /// The table that somebody means.

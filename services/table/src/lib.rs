@@ -14,17 +14,23 @@
 //! - [`updates`] and [`publish`] tell viewers what each may see.
 //! - [`house`] has all tables of a log, [`api`] is their gRPC face, [`shell`] a process around them.
 
+pub mod abort;
 pub mod actor;
 pub mod api;
 pub mod debt;
 pub mod deeds;
+pub mod entropy;
 pub mod house;
 pub mod pay;
 pub mod peers;
 pub mod plan;
 pub mod play;
+pub mod proof;
 pub mod publish;
+pub mod receipt;
 pub mod recovery;
+#[cfg(test)]
+mod rehearsal;
 pub mod settle;
 pub mod shell;
 pub mod state;

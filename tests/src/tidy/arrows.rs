@@ -42,9 +42,10 @@ pub const ROOMS: &[Room] = &[
     // Of the log only its events' shape: what is audited are records, wherever they come from.
     ("audit",          &["primitives", "merkle", "rules", "fairness", "ledger",
                          "proto", "eventlog", "wire"],                                   PureWithProto),
-    ("chassis",        &["primitives", "proto", "wire"],                                 Anything),
+    ("chassis",        &["primitives", "merkle", "proto", "wire"],                       Anything),
     ("notary",         &["primitives", "merkle", "proto", "eventlog", "wire", "chassis"], Anything),
-    ("client",         &["primitives", "merkle", "rules", "proto", "wire", "chassis"],   Anything),
+    ("client",         &["primitives", "merkle", "rules", "fairness",
+                         "proto", "wire", "chassis"],                                    Anything),
     ("testkit",        &["primitives", "eventlog", "chassis"],                           Anything),
 
     // Services meet over gRPC, never in the compiler.
