@@ -52,10 +52,7 @@ def brought(case: Case, ctx: bytes, promised: bytes) -> Brought:
         hold(read.event.seat not in every, f"seat {read.event.seat} committed twice")
         every[read.event.seat] = read
     found = Brought(closed=case.find("EntropyClosed"))
-    if not case.has_entropy:
-        nobody = not every and found.closed is None
-        hold(nobody, "seats committed to entropy in a hand that gave them no time to")
-        return found
+    hold(case.has_entropy, "the table gave the seats no part in the chance of this hand")
     if found.closed is None:
         return found
     roster = {seat.seat: seat.player_id for seat in opened.roster}

@@ -69,7 +69,7 @@ pub struct Ways {
     pub abort: Option<(pb::AtFault, Option<u32>)>,
     /// Seconds from a settlement to the opening of the seed.
     pub reveal_delay_seconds: u32,
-    /// As hands were written before seats took part in chance.
+    /// The table leaves the seats out of chance, and the dealer commits to no pile.
     pub without_entropy: bool,
 }
 

@@ -109,8 +109,8 @@ impl<'a> Case<'a> {
         self.aborted().is_ok()
     }
 
-    /// Whether seats had a time to commit entropy. Hands from before that have none, and shuffles
-    /// without roots, and cards without salts.
+    /// Whether seats had a time to commit entropy. A hand in which they had none is not proved to be
+    /// fair, whatever else holds; it may have shuffles without roots, and cards without salts.
     pub(super) fn has_entropy(&self) -> bool {
         self.opened().is_ok_and(|(_, opened)| opened.entropy_deadline_micros != 0)
     }

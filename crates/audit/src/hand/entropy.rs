@@ -36,10 +36,7 @@ pub(super) fn brought<'a>(
         Brought { committed: BTreeMap::new(), revealed: BTreeMap::new(), closed: None };
     let all = commitments(case)?;
     if !case.has_entropy() {
-        return hold(all.is_empty() && case.closed().is_err(), || {
-            "seats committed to entropy in a hand that gave them no time to".to_owned()
-        })
-        .map(|()| brought);
+        return Err(failed("the table gave the seats no part in the chance of this hand"));
     }
     let Ok(closed) = case.closed() else { return Ok(brought) };
     brought.closed = Some(closed);

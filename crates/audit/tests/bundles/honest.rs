@@ -64,9 +64,5 @@ fn kinds() -> Vec<(&'static str, Room)> {
             "delayed-reveal",
             played("spike", 3, Ways { reveal_delay_seconds: 86_400, ..Ways::default() }),
         ),
-        (
-            "before-seats-took-part",
-            played("dice", 3, Ways { without_entropy: true, ..Ways::default() }),
-        ),
     ]
 }

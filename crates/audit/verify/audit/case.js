@@ -75,7 +75,7 @@ export class Case {
     return this.find("HandAborted");
   }
 
-  // Seats had a time to commit entropy. Older hands have none, and no roots of shuffles and no salts of cards.
+  // Seats had a time to commit entropy. A hand without is not proved; it may have no roots of shuffles and no salts of cards.
   get hasEntropy() {
     return (this.opened?.entropy_deadline_micros ?? 0n) !== 0n;
   }

@@ -18,10 +18,7 @@ export async function entropyOf(records, { context, commitment }) {
   }
   const closed = records.find("EntropyClosed");
   const brought = { committed: new Map(), revealed: new Map(), closed };
-  if (!records.hasEntropy) {
-    hold(given.size === 0 && !closed, "seats committed to entropy in a hand that gave them no time to");
-    return brought;
-  }
+  hold(records.hasEntropy, "the table gave the seats no part in the chance of this hand");
   if (!closed) return brought;
   for (const [seat, record] of [...given].sort(([a], [b]) => a - b)) {
     hold(record.position < closed.position, () => `seat ${seat} committed after the commitments were closed`);

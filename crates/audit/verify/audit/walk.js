@@ -242,7 +242,7 @@ export class Walk {
     return player === null ? 0 : this.seats[player];
   }
 
-  // Whether a root or a salt is what the seed gives. Hands from before seats took part may have none.
+  // Whether a root or a salt is what the seed gives. A hand in which seats had no part may have none.
   proves(recorded, own) {
     return equal(recorded, own) || (recorded.length === 0 && !this.records.hasEntropy);
   }

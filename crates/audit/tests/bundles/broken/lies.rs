@@ -91,8 +91,10 @@ fn transcript() -> Vec<Golden> {
     let breaks =
         |name, edit: &dyn Fn(&mut Vec<Entry>)| lie(name, honest.clone(), Check::Transcript, edit);
     let dropped = played(Ways { parts: [(1, Part::Dropped)].into(), ..Ways::default() });
+    let alone = played(Ways { without_entropy: true, ..Ways::default() });
     vec![
         golden("transcript-commitment-dropped", dropped.bundle(1), &[Check::Transcript]),
+        golden("transcript-no-part-for-seats", alone.bundle(1), &[Check::Transcript]),
         breaks("transcript-entropy-does-not-open", &|entries| {
             let entropy = &mut the!(entries, EntropyRevealed).entropy;
             let mut other = entropy.to_vec();
