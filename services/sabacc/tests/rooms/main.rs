@@ -10,6 +10,7 @@ mod apart;
 mod archive;
 mod bad_input;
 mod chance;
+mod entropy;
 mod kill;
 mod matrix;
 mod people;
