@@ -10,6 +10,7 @@ mod apart;
 mod archive;
 mod bad_input;
 mod kill;
+mod logs;
 mod matrix;
 mod people;
 mod place;
