@@ -68,28 +68,7 @@ impl Folder {
 
     /// Takes the folder for this process.
     pub(crate) fn lock(&self) -> anyhow::Result<Lock> {
-        let path = self.path.join("up.lock");
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .with_context(|| format!("{} cannot be written", path.display()))?;
-        if file.try_lock().is_err() {
-            let mut owner = String::new();
-            let _ = file.read_to_string(&mut owner);
-            bail!(
-                "the data folder {} is in use by process {}: stop that one, or choose another \
-                 folder with --data",
-                self.path.display(),
-                owner.trim()
-            );
-        }
-        file.set_len(0)?;
-        write!(file, "{}", std::process::id())?;
-        Ok(Lock { _file: file })
+        lock_file(&self.path.join("up.lock"), &self.path)
     }
 
     /// The key that tokens are signed with.
@@ -176,6 +155,30 @@ impl Folder {
     }
 }
 
+/// Takes a folder for this process, by a file in it.
+pub(crate) fn lock_file(path: &Path, folder: &Path) -> anyhow::Result<Lock> {
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("{} cannot be written", path.display()))?;
+    if file.try_lock().is_err() {
+        let mut owner = String::new();
+        let _ = file.read_to_string(&mut owner);
+        bail!(
+            "the data folder {} is in use by process {}: stop that one, or choose another folder",
+            folder.display(),
+            owner.trim()
+        );
+    }
+    file.set_len(0)?;
+    write!(file, "{}", std::process::id())?;
+    Ok(Lock { _file: file })
+}
+
 /// 64 random hexadecimal digits.
 fn random_digits() -> Zeroizing<String> {
     let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
@@ -183,7 +186,7 @@ fn random_digits() -> Zeroizing<String> {
 }
 
 /// Writes a file that only its owner reads.
-fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     write(path, content, 0o600)
 }
 
