@@ -63,10 +63,12 @@ for service in table dealer wallet; do
   database "$service" "sabacc_$service" "db_$service"
 done
 
-# Who lets people in, and the one service that calls others in its own name.
+# Who lets people in, and the two services that call others in their own names.
 signing_pair door
-signing_pair table
-hand_over table.pem
+for caller in table gateway; do
+  signing_pair "$caller"
+  hand_over "$caller.pem"
+done
 
 # What each log signs its checkpoints with (the dealer's its commitments too), and what seeds at rest
 # are sealed under.
