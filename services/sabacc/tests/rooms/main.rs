@@ -10,6 +10,8 @@ mod apart;
 mod archive;
 mod auditing;
 mod bad_input;
+mod chance;
+mod entropy;
 mod kill;
 mod matrix;
 mod people;
