@@ -1,14 +1,17 @@
 //! `sabacc watch`: a table in the terminal, as everybody may see it, and whether its chance is what it
 //! says.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use audit::bundle::Trusted;
 use chassis::auth::Role;
 use chassis::postgres::{Environment, default_data_dir};
 use clap::Args;
+use client::checkpoints::{Checkpoints, InFolder, LookError};
 use client::{Client, Seen, TableState, Trust};
 use primitives::TableId;
+use proto::table::v1::table_update::What;
 
 use crate::folder::Folder;
 use crate::{keys, room, say};
@@ -38,16 +41,9 @@ pub(crate) async fn run(
     let Options { table, server, token, keys } = options;
     let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
     let folder = || Folder::open(&path);
-    let trust = match (&keys, &server) {
-        (Some(file), _) => {
-            let text = std::fs::read_to_string(file);
-            let text = text.with_context(|| format!("{} cannot be read", file.display()))?;
-            Trust::parse(&text).with_context(|| format!("{} cannot be used", file.display()))?
-        }
-        (None, None) => keys::trust(&folder()?)?,
-        // Somebody else's room: only signatures go unchecked.
-        (None, Some(_)) => Trust::default(),
-    };
+    let known = known(keys.as_deref(), server.as_deref(), &path)?;
+    let trust = Trust::parse(&known).context("the keys cannot be used")?;
+    let logs = Checkpoints::new(Trusted::parse(&known)?.keys().to_vec(), memory(&path)?);
     let server = match server {
         Some(server) => server,
         None => {
@@ -70,6 +66,9 @@ pub(crate) async fn run(
     let (mut state, mut chance) = (TableState::new(None), client.chance(table, None));
     let mut trusted = true;
     while let Some(seen) = watch.next().await? {
+        if is_hands_end(&seen) {
+            trusted &= stand(&logs, &client).await;
+        }
         if let Err(found) = chance.see(&seen) {
             trusted = false;
             say::error(&found.to_string());
@@ -104,6 +103,44 @@ pub(crate) async fn run(
     }
     say::line("the table is closed");
     Ok(trusted)
+}
+
+/// The public keys of the room's logs, as a text.
+fn known(keys: Option<&Path>, server: Option<&str>, data: &Path) -> anyhow::Result<String> {
+    match (keys, server) {
+        (Some(file), _) => {
+            let text = std::fs::read_to_string(file);
+            text.with_context(|| format!("{} cannot be read", file.display()))
+        }
+        (None, None) => keys::of_room(&Folder::open(data)?),
+        // Somebody else's room: only signatures go unchecked.
+        (None, Some(_)) => Ok(String::new()),
+    }
+}
+
+/// Whether every log stands by what it signed before, as far as it can be asked.
+async fn stand(logs: &Checkpoints<InFolder>, client: &Client) -> bool {
+    let Err(found) = logs.look(client).await else { return true };
+    say::error(&found.to_string());
+    match found {
+        LookError::Contradiction(_) | LookError::Unsigned { .. } | LookError::Damaged { .. } => {
+            false
+        }
+        LookError::Memory { .. } | LookError::Call(_) => true,
+    }
+}
+
+/// Where the logs' last checkpoints are remembered, for whoever watches from here the next time.
+fn memory(data: &Path) -> anyhow::Result<InFolder> {
+    InFolder::open(data.join("seen")).context("seen/ cannot be made in the data folder")
+}
+
+/// A good moment to look at what the logs have signed.
+fn is_hands_end(seen: &Seen) -> bool {
+    match seen {
+        Seen::Update(update) => matches!(update.what, Some(What::HandEnded(_))),
+        Seen::Snapshot(_) | Seen::CaughtUp => false,
+    }
 }
 
 /// The table that somebody means.

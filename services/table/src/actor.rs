@@ -14,6 +14,7 @@ use std::time::Duration;
 use chassis::clock::Clock as _;
 use chassis::clock::SystemClock;
 use eventlog::{AppendError, Entry, Log, Receipt, Request};
+use notary::Notary;
 use primitives::{PlayerId, RequestId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
@@ -86,6 +87,8 @@ pub struct Surroundings {
     pub log: Log,
     pub peers: Peers,
     pub clock: Arc<SystemClock>,
+    /// Signs the log, sooner where a hand has ended.
+    pub notary: Notary,
     /// Signs receipts.
     pub key: Arc<ReceiptKey>,
     /// How long the dealer may be silent before a hand is aborted.
@@ -98,6 +101,7 @@ pub struct Actor {
     log: Log,
     peers: Peers,
     clock: Arc<SystemClock>,
+    notary: Notary,
     key: Arc<ReceiptKey>,
     patience: Duration,
     /// The table has been listening without a break since then.
@@ -156,13 +160,14 @@ impl Actor {
         for past in past {
             publisher.remember(past);
         }
-        let Surroundings { log, peers, clock, key, patience } = surroundings;
+        let Surroundings { log, peers, clock, notary, key, patience } = surroundings;
         let since = clock.now();
         Actor {
             state,
             log,
             peers,
             clock,
+            notary,
             key,
             patience,
             since,
@@ -344,6 +349,9 @@ impl Actor {
         self.lost_time = self.lost_time.or(self.outage.take());
         for (stream, event) in &events {
             self.apply((*stream, event), &faces, receipt.recorded_at);
+            if matches!(event, Recorded::HandFinished(_)) {
+                self.notary.hurry();
+            }
         }
         Ok(Ok(receipt))
     }

@@ -152,6 +152,7 @@ async fn open(
         log,
         peers: peers.clone(),
         clock: Arc::clone(clock),
+        notary: notary.clone(),
         key: Arc::clone(key),
         patience: PATIENCE,
     };

@@ -13,6 +13,7 @@ mod bad_input;
 mod chance;
 mod entropy;
 mod kill;
+mod logs;
 mod matrix;
 mod people;
 mod place;
