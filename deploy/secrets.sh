@@ -63,11 +63,11 @@ for service in table dealer wallet; do
   database "$service" "sabacc_$service" "db_$service"
 done
 
-# Who lets people in, and the two services that call others in their own names.
+# Who lets people in, and the two services that call others in their own name.
 signing_pair door
-for caller in table gateway; do
-  signing_pair "$caller"
-  hand_over "$caller.pem"
+for service in table gateway; do
+  signing_pair "$service"
+  hand_over "$service.pem"
 done
 
 # What each log signs its checkpoints with (the dealer's its commitments too), and what seeds at rest

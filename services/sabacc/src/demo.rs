@@ -77,6 +77,10 @@ impl Demo {
             let player = player(room, &format!("bot {number}"))?;
             let client = Client::connect(&url, room.token(Role::Player, &player.to_string()))?;
             let client = client.trusting(keys::trust(&room.folder)?);
+            // Kept over restarts: what a bot has committed to before a kill it reveals after it.
+            let secret = room.folder.password("bots.secret")?;
+            let secret = Sha256::digest(format!("{} bot {number}", *secret));
+            let client = client.with_secret(client::Secret::kept(secret.into()));
             client.open_account(None).await?;
             fill(&operator, player, "credits for a bot of the demo").await?;
             clients.push(client);

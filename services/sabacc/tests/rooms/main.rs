@@ -8,7 +8,10 @@
 
 mod apart;
 mod archive;
+mod auditing;
 mod bad_input;
+mod chance;
+mod entropy;
 mod kill;
 mod logs;
 mod matrix;
