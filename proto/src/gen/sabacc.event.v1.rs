@@ -161,7 +161,7 @@ pub struct SitOutChanged {
     /// True: not dealt in.
     #[prost(bool, tag = "2")]
     pub sitting_out: bool,
-    /// "asked" by the player, "missed" three clocks in a row.
+    /// "asked" by the player, "missed" three clocks in a row, "withheld" what was committed to.
     #[prost(string, tag = "3")]
     pub why: ::prost::alloc::string::String,
 }
@@ -403,7 +403,8 @@ pub struct HandSettled {
     #[prost(bool, tag = "7")]
     pub sabacc_won: bool,
 }
-/// Table stream: the hand is over, and the table's stacks and pots are what its settlement says.
+/// Table stream: the hand is over: its settlement is posted, or it was aborted. The table's stacks and pots are what the
+/// settlement says, or what they were before the hand.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct HandFinished {
     /// The hand.
@@ -448,7 +449,7 @@ pub struct HandRevealed {
     #[prost(bytes = "bytes", tag = "1")]
     pub seed: ::prost::bytes::Bytes,
 }
-/// Table stream: no hand starts any more.
+/// Table stream: no hand starts any more: the operator asked for it, or the dealer has contradicted itself.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CloseAsked {}
 /// Table stream: the Sabacc Pot goes back to who paid it in, under the transfer's id.
