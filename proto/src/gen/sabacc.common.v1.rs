@@ -16,7 +16,7 @@ pub enum Role {
     Player = 1,
     /// Runs the card room: opens tables, issues and redeems credits.
     Operator = 2,
-    /// Reads everything that is on record, changes nothing.
+    /// Reads everything that is on record, changes nothing but that he answers disputes.
     Auditor = 3,
     /// One of the card room's own services.
     Service = 4,
@@ -113,6 +113,19 @@ pub enum ErrorReason {
     NoSuchMethod = 28,
     /// (NOT_FOUND) There never was such a hold.
     HoldUnknown = 29,
+    /// (NOT_FOUND) There is no such dispute, or it is another player's.
+    DisputeUnknown = 40,
+    /// (FAILED_PRECONDITION) The dispute is answered, which happens once.
+    DisputeAnswered = 41,
+    /// (FAILED_PRECONDITION) Disputes of this player are open: as many as one may have, or he is to be erased; metadata
+    /// `open` and `max`.
+    DisputesOpen = 42,
+    /// (FAILED_PRECONDITION) The player was erased: nothing is recorded of him any more.
+    PlayerErased = 43,
+    /// (FAILED_PRECONDITION) The player sits at a table; metadata `tables` lists where.
+    PlayerSeated = 44,
+    /// (PERMISSION_DENIED) Only who was dealt into a hand disputes it.
+    NotYourHand = 45,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -151,6 +164,12 @@ impl ErrorReason {
             Self::Deadline => "ERROR_REASON_DEADLINE",
             Self::NoSuchMethod => "ERROR_REASON_NO_SUCH_METHOD",
             Self::HoldUnknown => "ERROR_REASON_HOLD_UNKNOWN",
+            Self::DisputeUnknown => "ERROR_REASON_DISPUTE_UNKNOWN",
+            Self::DisputeAnswered => "ERROR_REASON_DISPUTE_ANSWERED",
+            Self::DisputesOpen => "ERROR_REASON_DISPUTES_OPEN",
+            Self::PlayerErased => "ERROR_REASON_PLAYER_ERASED",
+            Self::PlayerSeated => "ERROR_REASON_PLAYER_SEATED",
+            Self::NotYourHand => "ERROR_REASON_NOT_YOUR_HAND",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -186,6 +205,12 @@ impl ErrorReason {
             "ERROR_REASON_DEADLINE" => Some(Self::Deadline),
             "ERROR_REASON_NO_SUCH_METHOD" => Some(Self::NoSuchMethod),
             "ERROR_REASON_HOLD_UNKNOWN" => Some(Self::HoldUnknown),
+            "ERROR_REASON_DISPUTE_UNKNOWN" => Some(Self::DisputeUnknown),
+            "ERROR_REASON_DISPUTE_ANSWERED" => Some(Self::DisputeAnswered),
+            "ERROR_REASON_DISPUTES_OPEN" => Some(Self::DisputesOpen),
+            "ERROR_REASON_PLAYER_ERASED" => Some(Self::PlayerErased),
+            "ERROR_REASON_PLAYER_SEATED" => Some(Self::PlayerSeated),
+            "ERROR_REASON_NOT_YOUR_HAND" => Some(Self::NotYourHand),
             _ => None,
         }
     }
