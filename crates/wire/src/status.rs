@@ -127,11 +127,14 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::TokenMalformed
         | ErrorReason::TokenExpired
         | ErrorReason::TokenForged => Code::Unauthenticated,
-        ErrorReason::RoleNotAllowed | ErrorReason::NotYourSeat => Code::PermissionDenied,
+        ErrorReason::RoleNotAllowed | ErrorReason::NotYourSeat | ErrorReason::NotYourHand => {
+            Code::PermissionDenied
+        }
         ErrorReason::TableUnknown
         | ErrorReason::AccountUnknown
         | ErrorReason::HandUnknown
-        | ErrorReason::HoldUnknown => Code::NotFound,
+        | ErrorReason::HoldUnknown
+        | ErrorReason::DisputeUnknown => Code::NotFound,
         ErrorReason::NotYourTurn
         | ErrorReason::IllegalMove
         | ErrorReason::AmountOutOfRange
@@ -141,7 +144,11 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::BuyInOutOfRange
         | ErrorReason::TransferRefused
         | ErrorReason::ChanceRefused
-        | ErrorReason::TableClosed => Code::FailedPrecondition,
+        | ErrorReason::TableClosed
+        | ErrorReason::DisputeAnswered
+        | ErrorReason::DisputesOpen
+        | ErrorReason::PlayerErased
+        | ErrorReason::PlayerSeated => Code::FailedPrecondition,
         ErrorReason::RequestIdReused | ErrorReason::AlreadyExists => Code::AlreadyExists,
         ErrorReason::Overloaded => Code::ResourceExhausted,
         ErrorReason::Unavailable => Code::Unavailable,
@@ -216,7 +223,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 29);
+        assert_eq!(checked, 35);
     }
 
     #[test]
