@@ -68,9 +68,12 @@ signing_pair door
 signing_pair table
 hand_over table.pem
 
-# What the dealer signs commitments with, and what seeds at rest are sealed under.
-signing_pair dealer
-hand_over dealer.pem
+# What each log signs its checkpoints with (the dealer's its commitments too), and what seeds at rest
+# are sealed under.
+for log in dealer table_log wallet_log; do
+  signing_pair "$log"
+  hand_over "$log.pem"
+done
 password seed_key 32
 
 echo "Made in $PWD. Copy all of it to a safe place; door.pem and ca.key belong nowhere else."

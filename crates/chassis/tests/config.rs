@@ -52,6 +52,32 @@ fn the_environment_wins_over_the_file() {
 }
 
 #[test]
+fn a_log_has_its_name_and_its_key_or_neither() {
+    assert!(parse("", &[]).unwrap().log.is_none());
+    let folder = tempfile::tempdir().unwrap();
+    let pem = folder.path().join("log.pem");
+    let key = TokenIssuer::generate("log", &SystemEntropy);
+    std::fs::write(&pem, key.private_pem().expose()).unwrap();
+    let pem = pem.display().to_string();
+    let file = format!("origin = 'room.example/table'\nlog_key = '{pem}'");
+    let log = parse(&file, &[]).unwrap().log.unwrap();
+    assert_eq!(&*log.origin, "room.example/table");
+    assert_eq!(format!("{log:?}"), "LogIdentity(room.example/table)");
+
+    complains("origin = 'room.example/table'", &[], &["log_key", "Ed25519 in PEM"]);
+    complains(&format!("log_key = '{pem}'"), &[], &["origin", "sabacc.example/table"]);
+    complains(&file.replace("room.example", "a room"), &[], &["origin in room.toml", "a name for"]);
+    complains("origin = 'a'\nlog_key = '/nowhere'", &[], &["log_key", "cannot be read"]);
+    // The dealer's key has an older name, and no other service's.
+    let older = file.replace("log_key", "commitment_key");
+    complains(&older, &[], &["commitment_key", "no such setting"]);
+    let dealer = |file: &str| ServiceConfig::parse(Service::Dealer, source(file, &[]));
+    assert_eq!(dealer(&older).unwrap().log.unwrap().key, log.key);
+    let both = dealer(&format!("{older}\nlog_key = '{pem}'")).unwrap_err().to_string();
+    assert!(both.contains("commitment_key") && both.contains("set only that"), "{both}");
+}
+
+#[test]
 fn wrong_values_are_told_with_what_is_allowed() {
     complains("listen = 'here'", &[], &["listen in room.toml", "\"here\"", "ADDRESS:PORT"]);
     complains("", &[("SABACC_LIMITS_STREAMS", "0")], &["SABACC_LIMITS_STREAMS", "\"0\"", "1 to"]);

@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use chassis::auth::{Access, Verifier};
 use chassis::clock::{Clock, SystemClock};
-use chassis::config::{ConfigError, Service, ServiceConfig, Settings, Source};
+use chassis::config::{ConfigError, LogIdentity, Service, ServiceConfig, Settings, Source};
 use chassis::drain::Drain;
 use chassis::entropy::SystemEntropy;
 use chassis::serve::{Bound, Grpc, Health, Server};
-use ed25519_dalek::SigningKey;
-use ed25519_dalek::pkcs8::DecodePrivateKey;
 use eventlog::{ConnectError, Limits, Log, MigrateError, OpenError, Options, PgStore, Pools};
 use fairness::health::Unhealthy;
 use tokio_util::sync::CancellationToken;
@@ -32,11 +30,8 @@ const HANDS: u64 = 10_000;
 
 /// Everything a dealer is told.
 pub struct Config {
+    /// Its log's origin is what hands are bound to for ever, its log's key signs commitments too.
     pub service: ServiceConfig,
-    /// The origin of the log in its checkpoints; hands are bound to it for ever.
-    pub origin: Arc<str>,
-    /// Signs commitments. Not the key that tokens are signed with.
-    pub commitment_key: SigningKey,
     /// Seeds at rest are sealed under it.
     pub seed_key: Zeroizing<[u8; 32]>,
     /// Hands that are kept in memory.
@@ -48,6 +43,10 @@ pub struct Config {
 pub enum RunError {
     #[error("the dealer needs a database: set SABACC_DATABASE_URL or DATABASE_URL")]
     NoDatabase,
+    #[error(
+        "the dealer needs a name for its log and a key that signs for it: set SABACC_ORIGIN and SABACC_LOG_KEY"
+    )]
+    NoLog,
     #[error(
         "the entropy of this machine fails its health test: {0}; nothing fair can be dealt here until the operating system's generator is mended"
     )]
@@ -81,27 +80,14 @@ impl Config {
     pub fn parse(source: Source) -> Result<Config, ConfigError> {
         let mut settings = Settings::new(source);
         let service = ServiceConfig::read(Service::Dealer, &mut settings);
-        let origin = settings.get("origin", "a name such as sabacc.example/dealer", |text| {
-            let fits = !text.is_empty() && !text.contains(char::is_whitespace);
-            (fits && !text.contains('+')).then(|| Arc::from(text))
-        });
-        let commitment_key = from_file(&mut settings, "commitment_key", |text| {
-            SigningKey::from_pkcs8_pem(text).map_err(|_| "not an Ed25519 private key in PEM")
-        });
         let seed_key = from_file(&mut settings, "seed_key", |text| {
             unhex(text.trim()).ok_or("not 64 hexadecimal digits")
         });
         let hands = settings.number("hands", 1..=10_000_000, HANDS);
-        if origin.is_none() {
-            settings
-                .refuse("origin", "name the dealer's log, such as sabacc.example/dealer".into());
-        }
         let hands = usize::try_from(hands).unwrap_or(usize::MAX);
-        let parts = origin.zip(commitment_key).zip(seed_key);
         settings.finish()?;
-        let ((origin, commitment_key), seed_key) =
-            parts.expect("each part that is missing was refused above");
-        Ok(Config { service, origin, commitment_key, seed_key, hands })
+        let seed_key = seed_key.expect("where it is missing it was refused above");
+        Ok(Config { service, seed_key, hands })
     }
 }
 
@@ -147,14 +133,15 @@ pub async fn run(
     (bound, drain): (Bound, Drain),
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service, origin, commitment_key, seed_key, hands } = config;
+    let Config { service, seed_key, hands } = config;
+    let LogIdentity { origin, key } = service.log.clone().ok_or(RunError::NoLog)?;
     let url = service.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
     let dealer = Dealer::try_new(Parts {
         seeds: Seeds::postgres(url.expose())?,
         vault: Vault::new(&seed_key),
         entropy: Arc::new(SystemEntropy),
-        key: commitment_key,
+        key,
         origin,
         hands,
     })?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chassis::auth::{IssuerKey, ServiceToken, TokenIssuer};
 use chassis::clock::SystemClock;
-use chassis::config::{Service, ServiceConfig, Source};
+use chassis::config::{LogIdentity, Service, ServiceConfig, Source};
 use chassis::drain::Drain;
 use chassis::entropy::{SeededEntropy, SystemEntropy};
 use chassis::secret::Secret;
@@ -39,13 +39,9 @@ async fn start(url: &str) -> Running {
     let mut service = ServiceConfig::parse(Service::Dealer, source).expect("all has defaults");
     service.auth.issuers = vec![IssuerKey::trusted(issuer.public_key())];
     service.database_url = Some(Secret::new(url.to_owned()));
-    let config = Config {
-        service,
-        origin: "test/dealer".into(),
-        commitment_key: SigningKey::from_bytes(&[1; 32]),
-        seed_key: Zeroizing::new([2; 32]),
-        hands: 10,
-    };
+    let key = SigningKey::from_bytes(&[1; 32]);
+    service.log = Some(LogIdentity { origin: "test/dealer".into(), key });
+    let config = Config { service, seed_key: Zeroizing::new([2; 32]), hands: 10 };
     let bound: Bound =
         serve::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a free port");
     let address = format!("http://{}", bound.address());

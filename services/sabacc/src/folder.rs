@@ -1,7 +1,7 @@
 //! The data folder: everything that a room on one machine keeps, and a lock on it.
 //!
 //! `postgres/` is the database; `keys/` the private keys and passwords, made once, readable by their
-//! owner alone; `room.json` says where the running room is reached. Nothing here can be made again
+//! owner alone; `keys.txt` the logs' public keys; `room.json` says where the running room is reached. Nothing here can be made again
 //! from anything else, so it is backed up together.
 
 use std::fs::{self, File, OpenOptions};
@@ -11,11 +11,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use chassis::auth::TokenIssuer;
+use chassis::config::{LogIdentity, Service};
 use chassis::entropy::{self, SystemEntropy};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
+
+/// What a room on one machine is called: the first part of its logs' origins.
+const ROOM: &str = "sabacc.local";
+/// The dealer's key, as older rooms call it.
+const COMMITMENTS: &str = "commitment.pem";
 
 /// A data folder.
 #[derive(Debug, Clone)]
@@ -93,13 +99,25 @@ impl Folder {
         TokenIssuer::from_pem("up", &pem).context("keys/issuer.pem cannot be used")
     }
 
-    /// The key that the dealer's commitments are signed with.
-    pub(crate) fn commitment_key(&self) -> anyhow::Result<SigningKey> {
-        let pem = self.secret("commitment.pem", || {
+    /// Who a service's log is: its name, and the key that signs for it.
+    pub(crate) fn log(&self, of: Service) -> anyhow::Result<LogIdentity> {
+        let mut file = format!("{}.pem", of.name());
+        // A room of the time when the dealer's key signed nothing but commitments.
+        if of == Service::Dealer && self.path.join("keys").join(COMMITMENTS).exists() {
+            COMMITMENTS.clone_into(&mut file);
+        }
+        let pem = self.secret(&file, || {
             let key = SigningKey::from_bytes(&entropy::bytes::<32>(&SystemEntropy));
             key.to_pkcs8_pem(Default::default()).expect("a fresh key can be encoded")
         })?;
-        SigningKey::from_pkcs8_pem(&pem).context("keys/commitment.pem cannot be used")
+        let key = SigningKey::from_pkcs8_pem(&pem);
+        let key = key.with_context(|| format!("keys/{file} cannot be used"))?;
+        Ok(LogIdentity { origin: format!("{ROOM}/{}", of.name()).into(), key })
+    }
+
+    /// Writes down what others verify this room's logs with.
+    pub(crate) fn publish(&self, keys: &str) -> anyhow::Result<()> {
+        write(&self.path.join("keys.txt"), keys.as_bytes(), 0o644)
     }
 
     /// The key that seeds at rest are sealed under.
@@ -162,12 +180,17 @@ impl Folder {
     }
 }
 
-/// Writes a file that only its owner reads: all of it or nothing, also when the machine stops.
+/// Writes a file that only its owner reads.
 fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    write(path, content, 0o600)
+}
+
+/// Writes all of a file or nothing, also when the machine stops.
+fn write(path: &Path, content: &[u8], mode: u32) -> anyhow::Result<()> {
     let new = path.with_extension("new");
     let write = || -> std::io::Result<()> {
         let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        let mut file = options.write(true).create(true).truncate(true).mode(mode).open(&new)?;
         file.write_all(content)?;
         file.sync_all()?;
         fs::rename(&new, path)

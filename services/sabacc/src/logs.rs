@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use audit::hand::HandRecords;
+use chassis::config::Service;
 use chassis::postgres::{self, Environment, Postgres, default_data_dir};
 use eventlog::{Event, PgStore, Pools, Position, Reader, StreamId, Version};
 use primitives::{HandId, TableId};
@@ -71,7 +72,7 @@ impl Logs {
             dealer: Reader::new(store("dealer").await?, "dealer/0"),
             books: Repo::new(&wallet),
             wallet: Reader::new(wallet, "wallet/0"),
-            dealer_key: folder.commitment_key()?.verifying_key().to_bytes(),
+            dealer_key: folder.log(Service::Dealer)?.key.verifying_key().to_bytes(),
             postgres,
             hands: BTreeMap::new(),
         };

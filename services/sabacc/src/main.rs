@@ -8,6 +8,7 @@ mod demo;
 mod explain;
 mod folder;
 mod hand;
+mod keys;
 mod load;
 mod logs;
 mod migrate;
@@ -64,6 +65,8 @@ enum Command {
     Hand(hand::What),
     /// Tell the rules of a table, as they are configured, in words.
     Rules(explain::Options),
+    /// Print the public keys that a room's logs are verified with.
+    Keys(keys::Options),
     /// Bring a database's schemas up to date, as its administrator.
     Migrate(migrate::Options),
 }
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
             Command::Archive(what) => archive::run(data, json, what).await,
             Command::Hand(what) => hand::run(data, json, what).await,
             Command::Rules(options) => explain::run(json, &options),
+            Command::Keys(options) => keys::run(data, &options),
             Command::Migrate(options) => migrate::run(options).await,
         }
     });

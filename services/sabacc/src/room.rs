@@ -16,10 +16,9 @@ use chassis::serve::{self, Bound};
 use tokio::task::JoinHandle;
 
 use crate::folder::{Folder, Lock, Running};
+use crate::keys;
 use crate::say::Progress;
 
-/// What the dealer's log of a room on one machine is called.
-const ORIGIN: &str = "sabacc.local/dealer";
 /// How long each service has to finish what it accepted.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -64,6 +63,7 @@ impl Room {
         let issuer = folder.issuer()?;
         let postgres = postgres::obtain(&postgres).await?;
         progress.say(&postgres.describe());
+        folder.publish(&keys::of_room(&folder)?)?;
         let urls = migrate(&folder, &postgres).await?;
         progress.say("schemas dealer, wallet and table are up to date");
         let mut room = Room {
@@ -106,8 +106,6 @@ impl Room {
         let service = self.config(Service::Dealer, Some(dealer_url))?;
         let dealer_config = sabacc_dealer::shell::Config {
             service,
-            origin: ORIGIN.into(),
-            commitment_key: self.folder.commitment_key()?,
             seed_key: self.folder.seed_key()?,
             hands: 10_000,
         };
@@ -142,6 +140,10 @@ impl Room {
         database_url: Option<String>,
     ) -> anyhow::Result<ServiceConfig> {
         let mut config = ServiceConfig::parse(service, Source::from_process(None)?)?;
+        config.log = match service {
+            Service::Gateway => None,
+            Service::Table | Service::Dealer | Service::Wallet => Some(self.folder.log(service)?),
+        };
         config.database_url = database_url.map(Secret::new);
         config.auth.issuers = vec![IssuerKey::trusted(self.issuer.public_key())];
         config.drain_grace = GRACE;

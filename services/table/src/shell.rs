@@ -36,6 +36,10 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub enum RunError {
     #[error("the table service needs a database: set SABACC_DATABASE_URL or DATABASE_URL")]
     NoDatabase,
+    #[error(
+        "the table service needs a name for its log and a key that signs for it: set SABACC_ORIGIN and SABACC_LOG_KEY"
+    )]
+    NoLog,
     #[error("the table service needs the address of the {0} service: set {1}")]
     NoPeer(&'static str, &'static str),
     #[error("the table service needs a key to sign its own tokens with: set SABACC_SIGNING_KEY")]
@@ -68,6 +72,9 @@ pub async fn run(
 ) -> Result<bool, RunError> {
     let clock = Arc::new(SystemClock::new());
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
+    if config.log.is_none() {
+        return Err(RunError::NoLog);
+    }
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
     let peers = peers(&config, &clock)?;
     let (sender, house) = watch::channel(None);

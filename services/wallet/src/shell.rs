@@ -26,6 +26,10 @@ const LEASE: Duration = Duration::from_secs(5);
 pub enum RunError {
     #[error("the wallet needs a database: set SABACC_DATABASE_URL or DATABASE_URL")]
     NoDatabase,
+    #[error(
+        "the wallet needs a name for its log and a key that signs for it: set SABACC_ORIGIN and SABACC_LOG_KEY"
+    )]
+    NoLog,
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
@@ -47,6 +51,9 @@ pub async fn run(
     take_over: bool,
 ) -> Result<bool, RunError> {
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
+    if config.log.is_none() {
+        return Err(RunError::NoLog);
+    }
     let projection = repo::projection();
     let store = PgStore::connect_with(url.expose(), SERVICE, Pools::default(), projection).await?;
     let repo = Some(Repo::new(&store));

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use http::Uri;
 
+use super::log::LogIdentity;
 use super::problem::ConfigError;
 use super::settings::Settings;
 use super::source::Source;
@@ -62,6 +63,8 @@ pub struct ServiceConfig {
     pub listen: SocketAddr,
     /// None where the service keeps nothing, or where somebody else sees to a database.
     pub database_url: Option<Secret>,
+    /// Who its log is. None where it has no log, or where somebody else sees to that too.
+    pub log: Option<LogIdentity>,
     pub peers: Peers,
     pub auth: AuthConfig,
     /// What the server shows; none means no TLS.
@@ -111,6 +114,7 @@ impl ServiceConfig {
         ServiceConfig {
             listen,
             database_url: settings.secret("database_url", &["DATABASE_URL"]),
+            log: log(service, settings),
             peers: peers(settings),
             auth: auth(service, settings),
             tls: tls(settings, ["tls.certificate", "tls.key", "tls.client_ca"]),
@@ -118,6 +122,13 @@ impl ServiceConfig {
             telemetry: TelemetryConfig::read(settings),
             drain_grace: settings.millis("drain_grace_ms", Duration::from_secs(10)),
         }
+    }
+}
+
+fn log(service: Service, settings: &mut Settings) -> Option<LogIdentity> {
+    match service {
+        Service::Gateway => None,
+        Service::Table | Service::Dealer | Service::Wallet => LogIdentity::read(service, settings),
     }
 }
 

@@ -3,6 +3,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chassis::entropy::Entropy;
+use ed25519_dalek::SigningKey;
 
 use super::*;
 
@@ -27,12 +28,15 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
     let pem = file(folder.path(), "commitments.pem", PEM);
     let seeds = file(folder.path(), "seeds.hex", &format!("{}\n", "0f".repeat(32)));
     let good = format!(
-        "origin = 'room.example/dealer'\ncommitment_key = '{pem}'\nseed_key = '{seeds}'\nhands = 5"
+        "origin = 'room.example/dealer'\nlog_key = '{pem}'\nseed_key = '{seeds}'\nhands = 5"
     );
     let config = parse(&good).unwrap();
-    assert_eq!(config.commitment_key.to_bytes(), [0x22; 32]);
+    let log = config.service.log.unwrap();
+    assert_eq!((&*log.origin, log.key.to_bytes()), ("room.example/dealer", [0x22; 32]));
     assert_eq!(*config.seed_key, [0x0f; 32]);
-    assert_eq!((&*config.origin, config.hands), ("room.example/dealer", 5));
+    assert_eq!(config.hands, 5);
+    let older = parse(&good.replace("log_key", "commitment_key")).unwrap();
+    assert_eq!(older.service.log.unwrap().key.to_bytes(), [0x22; 32]);
 
     let short = file(folder.path(), "short.hex", &"0f".repeat(31));
     let bad = format!("origin = 'a b'\ncommitment_key = '{seeds}'\nseed_key = '{short}'");
@@ -46,7 +50,9 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
 #[test]
 fn what_is_missing_is_told_all_at_once() {
     let error = parse("").err().unwrap();
-    for key in ["origin", "commitment_key", "seed_key"] {
+    assert!(error.contains("seed_key"), "{error}");
+    let error = parse("origin = 'room.example/dealer'").err().unwrap();
+    for key in ["log_key", "seed_key"] {
         assert!(error.contains(key), "{key} in {error}");
     }
 }

@@ -69,7 +69,11 @@ impl Wallet {
         let key = rig.folder.path().join("issuer.public.pem");
         std::fs::write(&key, issuer.public_pem()).context("the issuer's key cannot be written")?;
         let database = rig.postgres.url_for("sabacc_wallet", password);
-        let mut child = command(&key, &database)?.spawn().context("the wallet cannot be run")?;
+        let mut command = command(&key, &database)?;
+        rig.folder.log(Service::Wallet)?;
+        command.env("SABACC_ORIGIN", "bench/wallet");
+        command.env("SABACC_LOG_KEY", rig.folder.path().join("keys/wallet.pem"));
+        let mut child = command.spawn().context("the wallet cannot be run")?;
         let said = child.stdout.take().context("the wallet says nothing")?;
         let mut address = String::new();
         let mut said = BufReader::new(said);

@@ -36,9 +36,9 @@ impl Apart {
         let place = Place::new();
         let keys = place.data().join("keys");
         std::fs::create_dir_all(&keys).unwrap();
-        // Those who let people in, those who speak as services, and the dealer's word: three keys.
-        // A fourth may do what a measurement does, at the wallet alone.
-        for name in ["issuer", "services", "commitment", "bench"] {
+        // Those who let people in, those who speak as services, and each log's own word. One more may
+        // do what a measurement does, at the wallet alone.
+        for name in ["issuer", "services", "bench", "dealer", "wallet", "table"] {
             let key = TokenIssuer::generate(name, &SystemEntropy);
             std::fs::write(keys.join(format!("{name}.pem")), key.private_pem().expose()).unwrap();
             std::fs::write(keys.join(format!("{name}.pub.pem")), key.public_pem()).unwrap();
@@ -88,14 +88,13 @@ impl Apart {
             return self.place.spawn(command);
         };
         let database = self.postgres.url_for(&format!("sabacc_{name}"), PASSWORD);
-        let mut file = format!("listen = {listen:?}\ndatabase_url = {database:?}\n");
+        let mut file = format!(
+            "listen = {listen:?}\ndatabase_url = {database:?}\norigin = \"test/{name}\"\n\
+             log_key = {:?}\n",
+            key(&format!("{name}.pem"))
+        );
         file += &match *name {
-            "dealer" => format!(
-                "issuer_keys = [{inside:?}]\norigin = \"test/dealer\"\ncommitment_key = {:?}\n\
-                 seed_key = {:?}\n",
-                key("commitment.pem"),
-                key("seed.key")
-            ),
+            "dealer" => format!("issuer_keys = [{inside:?}]\nseed_key = {:?}\n", key("seed.key")),
             "wallet" => {
                 let bench = format!("operator+service={}", key("bench.pub.pem"));
                 format!("issuer_keys = [{door:?}, {inside:?}, {bench:?}]\n")

@@ -1,0 +1,78 @@
+//! Who a service's log is to everybody else: the name that its checkpoints bear, and the one key that
+//! signs for it.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use ed25519_dalek::SigningKey;
+use ed25519_dalek::pkcs8::DecodePrivateKey as _;
+use zeroize::Zeroizing;
+
+use super::base::Service;
+use super::settings::Settings;
+
+/// A log as it signs.
+#[derive(Clone)]
+pub struct LogIdentity {
+    /// The log's origin, such as `sabacc.example/table`: not empty, without white space, `+` and
+    /// control characters. It never changes.
+    pub origin: Arc<str>,
+    /// Signs checkpoints and whatever else is said in the log's name. Not the key that tokens are
+    /// signed with.
+    pub key: SigningKey,
+}
+
+impl LogIdentity {
+    /// From the settings `origin` and `log_key`, which come together or not at all; what is wrong
+    /// is noted.
+    pub(super) fn read(service: Service, settings: &mut Settings) -> Option<LogIdentity> {
+        let allowed = "a name for the log, such as sabacc.example/table";
+        let origin = settings.get("origin", allowed, origin);
+        let mut name = "log_key";
+        let mut path = settings.path(name);
+        if service == Service::Dealer {
+            // What the setting was called when the key signed nothing but commitments.
+            let older = settings.path("commitment_key");
+            if path.is_some() && older.is_some() {
+                let advice = "log_key is its new name: set only that".to_owned();
+                settings.refuse("commitment_key", advice);
+            } else if older.is_some() {
+                (name, path) = ("commitment_key", older);
+            }
+        }
+        let key = path.as_deref().map(signing_key);
+        match (origin, key) {
+            (Some(origin), Some(Ok(key))) => return Some(LogIdentity { origin, key }),
+            (_, Some(Err(advice))) => settings.refuse(name, advice),
+            (Some(_), None) => {
+                let advice = "name the file with the key that signs for the log: Ed25519 in PEM";
+                settings.refuse(name, advice.to_owned());
+            }
+            (None, Some(Ok(_))) => {
+                let advice = format!("name the log, such as sabacc.example/{}", service.name());
+                settings.refuse("origin", advice);
+            }
+            (None, None) => {}
+        }
+        None
+    }
+}
+
+/// Without the secret.
+impl fmt::Debug for LogIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LogIdentity({})", self.origin)
+    }
+}
+
+fn origin(text: &str) -> Option<Arc<str>> {
+    let bad = |letter: char| letter.is_whitespace() || letter.is_control() || letter == '+';
+    (!text.is_empty() && !text.contains(bad)).then(|| Arc::from(text))
+}
+
+fn signing_key(path: &Path) -> Result<SigningKey, String> {
+    let text = std::fs::read_to_string(path).map(Zeroizing::new);
+    let text = text.map_err(|error| format!("the file cannot be read: {error}"))?;
+    SigningKey::from_pkcs8_pem(&text).map_err(|_| "not an Ed25519 private key in PEM".to_owned())
+}

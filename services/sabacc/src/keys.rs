@@ -1,0 +1,72 @@
+//! `sabacc keys`: what the logs of a room are verified with, as the text that its players and auditors
+//! are given: C2SP verifier keys, one a line.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
+use chassis::config::{LogIdentity, Service};
+use chassis::postgres::{Environment, default_data_dir};
+use clap::Args;
+use ed25519_dalek::SigningKey;
+use ed25519_dalek::VerifyingKey;
+use ed25519_dalek::pkcs8::{DecodePrivateKey as _, DecodePublicKey as _};
+use merkle::note::{KeyName, VerifierKey};
+use zeroize::Zeroizing;
+
+use crate::folder::Folder;
+use crate::say;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// A log's origin and the file of its key, private or public, in PEM, instead of the keys of a
+    /// data folder. May be given more than once.
+    #[arg(long, value_name = "ORIGIN=FILE")]
+    log: Vec<String>,
+}
+
+const LOGS: [(Service, &str); 3] = [
+    (Service::Table, "tables: checkpoints of their log, receipts"),
+    (Service::Dealer, "the dealer: checkpoints of its log, commitments"),
+    (Service::Wallet, "the wallet: checkpoints of its log"),
+];
+
+pub(crate) fn run(data: Option<PathBuf>, options: &Options) -> anyhow::Result<bool> {
+    if options.log.is_empty() {
+        let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
+        if !path.join("keys").exists() {
+            bail!(
+                "there is no room in {}: start one with `sabacc up`, name its folder with --data, \
+                 or a log and its key with --log",
+                path.display()
+            );
+        }
+        say::text(&of_room(&Folder::open(&path)?)?)?;
+        return Ok(true);
+    }
+    for log in &options.log {
+        say::line(&named(log)?.to_string());
+    }
+    Ok(true)
+}
+
+/// The keys of a room on one machine, told apart by comments.
+pub(crate) fn of_room(folder: &Folder) -> anyhow::Result<String> {
+    let mut text = "# What this room signs is verified with these keys.\n".to_owned();
+    for (service, signs) in LOGS {
+        let LogIdentity { origin, key } = folder.log(service)?;
+        let key = VerifierKey::log(KeyName::try_new(&*origin)?, key.verifying_key().as_bytes())?;
+        text += &format!("# {signs}\n{key}\n");
+    }
+    Ok(text)
+}
+
+fn named(log: &str) -> anyhow::Result<VerifierKey> {
+    let (origin, path) = log.split_once('=').context("a log is given as ORIGIN=FILE")?;
+    let pem = std::fs::read_to_string(path).map(Zeroizing::new);
+    let pem = pem.with_context(|| format!("{path} cannot be read"))?;
+    let private = SigningKey::from_pkcs8_pem(&pem).map(|key| key.verifying_key());
+    let key = private.or_else(|_| VerifyingKey::from_public_key_pem(&pem));
+    let key = key.ok().with_context(|| format!("{path} holds no Ed25519 key in PEM"))?;
+    let name = KeyName::try_new(origin).with_context(|| format!("`{origin}` is no origin"))?;
+    Ok(VerifierKey::log(name, key.as_bytes())?)
+}
