@@ -173,7 +173,15 @@ impl<S: Strategy> Playing<'_, S> {
                     self.report.hands += 1;
                 }
                 Some(
-                    What::HandStarted(_) | What::Action(_) | What::HandEnded(_) | What::Closed(_),
+                    What::HandStarted(_)
+                    | What::Action(_)
+                    | What::HandEnded(_)
+                    | What::Closed(_)
+                    | What::NextHand(_)
+                    | What::Entropy(_)
+                    | What::Voided(_)
+                    | What::Seed(_)
+                    | What::Paused(_),
                 )
                 | None => {}
             },

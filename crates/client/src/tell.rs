@@ -42,6 +42,11 @@ fn story(update: &pb::TableUpdate, name: Names<'_>) -> Option<String> {
         What::Action(action) => Some(act(action, name)),
         What::HandEnded(ended) => Some(hand_ended(ended, name)),
         What::Closed(pb::TableClosed {}) => Some("the table is closed".to_owned()),
+        What::Voided(voided) => {
+            Some(format!("hand {} comes to nothing: {}", voided.hand_no, voided.evidence))
+        }
+        What::Paused(paused) => Some(format!("a pause: {}", paused.why)),
+        What::NextHand(_) | What::Entropy(_) | What::Seed(_) => None,
     }
 }
 

@@ -268,7 +268,7 @@ enum Source {
 enum Told {
     Seen(pb::WatchTableResponse),
     Acted(pb::Acted),
-    /// A message of a kind that this client does not know.
+    /// A message of a kind that this client does not know, or has not asked for.
     Nothing,
 }
 
@@ -287,7 +287,7 @@ impl Source {
             Source::Playing(stream) => stream.message().await?.map(|told| match told.message {
                 Some(pb::play_response::Message::Seen(seen)) => Told::Seen(seen),
                 Some(pb::play_response::Message::Acted(acted)) => Told::Acted(acted),
-                None => Told::Nothing,
+                Some(pb::play_response::Message::Entropy(_)) | None => Told::Nothing,
             }),
         })
     }

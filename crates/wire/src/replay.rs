@@ -258,7 +258,12 @@ impl HandReplay {
     pub fn card_ref(&self, card: Card, public: bool) -> Result<common::CardRef, Misplaced> {
         let Handle { op, position } = self.places.of(card)?;
         let code = if public { self.hand.rules().variant().deck.code(card) } else { "" };
-        Ok(common::CardRef { op, position: u32::from(position), card: code.to_owned(), salt: Vec::new() })
+        Ok(common::CardRef {
+            op,
+            position: u32::from(position),
+            card: code.to_owned(),
+            salt: Vec::new(),
+        })
     }
 }
 

@@ -273,6 +273,27 @@ impl TableService for Api {
         self.order(what, &caller, (&message, Deed::Close)).await
     }
 
+    async fn commit_entropy(
+        &self,
+        _request: Request<pb::CommitEntropyRequest>,
+    ) -> Result<Response<pb::CommitEntropyResponse>, Status> {
+        Err(refused(ErrorReason::NoSuchMethod, "seats take no part in chance yet").into())
+    }
+
+    async fn reveal_entropy(
+        &self,
+        _request: Request<pb::RevealEntropyRequest>,
+    ) -> Result<Response<pb::RevealEntropyResponse>, Status> {
+        Err(refused(ErrorReason::NoSuchMethod, "seats take no part in chance yet").into())
+    }
+
+    async fn void_hand(
+        &self,
+        _request: Request<pb::VoidHandRequest>,
+    ) -> Result<Response<pb::VoidHandResponse>, Status> {
+        Err(refused(ErrorReason::NoSuchMethod, "hands cannot be made void yet").into())
+    }
+
     type WatchTableStream =
         Pin<Box<dyn Stream<Item = Result<pb::WatchTableResponse, Status>> + Send>>;
 

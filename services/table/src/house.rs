@@ -199,6 +199,8 @@ fn read_config(config: &pb::TableConfig) -> Result<TableCreated, Refused> {
         bank_seconds,
         pause_ms,
         seats,
+        reveal_delay_seconds,
+        entropy_ms,
     } = config;
     let name = field::text("config.name", name, 1, 60)?;
     let rules: RuleSet = ruleset::read(variant, rule_set)?;
@@ -239,5 +241,7 @@ fn read_config(config: &pb::TableConfig) -> Result<TableCreated, Refused> {
         action_seconds: range("action_seconds", *action_seconds, 20, 1, 3600)?,
         bank_seconds: range("bank_seconds", bank, bank, 0, 3600)?,
         pause_ms: range("pause_ms", *pause_ms, 0, 0, 60_000)?,
+        reveal_delay_seconds: range("reveal_delay_seconds", *reveal_delay_seconds, 0, 0, 604_800)?,
+        entropy_ms: range("entropy_ms", *entropy_ms, 2000, 100, 60_000)?,
     })
 }

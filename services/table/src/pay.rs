@@ -91,6 +91,7 @@ pub fn prepare(table: &Table, play: Option<&Play>, debt: Debt) -> Result<Payment
                 request_id: debt::hand_request("reveal", play.hand_id, 0),
                 table_id,
                 hand_no: play.hand_no,
+                discarded: false,
             })
         }
         Debt::Refund => Job::Settle(settle::refund(table)?),
@@ -254,6 +255,8 @@ fn start(table: &Table) -> Result<Paid, Broken> {
         carried_pot: table.carried_pot.get(),
         action_seconds: table.config.action_seconds,
         bank_seconds: table.config.bank_seconds,
+        entropy_deadline_micros: 0,
+        reveal_delay_seconds: table.config.reveal_delay_seconds,
     };
     let started = pb::HandStarted { hand_no, hand_id: hand_id.0.to_vec().into() };
     let events = vec![(table.id.into(), started.into()), (hand_id.into(), opened.into())];

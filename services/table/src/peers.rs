@@ -115,6 +115,7 @@ async fn until(
 ) -> Result<dealer::PerformResponse, Failure> {
     let mut cards: Vec<Card> = Vec::new();
     let mut ids = Vec::new();
+    let mut proofs = Vec::new();
     for place in pile {
         if !count.more(&cards) {
             break;
@@ -130,9 +131,10 @@ async fn until(
         let id = answer.opened.first().and_then(|opened| opened.card_ids.first()).copied();
         let card = id.and_then(|id| deck.card(id)).ok_or_else(|| no_card(place))?;
         ids.push(card.id());
+        proofs.extend(answer.opened.into_iter().flat_map(|opened| opened.proofs));
         cards.push(card);
     }
-    let opened = vec![dealer::OpenedCards { card_ids: ids }];
+    let opened = vec![dealer::OpenedCards { card_ids: ids, proofs }];
     Ok(dealer::PerformResponse { results: Vec::new(), opened })
 }
 

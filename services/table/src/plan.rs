@@ -162,6 +162,7 @@ fn moved(
             op: place.op,
             position: u32::from(place.position),
             card: if open { deck.code(card).to_owned() } else { String::new() },
+            salt: Vec::new(),
         });
     }
     Ok(pb::CardsMoved { seat, cards: refs })

@@ -77,6 +77,7 @@ pub fn settled(table: &Table, play: &Play) -> Result<Paid, Broken> {
         sabacc_paid,
         sabacc_won,
         misses: play.misses.clone(),
+        aborted: false,
     };
     events.push((table.id.into(), finished.into()));
     for (index, misses) in play.misses.iter().enumerate() {

@@ -174,6 +174,11 @@ impl State {
             action_seconds: config.action_seconds,
             bank_seconds: config.bank_seconds,
             seat_count: u32::from(config.seats),
+            next_hand: None,
+            reveal_delay_seconds: config.reveal_delay_seconds,
+            entropy_ms: config.entropy_ms,
+            paused_until: None,
+            entropy: None,
         }
     }
 

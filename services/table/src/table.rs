@@ -26,6 +26,10 @@ pub struct Config {
     pub action_seconds: u32,
     pub bank_seconds: u32,
     pub pause_ms: u32,
+    /// From a settlement to the opening of the seed; 0: at once.
+    pub reveal_delay_seconds: u32,
+    /// For seats to commit to entropy, and as long again to reveal.
+    pub entropy_ms: u32,
 }
 
 /// A taken seat.
@@ -134,6 +138,8 @@ impl Table {
                 action_seconds: created.action_seconds,
                 bank_seconds: created.bank_seconds,
                 pause_ms: created.pause_ms,
+                reveal_delay_seconds: created.reveal_delay_seconds,
+                entropy_ms: if created.entropy_ms == 0 { 2000 } else { created.entropy_ms },
             },
             seats: BTreeMap::new(),
             sabacc_pot: Credits::ZERO,
@@ -234,6 +240,12 @@ impl Table {
             | Recorded::HandSettled(_)
             | Recorded::SettlementPosted(_)
             | Recorded::ClockResumed(_)
+            | Recorded::EntropyCommitted(_)
+            | Recorded::EntropyClosed(_)
+            | Recorded::EntropyRevealed(_)
+            | Recorded::HandAborted(_)
+            | Recorded::TablePaused(_)
+            | Recorded::SeedRefused(_)
             | Recorded::SeedCommitted(_)
             | Recorded::SeedSealed(_)
             | Recorded::OperationPerformed(_)
@@ -317,6 +329,7 @@ impl Table {
             sabacc_paid,
             sabacc_won,
             misses,
+            aborted: _,
         } = finished;
         if *sabacc_won {
             self.paid.clear();

@@ -45,6 +45,12 @@ pub fn is_published(event: &Recorded) -> bool {
         | Recorded::PotRefundDue(_)
         | Recorded::PotRefunded(_)
         | Recorded::AbsentPaid(_)
+        | Recorded::EntropyCommitted(_)
+        | Recorded::EntropyClosed(_)
+        | Recorded::EntropyRevealed(_)
+        | Recorded::HandAborted(_)
+        | Recorded::TablePaused(_)
+        | Recorded::SeedRefused(_)
         | Recorded::SeedCommitted(_)
         | Recorded::SeedSealed(_)
         | Recorded::OperationPerformed(_)
@@ -188,9 +194,14 @@ pub fn hands(view: &View, hand: &Hand, players: &[primitives::PlayerId]) -> Vec<
     };
     let held = |player: &PlayerView| {
         let own = player.cards.iter();
-        let own = own.map(|held| pb::HeldCard { code: code(held.card), locked: held.locked });
+        let own = own.map(|held| pb::HeldCard {
+            code: code(held.card),
+            locked: held.locked,
+            proof: None,
+        });
         let extra = player.extra.iter();
-        let extra = extra.map(|card| pb::HeldCard { code: code(Some(*card)), locked: false });
+        let extra =
+            extra.map(|card| pb::HeldCard { code: code(Some(*card)), locked: false, proof: None });
         own.chain(extra).collect()
     };
     let seats = view.players.iter().enumerate();
@@ -238,6 +249,10 @@ pub fn hand_view(play: &Play, clock: Option<Clock>, viewer: Viewer) -> pb::HandV
         commitment: commitment(play),
         settlement: play.settled.as_ref().map_or_else(Vec::new, |settled| settled.lines.clone()),
         called_by: view.called_by.map_or(0, |player| moves::seat_of(player, &play.replay.seats)),
+        dealer: play.opened.commitment.clone(),
+        rows: Vec::new(),
+        transcript: Vec::new(),
+        roots: Vec::new(),
     }
 }
 
@@ -251,6 +266,8 @@ pub fn hand_started(play: &Play) -> pb::HandStarted {
         seats: hands(&view, &play.replay.hand, &play.players),
         commitment: commitment(play),
         standing: Some(standing(&view)),
+        rows: Vec::new(),
+        transcript: Vec::new(),
     }
 }
 

@@ -153,7 +153,13 @@ impl Tables {
             | Recorded::CardsShown(_)
             | Recorded::HandRevealed(_)
             | Recorded::ClockResumed(_)
-            | Recorded::CloseAsked(_) => Ok(()),
+            | Recorded::CloseAsked(_)
+            | Recorded::EntropyCommitted(_)
+            | Recorded::EntropyClosed(_)
+            | Recorded::EntropyRevealed(_)
+            | Recorded::HandAborted(_)
+            | Recorded::TablePaused(_)
+            | Recorded::SeedRefused(_) => Ok(()),
             Recorded::SeedCommitted(_)
             | Recorded::SeedSealed(_)
             | Recorded::OperationPerformed(_)

@@ -31,7 +31,11 @@ impl TableState {
             Some(What::Action(action)) => self.action(action),
             Some(What::HandEnded(ended)) => self.hand_ended(ended),
             Some(What::Closed(pb::TableClosed {})) => self.closed = true,
-            None => {}
+            Some(What::NextHand(next)) => self.view.next_hand = Some(next.clone()),
+            Some(What::Entropy(entropy)) => self.entropy(entropy),
+            Some(What::Voided(voided)) => self.voided(voided),
+            Some(What::Paused(paused)) => self.view.paused_until = paused.until,
+            Some(What::Seed(_)) | None => {}
         }
     }
 
@@ -48,9 +52,27 @@ impl TableState {
         }
     }
 
+    fn entropy(&mut self, entropy: &pb::Entropy) {
+        self.view.hand_no = entropy.hand_no;
+        self.view.next_hand = None;
+        self.view.paused_until = None;
+        self.view.entropy = Some(entropy.clone());
+    }
+
+    /// Everybody has what he had before the hand, which is what the seats say.
+    fn voided(&mut self, voided: &pb::HandVoided) {
+        self.view.entropy = None;
+        if let Some(hand) = self.view.hand.as_mut().filter(|hand| hand.hand_no == voided.hand_no) {
+            hand.turn = None;
+            OVER.clone_into(&mut hand.phase);
+        }
+    }
+
     fn hand_started(&mut self, started: &pb::HandStarted) {
         self.lines.clear();
         self.view.hand_no = started.hand_no;
+        self.view.entropy = None;
+        self.view.paused_until = None;
         self.view.hand = Some(pb::HandView {
             hand_no: started.hand_no,
             hand_id: started.hand_id.clone(),
@@ -58,6 +80,8 @@ impl TableState {
             standing: started.standing.clone(),
             round: 1,
             commitment: started.commitment.clone(),
+            rows: started.rows.clone(),
+            transcript: started.transcript.clone(),
             ..pb::HandView::default()
         });
     }
@@ -129,7 +153,8 @@ mod tests {
     }
 
     fn cards(codes: &[&str]) -> Vec<pb::HeldCard> {
-        let held = |code: &&str| pb::HeldCard { code: (*code).to_owned(), locked: false };
+        let held =
+            |code: &&str| pb::HeldCard { code: (*code).to_owned(), locked: false, proof: None };
         codes.iter().map(held).collect()
     }
 

@@ -170,8 +170,17 @@ impl Bot {
                     self.asked(left)?;
                 }
             }
+            Some(What::Voided(_)) => self.due = None,
             Some(What::Seat(changed)) => return self.see_seat(changed).await,
-            Some(What::HandStarted(_) | What::Closed(_)) | None => {}
+            Some(
+                What::HandStarted(_)
+                | What::Closed(_)
+                | What::NextHand(_)
+                | What::Entropy(_)
+                | What::Seed(_)
+                | What::Paused(_),
+            )
+            | None => {}
         }
         Ok(())
     }

@@ -64,7 +64,7 @@ pub(super) async fn opening(
     let first = tokio::time::timeout(OPENING, asked.message()).await;
     match first.map_err(|_| BadField::new("watch", "not sent within 5 s of the call"))?? {
         Some(pb::PlayRequest { message: Some(Asked::Watch(watch)) }) => Ok(watch),
-        Some(pb::PlayRequest { message: Some(Asked::Act(_)) | None }) | None => {
+        Some(pb::PlayRequest { message: _ }) | None => {
             Err(BadField::new("watch", "the first message says what to follow").into())
         }
     }
@@ -113,7 +113,7 @@ impl Playing {
                 message = ask(&mut self.asked), if reads => match message {
                     Ok(Some(pb::PlayRequest { message: Some(Asked::Act(act)) })) => self.act(act),
                     Ok(None) => self.asked = None,
-                    Ok(Some(pb::PlayRequest { message: Some(Asked::Watch(_)) | None })) => {
+                    Ok(Some(pb::PlayRequest { message: _ })) => {
                         self.over = true;
                         let bad = "only decisions follow the first message: begin another stream";
                         return Some(Err(BadField::new("act", bad).into()));

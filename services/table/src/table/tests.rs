@@ -19,6 +19,8 @@ fn table() -> Table {
         action_seconds: 20,
         bank_seconds: 30,
         pause_ms: 0,
+        reveal_delay_seconds: 0,
+        entropy_ms: 0,
     };
     Table::open(TableId([7; 16]), &created).unwrap()
 }
@@ -147,6 +149,7 @@ fn finished(table: &mut Table, pot: u64, paid: [u64; 2]) {
         sabacc_paid: paid.to_vec(),
         sabacc_won: false,
         misses: vec![0, 0],
+        aborted: false,
     };
     take(table, finished);
 }
