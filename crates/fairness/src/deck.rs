@@ -7,6 +7,10 @@
 use crate::encoding::{Keyed, keyed, lp_tag, prf};
 use crate::keys::Keys;
 
+mod levels;
+
+pub(crate) use levels::Levels;
+
 /// Bytes of one card's record.
 pub const RECORD_LEN: usize = 62;
 
@@ -48,6 +52,18 @@ pub fn records(keys: &Keys, op: u32, cards: &[u8]) -> Vec<[u8; RECORD_LEN]> {
 #[must_use]
 pub fn root(keys: &Keys, op: u32, cards: &[u8]) -> [u8; 32] {
     merkle::root(records(keys, op, cards))
+}
+
+/// The root that one card's record and path lead to, in a pile of `count` cards. None where the path
+/// has not the length that its place calls for.
+#[must_use]
+pub fn root_from(
+    record: &[u8; RECORD_LEN],
+    (position, count): (u16, u16),
+    path: &[[u8; 32]],
+) -> Option<[u8; 32]> {
+    let leaf = merkle::leaf_hash(record);
+    merkle::root_from_inclusion(&leaf, position.into(), count.into(), path).ok()
 }
 
 fn salt_under(key: &Keyed, op: u32, position: u16) -> [u8; 32] {

@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::deck;
+use crate::deck::{self, Levels};
 use crate::keys::Keys;
 use crate::operation::{MAX_CARDS, Operation, OperationError, Outcome, perform};
 
@@ -72,6 +72,16 @@ pub struct Opening {
     pub count: u16,
 }
 
+impl Opening {
+    /// The root that it leads to; the proof proves itself where this is the shuffle's. None where
+    /// the path has not the length that its place calls for.
+    #[must_use]
+    pub fn root(&self) -> Option<[u8; 32]> {
+        let Opening { handle: Handle { op, position }, card, salt, path, count } = self;
+        deck::root_from(&deck::record(*op, *position, *card, salt), (*position, *count), path)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ShoeError {
     #[error("operation {index} comes too early: the next one is {next}")]
@@ -98,8 +108,8 @@ pub enum ShoeError {
 struct Deck {
     /// From the top.
     cards: Vec<u8>,
-    /// The leaf hash of each card's record.
-    leaves: Vec<[u8; 32]>,
+    /// The tree over the cards' records.
+    tree: Levels,
 }
 
 /// One hand's chance. See the module for its laws.
@@ -172,14 +182,19 @@ impl Shoe {
         card.copied().ok_or(ShoeError::Unknown(handle))
     }
 
+    /// The card at a current handle, and what proves it.
+    pub fn open_proved(&self, handle: Handle) -> Result<Opening, ShoeError> {
+        self.open(handle)?;
+        self.prove(handle)
+    }
+
     /// What proves to the one who saw a card that it lay where its handle says, stale or not.
     pub fn prove(&self, handle: Handle) -> Result<Opening, ShoeError> {
         let Handle { op, position } = handle;
         let card = self.reopen(handle)?;
         let deck = self.decks.get(&op).ok_or(ShoeError::Unknown(handle))?;
-        let path = merkle::inclusion_proof(&deck.leaves, usize::from(position))
-            .expect("there is a leaf for each card");
         let salt = deck::salt(&self.keys, op, position);
+        let path = deck.tree.path(position);
         Ok(Opening { handle, card, salt, path, count: count(&deck.cards) })
     }
 
@@ -233,10 +248,10 @@ impl Shoe {
             self.current.insert(*card, Handle { op, position });
         }
         let records = deck::records(&self.keys, op, &cards);
-        let leaves: Vec<[u8; 32]> =
-            records.iter().map(|record| merkle::leaf_hash(record)).collect();
-        let answer = Answer::Shuffled { root: merkle::leaves_root(&leaves), count: count(&cards) };
-        self.decks.insert(op, Deck { cards, leaves });
+        let leaves = records.iter().map(|record| merkle::leaf_hash(record)).collect();
+        let tree = Levels::new(leaves);
+        let answer = Answer::Shuffled { root: tree.root(), count: count(&cards) };
+        self.decks.insert(op, Deck { cards, tree });
         answer
     }
 }

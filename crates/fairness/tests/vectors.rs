@@ -3,8 +3,8 @@
 
 use anyhow::{Context as _, Result, ensure};
 use fairness::{
-    Beacon, ClientCommitment, Commitment, Context, Entropy, Keys, Operation, Outcome, Row, Seed,
-    Status, Transcript, deck, perform,
+    Answer, Ask, Beacon, ClientCommitment, Commitment, Context, Entropy, Handle, Keys, Opening,
+    Operation, Outcome, Row, Seed, Shoe, ShuffleInput, Status, Transcript, deck, perform,
 };
 use primitives::{PlayerId, TableId};
 use serde::Deserialize;
@@ -135,7 +135,7 @@ fn counting<const N: usize>() -> [u8; N] {
 }
 
 /// The hand the published figures are of.
-fn published() -> Result<Published> {
+fn published_hand() -> Result<(Context, Commitment, Transcript, Keys)> {
     let seed = Seed::new(Zeroizing::new(counting()));
     let rules = Sha256::digest(b"rules").into();
     let context = Context::new("sabacc.example/room1", TableId(counting()), 7, &rules);
@@ -152,6 +152,11 @@ fn published() -> Result<Published> {
     ];
     let transcript = Transcript::try_new(&context, &dealer, None, &rows)?;
     let keys = Keys::derive(&transcript, &seed);
+    Ok((context, dealer, transcript, keys))
+}
+
+fn published() -> Result<Published> {
+    let (context, dealer, transcript, keys) = published_hand()?;
     let cards = (0..76).collect();
     let Outcome::Shuffled(deck) = perform(&keys, 0, &Operation::Shuffle { pile: 0, cards })? else {
         panic!("a shuffle shuffles")
@@ -204,6 +209,43 @@ fn the_published_figures() -> Result<()> {
     assert_eq!(here.roll, [5, 3]);
     assert_eq!((here.pulse, here.pick), (0, 3));
     assert_eq!(here.sample, [8, 10, 3]);
+    Ok(())
+}
+
+/// A shoe's answer carries the published root, and each of its cards proves itself against it, with
+/// nothing of the proof to spare.
+#[test]
+fn every_card_of_the_published_shuffle_is_proved() -> Result<()> {
+    let (_, _, _, keys) = published_hand()?;
+    let order = unhex(&published()?.shuffle)?;
+    let mut shoe = Shoe::new(keys);
+    let input = ShuffleInput::Fresh { first: 0, count: 76 };
+    let Answer::Shuffled { root, count } = shoe.perform(0, &Ask::Shuffle { pile: 0, input })?
+    else {
+        panic!("a shuffle shuffles")
+    };
+    let published = "e5ac9fb5845ab6e4f2f65fdafaf2ea28ad7105e6fd0c822404eff59b169a6ae6";
+    assert_eq!((hex(&root), count), (published.to_owned(), 76));
+    for (position, card) in (0_u16..).zip(order) {
+        let opened = shoe.open_proved(Handle { op: 0, position })?;
+        assert_eq!((opened.card, opened.root()), (card, Some(root)));
+        let mut salt = opened.salt;
+        salt[31] ^= 1;
+        let mut path = opened.path.clone();
+        path[0][0] ^= 1;
+        let forged = [
+            Opening { card: opened.card ^ 1, ..opened.clone() },
+            Opening { salt, ..opened.clone() },
+            Opening { path, ..opened.clone() },
+            Opening { path: opened.path[1..].to_vec(), ..opened.clone() },
+            Opening { handle: Handle { op: 1, position }, ..opened.clone() },
+            Opening { handle: Handle { op: 0, position: (position + 1) % 76 }, ..opened.clone() },
+            Opening { handle: Handle { op: 0, position: 76 }, ..opened },
+        ];
+        for forged in forged {
+            assert_ne!(forged.root(), Some(root), "{forged:?}");
+        }
+    }
     Ok(())
 }
 

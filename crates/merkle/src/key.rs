@@ -130,6 +130,18 @@ impl VerifierKey {
         self.id
     }
 
+    /// The 32 bytes of the public key.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8; 32] {
+        self.key.as_bytes()
+    }
+
+    /// Whether it is a log's key, and no witness's.
+    #[must_use]
+    pub const fn is_log(&self) -> bool {
+        matches!(self.kind, Kind::Log)
+    }
+
     /// The signature names this key.
     pub(crate) fn made(&self, signature: &Signature) -> bool {
         signature.id == self.id && signature.name == self.name

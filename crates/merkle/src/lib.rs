@@ -14,6 +14,7 @@
 //! | roots that others saw | [`note::WitnessKey`] | C2SP `tlog-cosignature`, Ed25519 |
 //! | never two contradicting signatures | [`Signer`] | |
 //! | proofs without hashing the log again | [`Nodes`], [`Leaves`], [`Tiles`] | RFC 6962 |
+//! | many records in one proof | [`prove_records`], [`verify_records`] | |
 //! | the log as files that never change | [`TileId`], [`Edge`], [`bundle`] | C2SP `tlog-tiles` |
 //! | a proof to take away | [`LogProof`] | C2SP `tlog-proof` |
 //!
@@ -27,6 +28,7 @@ mod encoding;
 mod hash;
 mod inclusion;
 mod key;
+mod multi;
 mod nodes;
 pub mod note;
 mod proof;
@@ -41,11 +43,12 @@ pub use consistency::{consistency_proof, verify_consistency};
 pub use edge::Edge;
 pub use hash::{Hash, empty_root, leaf_hash, leaves_root, node_hash, root};
 pub use inclusion::{inclusion_proof, root_from_inclusion, verify_inclusion};
+pub use multi::{prove_records, root_from_records, verify_records};
 pub use nodes::{BuildError, Leaves, Node, Nodes, prove_consistency, prove_inclusion, root_at};
 pub use proof::{LogProof, LogProofError, MAX_EXTRA};
 pub use signer::{Refusal, Signer, may_follow};
 pub use tile::{MAX_TILE_LEVEL, NoTilePath, Row, TILE_WIDTH, TileId, tiles_between};
-pub use tiles::{Tiles, TilesError, tiles_for_consistency, tiles_for_inclusion};
+pub use tiles::{Tiles, TilesError, tiles_for_consistency, tiles_for_inclusion, tiles_for_records};
 pub use tree::{Tree, TreeError};
 
 /// A proof that proves nothing.
@@ -53,6 +56,8 @@ pub use tree::{Tree, TreeError};
 pub enum ProofError {
     #[error("record {index} is not among the {size} records of the tree")]
     Index { index: u64, size: u64 },
+    #[error("record {index} does not stand after the one before it")]
+    NotAscending { index: u64 },
     #[error("the older tree has {old} records, more than the newer with {new}")]
     Shrunk { old: u64, new: u64 },
     #[error("the proof has {got} hashes, this shape of tree needs another number")]

@@ -28,6 +28,8 @@ pub trait Nodes {
 pub enum BuildError {
     #[error("record {index} is not among the {size} records of the tree")]
     Index { index: u64, size: u64 },
+    #[error("record {index} does not stand after the one before it")]
+    NotAscending { index: u64 },
     #[error("the older tree has {old} records, more than the newer with {new}")]
     Shrunk { old: u64, new: u64 },
     #[error("the hash of subtree {} of level {} is not there", .0.index, .0.level)]
@@ -100,7 +102,7 @@ pub(crate) fn consistency_ranges(old: u64, new: u64) -> Result<Vec<Range<u64>>, 
 }
 
 /// Where a range of two records or more parts in two.
-fn middle(part: &Range<u64>) -> u64 {
+pub(crate) fn middle(part: &Range<u64>) -> u64 {
     part.start + (1 << (part.end - part.start - 1).ilog2())
 }
 
@@ -117,7 +119,7 @@ pub(crate) fn cover(range: &Range<u64>) -> Vec<Node> {
     nodes
 }
 
-fn hash_of(nodes: &impl Nodes, range: &Range<u64>) -> Result<Hash, BuildError> {
+pub(crate) fn hash_of(nodes: &impl Nodes, range: &Range<u64>) -> Result<Hash, BuildError> {
     let mut root = None;
     for node in cover(range).into_iter().rev() {
         let left = nodes.node(node).ok_or(BuildError::Missing(node))?;

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checkpoint::TreeHead;
 use crate::hash::{Hash, leaves_root};
+use crate::multi::records_ranges;
 use crate::nodes::{BuildError, Node, Nodes, consistency_ranges, cover, inclusion_ranges, root_at};
 use crate::tile::{Row, TILE_WIDTH, TileId};
 
@@ -113,6 +114,13 @@ pub fn tiles_for_consistency(old: u64, new: u64) -> Result<BTreeSet<TileId>, Bui
     let mut nodes: Vec<Node> = consistency_ranges(old, new)?.iter().flat_map(cover).collect();
     nodes.extend(cover(&(0..old)));
     Ok(tiles_for(&nodes, new))
+}
+
+/// The tiles from which a proof of all these records ([`crate::prove_records`]) can be made and
+/// trusted.
+pub fn tiles_for_records(positions: &[u64], size: u64) -> Result<BTreeSet<TileId>, BuildError> {
+    let nodes: Vec<Node> = records_ranges(positions, size)?.iter().flat_map(cover).collect();
+    Ok(tiles_for(&nodes, size))
 }
 
 fn tiles_for(nodes: &[Node], size: u64) -> BTreeSet<TileId> {

@@ -134,7 +134,11 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::AccountUnknown
         | ErrorReason::HandUnknown
         | ErrorReason::HoldUnknown
+<<<<<<< HEAD
         | ErrorReason::DisputeUnknown => Code::NotFound,
+=======
+        | ErrorReason::NotInLog => Code::NotFound,
+>>>>>>> table
         ErrorReason::NotYourTurn
         | ErrorReason::IllegalMove
         | ErrorReason::AmountOutOfRange
@@ -151,7 +155,7 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::PlayerSeated => Code::FailedPrecondition,
         ErrorReason::RequestIdReused | ErrorReason::AlreadyExists => Code::AlreadyExists,
         ErrorReason::Overloaded => Code::ResourceExhausted,
-        ErrorReason::Unavailable => Code::Unavailable,
+        ErrorReason::Unavailable | ErrorReason::NotSigned => Code::Unavailable,
         ErrorReason::Deadline => Code::DeadlineExceeded,
         ErrorReason::NoSuchMethod => Code::Unimplemented,
         ErrorReason::Corrupt | ErrorReason::Unspecified => Code::Internal,

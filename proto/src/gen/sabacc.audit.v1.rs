@@ -82,6 +82,7 @@ pub struct LogRecord {
     #[prost(bytes = "vec", tag = "9")]
     pub previous: ::prost::alloc::vec::Vec<u8>,
 }
+<<<<<<< HEAD
 /// Opens a dispute.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OpenDisputeRequest {
@@ -236,6 +237,189 @@ impl DisputeState {
 }
 /// Generated client implementations.
 pub mod dispute_service_client {
+=======
+/// Asks for the newest checkpoint.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetCheckpointRequest {
+    /// "table", "dealer" or "wallet".
+    #[prost(string, tag = "1")]
+    pub log: ::prost::alloc::string::String,
+}
+/// The log as it is signed.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetCheckpointResponse {
+    /// A C2SP tlog-checkpoint, as signed note; cosignatures of witnesses stand under the log's signature.
+    #[prost(string, tag = "1")]
+    pub checkpoint: ::prost::alloc::string::String,
+    /// The key it is signed with, as C2SP verifier key. Not to be believed for standing here: a log's key is learnt elsewhere.
+    #[prost(string, tag = "2")]
+    pub key: ::prost::alloc::string::String,
+}
+/// Asks for a tile, C2SP tlog-tiles.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetTileRequest {
+    /// "table", "dealer" or "wallet".
+    #[prost(string, tag = "1")]
+    pub log: ::prost::alloc::string::String,
+    /// 0 for leaf hashes; at most 7.
+    #[prost(uint32, tag = "2")]
+    pub level: u32,
+    /// Counts from 0 in the level.
+    #[prost(uint64, tag = "3")]
+    pub index: u64,
+    /// Hashes in it, 1 to 255 where it is partial; 0 or 256 for a full tile.
+    #[prost(uint32, tag = "4")]
+    pub width: u32,
+}
+/// A tile.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetTileResponse {
+    /// 32 bytes each, one behind the other.
+    #[prost(bytes = "vec", tag = "1")]
+    pub hashes: ::prost::alloc::vec::Vec<u8>,
+}
+/// Asks for an entry bundle, C2SP tlog-tiles.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetEntriesRequest {
+    /// "table", "dealer" or "wallet".
+    #[prost(string, tag = "1")]
+    pub log: ::prost::alloc::string::String,
+    /// Counts from 0: the bundle's first record has the position index * 256.
+    #[prost(uint64, tag = "2")]
+    pub index: u64,
+    /// Records in it, 1 to 255 where it is partial; 0 or 256 for a full bundle.
+    #[prost(uint32, tag = "3")]
+    pub width: u32,
+}
+/// An entry bundle.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetEntriesResponse {
+    /// Each leaf record, 117 bytes, behind its length, big-endian in 2 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub entries: ::prost::alloc::vec::Vec<u8>,
+}
+/// Asks for the proof of a record.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProveInclusionRequest {
+    /// "table", "dealer" or "wallet".
+    #[prost(string, tag = "1")]
+    pub log: ::prost::alloc::string::String,
+    /// The record's, counting from 0.
+    #[prost(uint64, tag = "2")]
+    pub position: u64,
+    /// Records in the tree: at most as many as the newest checkpoint has; 0 for that one.
+    #[prost(uint64, tag = "3")]
+    pub size: u64,
+}
+/// The proof of a record.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProveInclusionResponse {
+    /// Records in the tree.
+    #[prost(uint64, tag = "1")]
+    pub size: u64,
+    /// 32 bytes each, RFC 6962, the lowest first.
+    #[prost(bytes = "vec", repeated, tag = "2")]
+    pub proof: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
+    /// The newest checkpoint: of this very tree where the request named no size.
+    #[prost(string, tag = "3")]
+    pub checkpoint: ::prost::alloc::string::String,
+}
+/// Asks for the proof of growth.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProveConsistencyRequest {
+    /// "table", "dealer" or "wallet".
+    #[prost(string, tag = "1")]
+    pub log: ::prost::alloc::string::String,
+    /// Records in the older tree.
+    #[prost(uint64, tag = "2")]
+    pub old_size: u64,
+    /// Records in the newer tree: at most as many as the newest checkpoint has; 0 for that one.
+    #[prost(uint64, tag = "3")]
+    pub new_size: u64,
+}
+/// The proof of growth.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProveConsistencyResponse {
+    /// Records in the newer tree.
+    #[prost(uint64, tag = "1")]
+    pub new_size: u64,
+    /// 32 bytes each, RFC 6962; none where the older tree has no records, or both are the same.
+    #[prost(bytes = "vec", repeated, tag = "2")]
+    pub proof: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
+    /// The newest checkpoint: of the newer tree where the request named no size.
+    #[prost(string, tag = "3")]
+    pub checkpoint: ::prost::alloc::string::String,
+}
+/// Asks for records.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ReadRecordsRequest {
+    /// "table", "dealer" or "wallet".
+    #[prost(string, tag = "1")]
+    pub log: ::prost::alloc::string::String,
+    /// What is wanted: the union of all. 1 to 16 of them, and 4096 records altogether at the most.
+    #[prost(message, repeated, tag = "2")]
+    pub selections: ::prost::alloc::vec::Vec<RecordSelection>,
+}
+/// Some records of a log.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RecordSelection {
+    /// Which.
+    #[prost(oneof = "record_selection::By", tags = "1, 2, 3")]
+    pub by: ::core::option::Option<record_selection::By>,
+}
+/// Nested message and enum types in `RecordSelection`.
+pub mod record_selection {
+    /// Which.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum By {
+        /// Of one stream.
+        #[prost(message, tag = "1")]
+        Stream(super::StreamSelection),
+        /// Next to each other in the log.
+        #[prost(message, tag = "2")]
+        Positions(super::PositionSelection),
+        /// 16 bytes: all that one request wrote, by its request_id; a hand's settlement has the hand's id.
+        #[prost(bytes, tag = "3")]
+        RequestId(::prost::alloc::vec::Vec<u8>),
+    }
+}
+/// Records of one stream.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StreamSelection {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub stream: ::prost::alloc::vec::Vec<u8>,
+    /// The first version wanted; 0 as 1. Not used with `before_position`.
+    #[prost(uint64, tag = "2")]
+    pub from_version: u64,
+    /// At most so many; 0 for all there are.
+    #[prost(uint32, tag = "3")]
+    pub limit: u32,
+    /// Where it is not 0: the last `limit` records of the stream before this position, instead of the first ones from
+    /// `from_version` on.
+    #[prost(uint64, tag = "4")]
+    pub before_position: u64,
+}
+/// Records next to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PositionSelection {
+    /// The first.
+    #[prost(uint64, tag = "1")]
+    pub first: u64,
+    /// How many: at least 1. Less are given where the checkpoint ends.
+    #[prost(uint32, tag = "2")]
+    pub count: u32,
+}
+/// Records under a checkpoint.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ReadRecordsResponse {
+    /// As in a bundle. The checkpoint is the newest, and covers whatever was acknowledged before the request came.
+    #[prost(message, optional, tag = "1")]
+    pub log: ::core::option::Option<BundleLog>,
+}
+/// Generated client implementations.
+pub mod log_service_client {
+>>>>>>> table
     #![allow(
         unused_variables,
         dead_code,
@@ -245,6 +429,7 @@ pub mod dispute_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
+<<<<<<< HEAD
     /// Disputes: a player objects to a hand, an auditor looks at what is on record and answers. Both are in the log. What
     /// they wrote can be read until the player is erased; that there was a dispute, on which hand, and its verdict stay.
     #[derive(Debug, Clone)]
@@ -252,6 +437,17 @@ pub mod dispute_service_client {
         inner: tonic::client::Grpc<T>,
     }
     impl DisputeServiceClient<tonic::transport::Channel> {
+=======
+    /// A log as it shows itself: signed checkpoints, the tree under them, and proofs that the tree only grows. The log's own
+    /// service answers for it; the gateway asks the service whose log a request names. What is signed was durable before, and
+    /// never contradicts what was signed before. The same checkpoints and tiles are served as files, by C2SP tlog-tiles, at
+    /// `/log/<name>/checkpoint` and `/log/<name>/tile/...` of the public port, without a token.
+    #[derive(Debug, Clone)]
+    pub struct LogServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl LogServiceClient<tonic::transport::Channel> {
+>>>>>>> table
         /// Attempt to create a new client by connecting to a given endpoint.
         pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
         where
@@ -262,7 +458,11 @@ pub mod dispute_service_client {
             Ok(Self::new(conn))
         }
     }
+<<<<<<< HEAD
     impl<T> DisputeServiceClient<T>
+=======
+    impl<T> LogServiceClient<T>
+>>>>>>> table
     where
         T: tonic::client::GrpcService<tonic::body::Body>,
         T::Error: Into<StdError>,
@@ -280,7 +480,11 @@ pub mod dispute_service_client {
         pub fn with_interceptor<F>(
             inner: T,
             interceptor: F,
+<<<<<<< HEAD
         ) -> DisputeServiceClient<InterceptedService<T, F>>
+=======
+        ) -> LogServiceClient<InterceptedService<T, F>>
+>>>>>>> table
         where
             F: tonic::service::Interceptor,
             T::ResponseBody: Default,
@@ -294,7 +498,11 @@ pub mod dispute_service_client {
                 http::Request<tonic::body::Body>,
             >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
         {
+<<<<<<< HEAD
             DisputeServiceClient::new(InterceptedService::new(inner, interceptor))
+=======
+            LogServiceClient::new(InterceptedService::new(inner, interceptor))
+>>>>>>> table
         }
         /// Compress requests with the given encoding.
         ///
@@ -327,12 +535,21 @@ pub mod dispute_service_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
+<<<<<<< HEAD
         /// Object to a hand one was dealt into. At most one open dispute on a hand, and ten open ones in all.
         pub async fn open_dispute(
             &mut self,
             request: impl tonic::IntoRequest<super::OpenDisputeRequest>,
         ) -> std::result::Result<
             tonic::Response<super::OpenDisputeResponse>,
+=======
+        /// The newest checkpoint.
+        pub async fn get_checkpoint(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetCheckpointRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetCheckpointResponse>,
+>>>>>>> table
             tonic::Status,
         > {
             self.inner
@@ -345,11 +562,117 @@ pub mod dispute_service_client {
                 })?;
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static(
+<<<<<<< HEAD
                 "/sabacc.audit.v1.DisputeService/OpenDispute",
+=======
+                "/sabacc.audit.v1.LogService/GetCheckpoint",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.audit.v1.LogService", "GetCheckpoint"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Hashes of the tree.
+        pub async fn get_tile(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetTileRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetTileResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.LogService/GetTile",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.audit.v1.LogService", "GetTile"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Leaf records. They hold no payload, but a payload's hash and its time: enough to test a guess of a hidden card while
+        /// its hand is played.
+        pub async fn get_entries(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetEntriesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetEntriesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.LogService/GetEntries",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.audit.v1.LogService", "GetEntries"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Prove that the record at a position is in the tree.
+        pub async fn prove_inclusion(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ProveInclusionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProveInclusionResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.LogService/ProveInclusion",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.audit.v1.LogService", "ProveInclusion"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Prove that an older tree is the beginning of a newer one.
+        pub async fn prove_consistency(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ProveConsistencyRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProveConsistencyResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.LogService/ProveConsistency",
+>>>>>>> table
             );
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(
+<<<<<<< HEAD
                     GrpcMethod::new("sabacc.audit.v1.DisputeService", "OpenDispute"),
                 );
             self.inner.unary(req, path, codec).await
@@ -360,6 +683,19 @@ pub mod dispute_service_client {
             request: impl tonic::IntoRequest<super::ListDisputesRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ListDisputesResponse>,
+=======
+                    GrpcMethod::new("sabacc.audit.v1.LogService", "ProveConsistency"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Records with their payloads, proved to stand in the log under one checkpoint. Hidden cards and seeds of hands in play
+        /// are among them where they are asked for.
+        pub async fn read_records(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReadRecordsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReadRecordsResponse>,
+>>>>>>> table
             tonic::Status,
         > {
             self.inner
@@ -372,6 +708,7 @@ pub mod dispute_service_client {
                 })?;
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static(
+<<<<<<< HEAD
                 "/sabacc.audit.v1.DisputeService/ListDisputes",
             );
             let mut req = request.into_request();
@@ -431,12 +768,23 @@ pub mod dispute_service_client {
                 .insert(
                     GrpcMethod::new("sabacc.audit.v1.DisputeService", "AnswerDispute"),
                 );
+=======
+                "/sabacc.audit.v1.LogService/ReadRecords",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.audit.v1.LogService", "ReadRecords"));
+>>>>>>> table
             self.inner.unary(req, path, codec).await
         }
     }
 }
 /// Generated server implementations.
+<<<<<<< HEAD
 pub mod dispute_service_server {
+=======
+pub mod log_service_server {
+>>>>>>> table
     #![allow(
         unused_variables,
         dead_code,
@@ -445,6 +793,7 @@ pub mod dispute_service_server {
         clippy::let_unit_value,
     )]
     use tonic::codegen::*;
+<<<<<<< HEAD
     /// Generated trait containing gRPC methods that should be implemented for use with DisputeServiceServer.
     #[async_trait]
     pub trait DisputeService: std::marker::Send + std::marker::Sync + 'static {
@@ -485,13 +834,76 @@ pub mod dispute_service_server {
     /// they wrote can be read until the player is erased; that there was a dispute, on which hand, and its verdict stay.
     #[derive(Debug)]
     pub struct DisputeServiceServer<T> {
+=======
+    /// Generated trait containing gRPC methods that should be implemented for use with LogServiceServer.
+    #[async_trait]
+    pub trait LogService: std::marker::Send + std::marker::Sync + 'static {
+        /// The newest checkpoint.
+        async fn get_checkpoint(
+            &self,
+            request: tonic::Request<super::GetCheckpointRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetCheckpointResponse>,
+            tonic::Status,
+        >;
+        /// Hashes of the tree.
+        async fn get_tile(
+            &self,
+            request: tonic::Request<super::GetTileRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetTileResponse>, tonic::Status>;
+        /// Leaf records. They hold no payload, but a payload's hash and its time: enough to test a guess of a hidden card while
+        /// its hand is played.
+        async fn get_entries(
+            &self,
+            request: tonic::Request<super::GetEntriesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetEntriesResponse>,
+            tonic::Status,
+        >;
+        /// Prove that the record at a position is in the tree.
+        async fn prove_inclusion(
+            &self,
+            request: tonic::Request<super::ProveInclusionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProveInclusionResponse>,
+            tonic::Status,
+        >;
+        /// Prove that an older tree is the beginning of a newer one.
+        async fn prove_consistency(
+            &self,
+            request: tonic::Request<super::ProveConsistencyRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProveConsistencyResponse>,
+            tonic::Status,
+        >;
+        /// Records with their payloads, proved to stand in the log under one checkpoint. Hidden cards and seeds of hands in play
+        /// are among them where they are asked for.
+        async fn read_records(
+            &self,
+            request: tonic::Request<super::ReadRecordsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReadRecordsResponse>,
+            tonic::Status,
+        >;
+    }
+    /// A log as it shows itself: signed checkpoints, the tree under them, and proofs that the tree only grows. The log's own
+    /// service answers for it; the gateway asks the service whose log a request names. What is signed was durable before, and
+    /// never contradicts what was signed before. The same checkpoints and tiles are served as files, by C2SP tlog-tiles, at
+    /// `/log/<name>/checkpoint` and `/log/<name>/tile/...` of the public port, without a token.
+    #[derive(Debug)]
+    pub struct LogServiceServer<T> {
+>>>>>>> table
         inner: Arc<T>,
         accept_compression_encodings: EnabledCompressionEncodings,
         send_compression_encodings: EnabledCompressionEncodings,
         max_decoding_message_size: Option<usize>,
         max_encoding_message_size: Option<usize>,
     }
+<<<<<<< HEAD
     impl<T> DisputeServiceServer<T> {
+=======
+    impl<T> LogServiceServer<T> {
+>>>>>>> table
         pub fn new(inner: T) -> Self {
             Self::from_arc(Arc::new(inner))
         }
@@ -542,9 +954,15 @@ pub mod dispute_service_server {
             self
         }
     }
+<<<<<<< HEAD
     impl<T, B> tonic::codegen::Service<http::Request<B>> for DisputeServiceServer<T>
     where
         T: DisputeService,
+=======
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for LogServiceServer<T>
+    where
+        T: LogService,
+>>>>>>> table
         B: Body + std::marker::Send + 'static,
         B::Error: Into<StdError> + std::marker::Send + 'static,
     {
@@ -559,6 +977,7 @@ pub mod dispute_service_server {
         }
         fn call(&mut self, req: http::Request<B>) -> Self::Future {
             match req.uri().path() {
+<<<<<<< HEAD
                 "/sabacc.audit.v1.DisputeService/OpenDispute" => {
                     #[allow(non_camel_case_types)]
                     struct OpenDisputeSvc<T: DisputeService>(pub Arc<T>);
@@ -567,17 +986,35 @@ pub mod dispute_service_server {
                     > tonic::server::UnaryService<super::OpenDisputeRequest>
                     for OpenDisputeSvc<T> {
                         type Response = super::OpenDisputeResponse;
+=======
+                "/sabacc.audit.v1.LogService/GetCheckpoint" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetCheckpointSvc<T: LogService>(pub Arc<T>);
+                    impl<
+                        T: LogService,
+                    > tonic::server::UnaryService<super::GetCheckpointRequest>
+                    for GetCheckpointSvc<T> {
+                        type Response = super::GetCheckpointResponse;
+>>>>>>> table
                         type Future = BoxFuture<
                             tonic::Response<Self::Response>,
                             tonic::Status,
                         >;
                         fn call(
                             &mut self,
+<<<<<<< HEAD
                             request: tonic::Request<super::OpenDisputeRequest>,
                         ) -> Self::Future {
                             let inner = Arc::clone(&self.0);
                             let fut = async move {
                                 <T as DisputeService>::open_dispute(&inner, request).await
+=======
+                            request: tonic::Request<super::GetCheckpointRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as LogService>::get_checkpoint(&inner, request).await
+>>>>>>> table
                             };
                             Box::pin(fut)
                         }
@@ -588,7 +1025,11 @@ pub mod dispute_service_server {
                     let max_encoding_message_size = self.max_encoding_message_size;
                     let inner = self.inner.clone();
                     let fut = async move {
+<<<<<<< HEAD
                         let method = OpenDisputeSvc(inner);
+=======
+                        let method = GetCheckpointSvc(inner);
+>>>>>>> table
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -604,6 +1045,7 @@ pub mod dispute_service_server {
                     };
                     Box::pin(fut)
                 }
+<<<<<<< HEAD
                 "/sabacc.audit.v1.DisputeService/ListDisputes" => {
                     #[allow(non_camel_case_types)]
                     struct ListDisputesSvc<T: DisputeService>(pub Arc<T>);
@@ -612,17 +1054,35 @@ pub mod dispute_service_server {
                     > tonic::server::UnaryService<super::ListDisputesRequest>
                     for ListDisputesSvc<T> {
                         type Response = super::ListDisputesResponse;
+=======
+                "/sabacc.audit.v1.LogService/GetTile" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetTileSvc<T: LogService>(pub Arc<T>);
+                    impl<
+                        T: LogService,
+                    > tonic::server::UnaryService<super::GetTileRequest>
+                    for GetTileSvc<T> {
+                        type Response = super::GetTileResponse;
+>>>>>>> table
                         type Future = BoxFuture<
                             tonic::Response<Self::Response>,
                             tonic::Status,
                         >;
                         fn call(
                             &mut self,
+<<<<<<< HEAD
                             request: tonic::Request<super::ListDisputesRequest>,
                         ) -> Self::Future {
                             let inner = Arc::clone(&self.0);
                             let fut = async move {
                                 <T as DisputeService>::list_disputes(&inner, request).await
+=======
+                            request: tonic::Request<super::GetTileRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as LogService>::get_tile(&inner, request).await
+>>>>>>> table
                             };
                             Box::pin(fut)
                         }
@@ -633,7 +1093,11 @@ pub mod dispute_service_server {
                     let max_encoding_message_size = self.max_encoding_message_size;
                     let inner = self.inner.clone();
                     let fut = async move {
+<<<<<<< HEAD
                         let method = ListDisputesSvc(inner);
+=======
+                        let method = GetTileSvc(inner);
+>>>>>>> table
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -649,6 +1113,7 @@ pub mod dispute_service_server {
                     };
                     Box::pin(fut)
                 }
+<<<<<<< HEAD
                 "/sabacc.audit.v1.DisputeService/GetDispute" => {
                     #[allow(non_camel_case_types)]
                     struct GetDisputeSvc<T: DisputeService>(pub Arc<T>);
@@ -657,17 +1122,35 @@ pub mod dispute_service_server {
                     > tonic::server::UnaryService<super::GetDisputeRequest>
                     for GetDisputeSvc<T> {
                         type Response = super::GetDisputeResponse;
+=======
+                "/sabacc.audit.v1.LogService/GetEntries" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetEntriesSvc<T: LogService>(pub Arc<T>);
+                    impl<
+                        T: LogService,
+                    > tonic::server::UnaryService<super::GetEntriesRequest>
+                    for GetEntriesSvc<T> {
+                        type Response = super::GetEntriesResponse;
+>>>>>>> table
                         type Future = BoxFuture<
                             tonic::Response<Self::Response>,
                             tonic::Status,
                         >;
                         fn call(
                             &mut self,
+<<<<<<< HEAD
                             request: tonic::Request<super::GetDisputeRequest>,
                         ) -> Self::Future {
                             let inner = Arc::clone(&self.0);
                             let fut = async move {
                                 <T as DisputeService>::get_dispute(&inner, request).await
+=======
+                            request: tonic::Request<super::GetEntriesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as LogService>::get_entries(&inner, request).await
+>>>>>>> table
                             };
                             Box::pin(fut)
                         }
@@ -678,7 +1161,11 @@ pub mod dispute_service_server {
                     let max_encoding_message_size = self.max_encoding_message_size;
                     let inner = self.inner.clone();
                     let fut = async move {
+<<<<<<< HEAD
                         let method = GetDisputeSvc(inner);
+=======
+                        let method = GetEntriesSvc(inner);
+>>>>>>> table
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -694,6 +1181,7 @@ pub mod dispute_service_server {
                     };
                     Box::pin(fut)
                 }
+<<<<<<< HEAD
                 "/sabacc.audit.v1.DisputeService/AnswerDispute" => {
                     #[allow(non_camel_case_types)]
                     struct AnswerDisputeSvc<T: DisputeService>(pub Arc<T>);
@@ -702,17 +1190,35 @@ pub mod dispute_service_server {
                     > tonic::server::UnaryService<super::AnswerDisputeRequest>
                     for AnswerDisputeSvc<T> {
                         type Response = super::AnswerDisputeResponse;
+=======
+                "/sabacc.audit.v1.LogService/ProveInclusion" => {
+                    #[allow(non_camel_case_types)]
+                    struct ProveInclusionSvc<T: LogService>(pub Arc<T>);
+                    impl<
+                        T: LogService,
+                    > tonic::server::UnaryService<super::ProveInclusionRequest>
+                    for ProveInclusionSvc<T> {
+                        type Response = super::ProveInclusionResponse;
+>>>>>>> table
                         type Future = BoxFuture<
                             tonic::Response<Self::Response>,
                             tonic::Status,
                         >;
                         fn call(
                             &mut self,
+<<<<<<< HEAD
                             request: tonic::Request<super::AnswerDisputeRequest>,
                         ) -> Self::Future {
                             let inner = Arc::clone(&self.0);
                             let fut = async move {
                                 <T as DisputeService>::answer_dispute(&inner, request).await
+=======
+                            request: tonic::Request<super::ProveInclusionRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as LogService>::prove_inclusion(&inner, request).await
+>>>>>>> table
                             };
                             Box::pin(fut)
                         }
@@ -723,7 +1229,101 @@ pub mod dispute_service_server {
                     let max_encoding_message_size = self.max_encoding_message_size;
                     let inner = self.inner.clone();
                     let fut = async move {
+<<<<<<< HEAD
                         let method = AnswerDisputeSvc(inner);
+=======
+                        let method = ProveInclusionSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.audit.v1.LogService/ProveConsistency" => {
+                    #[allow(non_camel_case_types)]
+                    struct ProveConsistencySvc<T: LogService>(pub Arc<T>);
+                    impl<
+                        T: LogService,
+                    > tonic::server::UnaryService<super::ProveConsistencyRequest>
+                    for ProveConsistencySvc<T> {
+                        type Response = super::ProveConsistencyResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ProveConsistencyRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as LogService>::prove_consistency(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ProveConsistencySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.audit.v1.LogService/ReadRecords" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReadRecordsSvc<T: LogService>(pub Arc<T>);
+                    impl<
+                        T: LogService,
+                    > tonic::server::UnaryService<super::ReadRecordsRequest>
+                    for ReadRecordsSvc<T> {
+                        type Response = super::ReadRecordsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReadRecordsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as LogService>::read_records(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReadRecordsSvc(inner);
+>>>>>>> table
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -761,7 +1361,11 @@ pub mod dispute_service_server {
             }
         }
     }
+<<<<<<< HEAD
     impl<T> Clone for DisputeServiceServer<T> {
+=======
+    impl<T> Clone for LogServiceServer<T> {
+>>>>>>> table
         fn clone(&self) -> Self {
             let inner = self.inner.clone();
             Self {
@@ -774,8 +1378,13 @@ pub mod dispute_service_server {
         }
     }
     /// Generated gRPC service name
+<<<<<<< HEAD
     pub const SERVICE_NAME: &str = "sabacc.audit.v1.DisputeService";
     impl<T> tonic::server::NamedService for DisputeServiceServer<T> {
+=======
+    pub const SERVICE_NAME: &str = "sabacc.audit.v1.LogService";
+    impl<T> tonic::server::NamedService for LogServiceServer<T> {
+>>>>>>> table
         const NAME: &'static str = SERVICE_NAME;
     }
 }

@@ -70,10 +70,10 @@ impl DealerService for Api {
         request: Request<RevealRequest>,
     ) -> Result<Response<RevealResponse>, Status> {
         let caller = Caller::of("Reveal", &request);
-        let RevealRequest { request_id, table_id, hand_no, discarded: _ } = request.into_inner();
+        let RevealRequest { request_id, table_id, hand_no, discarded } = request.into_inner();
         let call = caller.call(&request_id)?;
         let hand = words::hand_name(&table_id, hand_no)?;
-        let seed = self.0.reveal(call, hand).await?;
+        let seed = self.0.reveal(call, hand, discarded).await?;
         Ok(Response::new(RevealResponse { seed: seed.expose().to_vec() }))
     }
 

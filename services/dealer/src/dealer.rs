@@ -20,7 +20,7 @@ use crate::hand::{Committed, Contradiction, HandName, Perform, Performed, Refusa
 use crate::record;
 use crate::repo::{RepoError, Seeds};
 use crate::source::Source;
-use crate::vault::{DoesNotOpen, Vault};
+use crate::vault::{DoesNotOpen, KeyId, Vault};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -59,6 +59,14 @@ pub(crate) struct House {
     pub(crate) hands: usize,
 }
 
+impl House {
+    /// Fresh bytes for one sealing.
+    pub(crate) fn nonce(&self) -> Result<[u8; 24], Unhealthy> {
+        let block = self.source.block()?;
+        Ok(*block.first_chunk().expect("a nonce is shorter than a block"))
+    }
+}
+
 /// Why there is no answer.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Problem {
@@ -74,6 +82,10 @@ pub enum Problem {
         "the dealer's entropy fails its health test and no seed is made of it: {0}; the operator must look at the machine's generator and start the dealer again"
     )]
     Entropy(#[from] Unhealthy),
+    #[error(
+        "the hand's seed is sealed under key {0}, which this dealer does not have: the operator must put it back, as a line of the file that seed_key_previous names"
+    )]
+    NoKey(KeyId),
     #[error("the log is out of reach: repeat the call in a moment")]
     Unavailable,
     #[error("a stored record contradicts another: tell the operator the trace id")]
@@ -140,10 +152,15 @@ impl Dealer {
         run(async move { desk.perform(&call, name, &asked).await }).await
     }
 
-    /// Opens the seed.
-    pub async fn reveal(&self, call: Call, name: HandName) -> Result<Seed, Problem> {
+    /// Opens the seed; that of a hand that was burnt or aborted where `discarded`.
+    pub async fn reveal(
+        &self,
+        call: Call,
+        name: HandName,
+        discarded: bool,
+    ) -> Result<Seed, Problem> {
         let desk = self.desk()?;
-        run(async move { desk.reveal(&call, name).await }).await
+        run(async move { desk.reveal(&call, name, discarded).await }).await
     }
 
     /// The public keys that commitments are signed with, newest last.
@@ -156,6 +173,10 @@ impl Dealer {
     /// one no hand is committed to any more.
     pub fn test_entropy(&self) -> Result<(), Unhealthy> {
         self.house.source.test()
+    }
+
+    pub(crate) fn house(&self) -> &House {
+        &self.house
     }
 
     fn desk(&self) -> Result<Arc<Desk>, Problem> {
@@ -290,7 +311,13 @@ impl From<Contradiction> for Problem {
 
 impl From<DoesNotOpen> for Problem {
     fn from(error: DoesNotOpen) -> Problem {
-        corrupt(&error)
+        match error {
+            DoesNotOpen::UnknownKey(key) => {
+                tracing::error!(%error, "a seed cannot be read");
+                Problem::NoKey(key)
+            }
+            DoesNotOpen::Damaged(_) | DoesNotOpen::Unnamed => corrupt(&error),
+        }
     }
 }
 

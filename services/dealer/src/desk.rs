@@ -116,11 +116,16 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn reveal(&self, call: &Call, name: HandName) -> Result<Seed, Problem> {
+    pub(crate) async fn reveal(
+        &self,
+        call: &Call,
+        name: HandName,
+        discarded: bool,
+    ) -> Result<Seed, Problem> {
         let place = self.place(name);
         let mut place = place.lock().await;
         let mut hand = self.take(&mut place, name).await?;
-        let (seed, events) = hand.reveal();
+        let (seed, events) = hand.reveal(discarded)?;
         if let Appended::New = self.append(call, name, events).await? {
             *place = Some(hand);
         }
@@ -141,13 +146,12 @@ impl Desk {
 
     /// A fresh hand whose seed is kept: the one made now, or one made before a crash.
     async fn new_hand(&self, hand: HandName, rule_set_hash: [u8; 32]) -> Result<Hand, Problem> {
-        let House { seeds, vault, source, key, key_id, origin, hands: _ } = &*self.house;
+        let house = &*self.house;
+        let House { seeds, vault, source, key, key_id, origin, hands: _ } = house;
         let context = Context::new(origin, hand.table, hand.number, &rule_set_hash);
         let seed = Seed::new(source.block()?);
         let commitment = Commitment::new(&context, &seed);
-        let nonce = source.block()?;
-        let nonce = *nonce.first_chunk().expect("a nonce is shorter than a block");
-        let sealed = vault.seal(&seed, (&context, &commitment), nonce);
+        let sealed = vault.seal(&seed, (&context, &commitment), house.nonce()?);
         let new = Kept { hand: hand.id(), context, commitment, seed: sealed };
         let kept = seeds.keep(new).await?;
         if kept.context != context {

@@ -10,8 +10,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use fairness::{
-    Answer, Ask, Beacon, Commitment, Context, Handle, Keys, Row, Seed, Shoe, ShoeError, Transcript,
-    TranscriptError,
+    Answer, Ask, Beacon, Commitment, Context, Handle, Keys, Row, Seed, Shoe, ShoeError, Status,
+    Transcript, TranscriptError,
 };
 use primitives::{HandId, TableId};
 
@@ -91,18 +91,20 @@ pub struct Perform {
 }
 
 /// The public result of an operation: dice from 1; a pulse 0 or 1; a pick; a sample; a shuffle's
-/// number of cards.
+/// number of cards, and the root over them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
     pub index: u32,
     pub values: Vec<u32>,
+    /// A shuffle's. Records older than roots have none.
+    pub root: Option<[u8; 32]>,
 }
 
-/// Chance given, each list in the order asked for.
+/// Chance given, each list in the order asked for: every opened card with what proves it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Performed {
     pub results: Vec<Done>,
-    pub opened: Vec<Vec<u8>>,
+    pub opened: Vec<Vec<fairness::Opening>>,
 }
 
 impl fmt::Debug for Performed {
@@ -116,10 +118,23 @@ impl fmt::Debug for Performed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     Committed(Committed),
-    Sealed { transcript: Transcript, sealing: Sealing },
-    Performed { operation: Indexed, done: Done },
-    Opened { opening: Opening, caller: Arc<str> },
-    Revealed(Seed),
+    Sealed {
+        transcript: Transcript,
+        sealing: Sealing,
+    },
+    Performed {
+        operation: Indexed,
+        done: Done,
+    },
+    Opened {
+        opening: Opening,
+        caller: Arc<str>,
+    },
+    /// The seed is public; of a hand that was burnt or aborted where `discarded`.
+    Revealed {
+        seed: Seed,
+        discarded: bool,
+    },
 }
 
 /// A business no. Nothing has changed.
@@ -131,8 +146,14 @@ pub enum Refusal {
     NotSealed,
     #[error("the hand is sealed with other entropy: what is sealed stays")]
     SealedOtherwise,
-    #[error("the seed is public: nothing more can be performed or opened")]
+    #[error(
+        "a seat withheld what it committed to: such a hand is not played, its seed is discarded"
+    )]
+    Withheld,
+    #[error("the seed is public: nothing more can be sealed, performed or opened")]
     Revealed,
+    #[error("the seed was opened before, as that of a hand that was {}", if *.discarded { "discarded" } else { "played" })]
+    RevealedOtherwise { discarded: bool },
     #[error(transparent)]
     Transcript(#[from] TranscriptError),
     #[error(transparent)]
@@ -160,7 +181,8 @@ pub struct Hand {
     committed: Committed,
     seed: Seed,
     sealed: Option<Sealed>,
-    revealed: bool,
+    /// Once the seed is public: whether the hand was discarded.
+    revealed: Option<bool>,
 }
 
 #[derive(Debug)]
@@ -174,7 +196,7 @@ impl Hand {
     /// A hand that is committed and no more; `seed` must be what was committed to.
     pub fn try_new(committed: Committed, seed: Seed) -> Result<Hand, Contradiction> {
         if committed.commitment.opens(&committed.context(), &seed) {
-            Ok(Hand { committed, seed, sealed: None, revealed: false })
+            Ok(Hand { committed, seed, sealed: None, revealed: None })
         } else {
             Err(Contradiction::Seed)
         }
@@ -195,8 +217,11 @@ impl Hand {
                 Err(Refusal::SealedOtherwise)
             };
         }
-        if self.revealed {
+        if self.revealed.is_some() {
             return Err(Refusal::Revealed);
+        }
+        if sealing.rows.iter().any(|row| row.status == Status::Withheld) {
+            return Err(Refusal::Withheld);
         }
         let context = self.committed.context();
         let dealer = &self.committed.commitment;
@@ -214,7 +239,7 @@ impl Hand {
         asked: &Perform,
         caller: &Arc<str>,
     ) -> Result<(Performed, Vec<Event>), Refusal> {
-        let revealed = self.revealed;
+        let revealed = self.revealed.is_some();
         let shoe = &mut self.sealed.as_mut().ok_or(Refusal::NotSealed)?.shoe;
         let (mut results, mut opened, mut events) = (Vec::new(), Vec::new(), Vec::new());
         for Indexed { index, ask } in &asked.operations {
@@ -247,17 +272,22 @@ impl Hand {
             }
             results.push(done(*index, &shoe.perform(*index, ask)?));
         }
-        let reopen = |opening: &Opening| opening.cards.iter().map(|c| shoe.reopen(*c)).collect();
+        let reopen = |opening: &Opening| opening.cards.iter().map(|c| shoe.prove(*c)).collect();
         let opened: Result<_, ShoeError> = asked.openings.iter().map(reopen).collect();
         Ok(Performed { results, opened: opened? })
     }
 
-    /// Ends the secrecy. The seed, and what is new.
-    pub fn reveal(&mut self) -> (Seed, Vec<Event>) {
-        let events =
-            if self.revealed { Vec::new() } else { vec![Event::Revealed(self.seed.clone())] };
-        self.revealed = true;
-        (self.seed.clone(), events)
+    /// Ends the secrecy. The seed, and what is new. Only a hand that is `discarded` can be without
+    /// entropy: the seed of any other still has to be dealt from.
+    pub fn reveal(&mut self, discarded: bool) -> Result<(Seed, Vec<Event>), Refusal> {
+        match self.revealed {
+            Some(before) if before == discarded => return Ok((self.seed.clone(), Vec::new())),
+            Some(before) => return Err(Refusal::RevealedOtherwise { discarded: before }),
+            None if self.sealed.is_none() && !discarded => return Err(Refusal::NotSealed),
+            None => self.revealed = Some(discarded),
+        }
+        let seed = self.seed.clone();
+        Ok((seed.clone(), vec![Event::Revealed { seed, discarded }]))
     }
 
     /// Applies an event from the log, checking it against what the seed gives.
@@ -272,21 +302,34 @@ impl Hand {
                 let index = operation.index;
                 let asked = Perform { operations: vec![operation], openings: Vec::new() };
                 let (performed, _) = self.perform(&asked, &Arc::from(""))?;
-                let same = performed.results == [done];
+                let same = performed.results.iter().all(|now| now.was_recorded_as(&done));
                 if same { Ok(()) } else { Err(Contradiction::Result(index)) }
             }
             // It changed nothing, and was allowed when it was written.
             Event::Opened { .. } => Ok(()),
-            Event::Revealed(seed) if seed == self.seed => {
-                self.revealed = true;
+            // Also of a hand that was not sealed: what is public cannot be taken back.
+            Event::Revealed { seed, discarded } if seed == self.seed => {
+                self.revealed = Some(discarded);
                 Ok(())
             }
-            Event::Revealed(_) => Err(Contradiction::Seed),
+            Event::Revealed { .. } => Err(Contradiction::Seed),
         }
     }
 }
 
+impl Done {
+    /// Whether `stored` says the same, as far as it says it.
+    fn was_recorded_as(&self, stored: &Done) -> bool {
+        let root = stored.root.or(self.root);
+        *self == Done { root, ..stored.clone() }
+    }
+}
+
 fn done(index: u32, answer: &Answer) -> Done {
+    let root = match answer {
+        Answer::Shuffled { root, count: _ } => Some(*root),
+        Answer::Rolled(_) | Answer::Pulsed(_) | Answer::Picked(_) | Answer::Sampled(_) => None,
+    };
     let values = match answer {
         Answer::Shuffled { root: _, count } => vec![u32::from(*count)],
         Answer::Rolled(sides) => sides.iter().copied().map(u32::from).collect(),
@@ -294,10 +337,10 @@ fn done(index: u32, answer: &Answer) -> Done {
         Answer::Picked(one) => vec![*one],
         Answer::Sampled(some) => some.clone(),
     };
-    Done { index, values }
+    Done { index, values, root }
 }
 
-fn open(shoe: &Shoe, opening: &Opening, revealed: bool) -> Result<Vec<u8>, Refusal> {
+fn open(shoe: &Shoe, opening: &Opening, revealed: bool) -> Result<Vec<fairness::Opening>, Refusal> {
     let recovery = match opening.reason {
         Reason::Recovery => true,
         Reason::Deal | Reason::Rule | Reason::Show => false,
@@ -306,7 +349,7 @@ fn open(shoe: &Shoe, opening: &Opening, revealed: bool) -> Result<Vec<u8>, Refus
         return Err(Refusal::Revealed);
     }
     let card = |handle: &Handle| {
-        if recovery { shoe.reopen(*handle) } else { shoe.open(*handle) }
+        if recovery { shoe.prove(*handle) } else { shoe.open_proved(*handle) }
     };
     Ok(opening.cards.iter().map(card).collect::<Result<_, _>>()?)
 }

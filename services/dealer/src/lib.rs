@@ -10,7 +10,8 @@
 //!   `cache` bounds what is in memory.
 //! - [`dealer`] is what callers hold; it outlives the loss of the log.
 //! - `source` watches the entropy that seeds are made of.
-//! - [`record`] is the events in the log, [`repo`] and [`vault`] the seeds at rest.
+//! - [`record`] is the events in the log, [`repo`] and [`vault`] the seeds at rest; [`rotation`]
+//!   gives those another key.
 //! - [`api`] is the gRPC face, `words` its messages as the dealer's own words.
 //! - [`shell`] puts it together for a process.
 //!
@@ -24,6 +25,7 @@ mod desk;
 pub mod hand;
 pub mod record;
 pub mod repo;
+pub mod rotation;
 pub mod shell;
 mod source;
 mod status;

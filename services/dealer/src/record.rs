@@ -11,7 +11,7 @@ use wire::field::exactly;
 use wire::{BadField, Recorded};
 use zeroize::Zeroizing;
 
-use crate::hand::{Committed, Done, Event};
+use crate::hand::{Committed, Event};
 use crate::words;
 
 /// What the log holds is not what a dealer writes.
@@ -49,7 +49,9 @@ pub fn new_event(hand: HandId, event: &Event) -> NewEvent {
             caller: caller.to_string(),
         }
         .into(),
-        Event::Revealed(seed) => pb::SeedOpened { seed: seed.expose().to_vec().into(), discarded: false }.into(),
+        Event::Revealed { seed, discarded } => {
+            pb::SeedOpened { seed: seed.expose().to_vec().into(), discarded: *discarded }.into()
+        }
     };
     recorded.on(hand)
 }
@@ -111,9 +113,8 @@ fn sealed(message: pb::SeedSealed) -> Result<Event, Wrong> {
 
 fn performed(message: pb::OperationPerformed) -> Result<Event, Wrong> {
     let pb::OperationPerformed { operation, result } = message;
-    let dealer::OperationResult { index, values, root: _ } = there("result", result)?;
-    let operation = words::operation(there("operation", operation)?)?;
-    Ok(Event::Performed { operation, done: Done { index, values } })
+    let done = words::result(there("result", result)?)?;
+    Ok(Event::Performed { operation: words::operation(there("operation", operation)?)?, done })
 }
 
 fn opened(message: pb::CardsOpened) -> Result<Event, Wrong> {
@@ -123,8 +124,9 @@ fn opened(message: pb::CardsOpened) -> Result<Event, Wrong> {
 }
 
 fn revealed(message: &pb::SeedOpened) -> Result<Event, Wrong> {
-    let pb::SeedOpened { seed, discarded: _ } = message;
-    Ok(Event::Revealed(Seed::new(Zeroizing::new(exactly("seed", seed)?))))
+    let pb::SeedOpened { seed, discarded } = message;
+    let seed = Seed::new(Zeroizing::new(exactly("seed", seed)?));
+    Ok(Event::Revealed { seed, discarded: *discarded })
 }
 
 #[cfg(test)]

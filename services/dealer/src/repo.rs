@@ -1,8 +1,10 @@
 //! Where seeds lie between commitment and reveal: the table `seed` in a schema that the dealer's
 //! role alone can enter, or memory for the simulator and for tests.
 //!
-//! One row for each hand, added and never changed: whoever asks first decides the hand's seed, also
-//! where two processes believe for a moment that they own the log.
+//! One row for each hand: whoever asks first decides the hand's seed, also where two processes
+//! believe for a moment that they own the log. A row is never changed, but for being sealed again
+//! under another key: in one statement, and only where it is still as it was read, so that neither a
+//! crash nor another process at the same work can lose a seed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +14,7 @@ use primitives::HandId;
 use sqlx::postgres::{PgConnection, PgPoolOptions, PgRow};
 use sqlx::{Connection as _, PgPool, Row as _};
 
-use crate::vault::SealedSeed;
+use crate::vault::{KeyId, SealedSeed};
 
 /// Seeds are asked for once a hand, and again after a restart.
 const CONNECTIONS: u32 = 4;
@@ -23,6 +25,15 @@ pub struct Kept {
     pub hand: HandId,
     pub context: Context,
     pub commitment: Commitment,
+    pub seed: SealedSeed,
+}
+
+/// A seed under another key than before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resealing {
+    pub hand: HandId,
+    /// The nonce of what it takes the place of.
+    pub old_nonce: [u8; 24],
     pub seed: SealedSeed,
 }
 
@@ -94,6 +105,46 @@ impl Seeds {
     }
 }
 
+impl Seeds {
+    /// Up to `limit` seeds that are not under `current`, ascending by hand, `after` a hand.
+    pub async fn under_others(
+        &self,
+        current: KeyId,
+        after: Option<HandId>,
+        limit: u16,
+    ) -> Result<Vec<Kept>, RepoError> {
+        match &self.0 {
+            Place::Postgres(pool) => select_others(pool, current, after, limit).await,
+            Place::Memory(seeds) => {
+                let seeds = seeds.lock().unwrap_or_else(PoisonError::into_inner);
+                let others = seeds.values().filter(|kept| kept.seed.key != Some(current));
+                let next = others.filter(|kept| after.is_none_or(|after| kept.hand > after));
+                Ok(next.take(usize::from(limit)).cloned().collect())
+            }
+        }
+    }
+
+    /// Puts seeds under their new keys, as far as they are still what they were: all of it or
+    /// nothing. How many there were. Durable.
+    pub async fn reseal(&self, again: &[Resealing]) -> Result<u64, RepoError> {
+        match &self.0 {
+            Place::Postgres(pool) => update(pool, again).await,
+            Place::Memory(seeds) => {
+                let mut seeds = seeds.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut done = 0;
+                for Resealing { hand, old_nonce, seed } in again {
+                    let kept = seeds.get_mut(hand).filter(|kept| kept.seed.nonce == *old_nonce);
+                    if let Some(kept) = kept {
+                        kept.seed = seed.clone();
+                        done += 1;
+                    }
+                }
+                Ok(done)
+            }
+        }
+    }
+}
+
 /// Makes the table and says what the dealer's role may do with it. Needs an administrator's URL and
 /// the log's roles; safe to repeat.
 pub async fn migrate(admin_url: &str) -> Result<(), MigrateError> {
@@ -104,14 +155,15 @@ pub async fn migrate(admin_url: &str) -> Result<(), MigrateError> {
 }
 
 async fn insert(pool: &PgPool, new: &Kept) -> Result<(), RepoError> {
-    let Kept { hand, context, commitment, seed: SealedSeed { nonce, sealed } } = new;
+    let Kept { hand, context, commitment, seed: SealedSeed { key, nonce, sealed } } = new;
     sqlx::query(
-        "INSERT INTO dealer_vault.seed (hand_id, context, commitment, nonce, sealed) \
-         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (hand_id) DO NOTHING",
+        "INSERT INTO dealer_vault.seed (hand_id, context, commitment, key_id, nonce, sealed) \
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hand_id) DO NOTHING",
     )
     .bind(&hand.0[..])
     .bind(&context.0[..])
     .bind(&commitment.0[..])
+    .bind(key.as_ref().map(|key| &key.0[..]))
     .bind(&nonce[..])
     .bind(&sealed[..])
     .execute(pool)
@@ -122,22 +174,70 @@ async fn insert(pool: &PgPool, new: &Kept) -> Result<(), RepoError> {
 
 async fn select(pool: &PgPool, hand: HandId) -> Result<Option<Kept>, RepoError> {
     let row = sqlx::query(
-        "SELECT context, commitment, nonce, sealed FROM dealer_vault.seed WHERE hand_id = $1",
+        "SELECT hand_id, context, commitment, key_id, nonce, sealed FROM dealer_vault.seed \
+         WHERE hand_id = $1",
     )
     .bind(&hand.0[..])
     .fetch_optional(pool)
     .await
     .map_err(unavailable)?;
-    let Some(row) = row else { return Ok(None) };
-    Ok(Some(Kept {
+    row.as_ref().map(kept).transpose()
+}
+
+async fn select_others(
+    pool: &PgPool,
+    current: KeyId,
+    after: Option<HandId>,
+    limit: u16,
+) -> Result<Vec<Kept>, RepoError> {
+    // The empty id comes before all.
+    let rows = sqlx::query(
+        "SELECT hand_id, context, commitment, key_id, nonce, sealed FROM dealer_vault.seed \
+         WHERE hand_id > $2 AND key_id IS DISTINCT FROM $1 ORDER BY hand_id LIMIT $3",
+    )
+    .bind(&current.0[..])
+    .bind(after.as_ref().map_or(&[][..], |hand| &hand.0[..]))
+    .bind(i64::from(limit))
+    .fetch_all(pool)
+    .await
+    .map_err(unavailable)?;
+    rows.iter().map(kept).collect()
+}
+
+async fn update(pool: &PgPool, again: &[Resealing]) -> Result<u64, RepoError> {
+    let columns = |of: fn(&Resealing) -> &[u8]| again.iter().map(of).collect::<Vec<&[u8]>>();
+    sqlx::query(
+        "UPDATE dealer_vault.seed AS s SET key_id = n.key_id, nonce = n.nonce, sealed = n.sealed \
+         FROM UNNEST($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[]) \
+         AS n(hand_id, old_nonce, key_id, nonce, sealed) \
+         WHERE s.hand_id = n.hand_id AND s.nonce = n.old_nonce",
+    )
+    .bind(columns(|one| &one.hand.0))
+    .bind(columns(|one| &one.old_nonce))
+    .bind(again.iter().map(|one| one.seed.key.map(|key| key.0.to_vec())).collect::<Vec<_>>())
+    .bind(columns(|one| &one.seed.nonce))
+    .bind(columns(|one| &one.seed.sealed))
+    .execute(pool)
+    .await
+    .map(|done| done.rows_affected())
+    .map_err(unavailable)
+}
+
+fn kept(row: &PgRow) -> Result<Kept, RepoError> {
+    let id: &[u8] = row.try_get("hand_id").map_err(unavailable)?;
+    let hand = HandId(id.try_into().map_err(|_| RepoError::Corrupt(HandId([0; 16])))?);
+    let named: Option<&[u8]> = row.try_get("key_id").map_err(unavailable)?;
+    let key = named.map(|_| exactly(row, "key_id", hand).map(KeyId)).transpose()?;
+    Ok(Kept {
         hand,
-        context: Context(exactly(&row, "context", hand)?),
-        commitment: Commitment(exactly(&row, "commitment", hand)?),
+        context: Context(exactly(row, "context", hand)?),
+        commitment: Commitment(exactly(row, "commitment", hand)?),
         seed: SealedSeed {
-            nonce: exactly(&row, "nonce", hand)?,
+            key,
+            nonce: exactly(row, "nonce", hand)?,
             sealed: row.try_get("sealed").map_err(unavailable)?,
         },
-    }))
+    })
 }
 
 fn exactly<const N: usize>(row: &PgRow, column: &str, hand: HandId) -> Result<[u8; N], RepoError> {

@@ -12,7 +12,11 @@ CREATE TABLE IF NOT EXISTS dealer_vault.seed (
     nonce       bytea NOT NULL CHECK (octet_length(nonce) = 24),
     sealed      bytea NOT NULL CHECK (octet_length(sealed) = 80)
 );
-COMMENT ON TABLE dealer_vault.seed IS 'one seed for each hand, ever: rows are added and never changed';
+-- Rows of before keys had names have none: each key is tried for them.
+ALTER TABLE dealer_vault.seed
+    ADD COLUMN IF NOT EXISTS key_id bytea CHECK (octet_length(key_id) = 8);
+COMMENT ON TABLE dealer_vault.seed IS
+    'one seed for each hand, ever: rows are added, and sealed again under another key, no more';
 
 CREATE OR REPLACE FUNCTION dealer_vault.seeds_stay() RETURNS trigger LANGUAGE plpgsql AS $stay$
 BEGIN
@@ -20,9 +24,17 @@ BEGIN
         USING ERRCODE = 'restrict_violation';
 END
 $stay$;
-CREATE OR REPLACE TRIGGER seeds_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON dealer_vault.seed
+CREATE OR REPLACE TRIGGER seeds_stay BEFORE DELETE OR TRUNCATE ON dealer_vault.seed
     FOR EACH STATEMENT EXECUTE FUNCTION dealer_vault.seeds_stay();
 ALTER TABLE dealer_vault.seed ENABLE ALWAYS TRIGGER seeds_stay;
+-- Sealed again is: another key, another nonce, the same hand and the same promise.
+CREATE OR REPLACE TRIGGER seeds_are_resealed BEFORE UPDATE ON dealer_vault.seed
+    FOR EACH ROW WHEN (
+        NEW.hand_id <> OLD.hand_id OR NEW.context <> OLD.context
+        OR NEW.commitment <> OLD.commitment OR NEW.nonce = OLD.nonce
+        OR NEW.key_id IS NULL OR NEW.key_id IS NOT DISTINCT FROM OLD.key_id
+    ) EXECUTE FUNCTION dealer_vault.seeds_stay();
+ALTER TABLE dealer_vault.seed ENABLE ALWAYS TRIGGER seeds_are_resealed;
 
 REVOKE ALL ON dealer_vault.seed FROM PUBLIC, sabacc_auditor, sabacc_dealer;
-GRANT SELECT, INSERT ON dealer_vault.seed TO sabacc_dealer;
+GRANT SELECT, INSERT, UPDATE (key_id, nonce, sealed) ON dealer_vault.seed TO sabacc_dealer;

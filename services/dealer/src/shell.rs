@@ -1,5 +1,6 @@
 //! The dealer as a process has it: settings in, a port served, everything put down in order.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ use zeroize::Zeroizing;
 
 use crate::dealer::{Dealer, Parts, keep};
 use crate::repo::{self, Seeds};
-use crate::vault::Vault;
+use crate::rotation::rotate;
+use crate::vault::{SeedKey, Vault, parse_key, parse_keys};
 
 /// The service's name: its schema, and a part of its role's name.
 const SERVICE: &str = "dealer";
@@ -33,7 +35,9 @@ pub struct Config {
     /// Its log's origin is what hands are bound to for ever, its log's key signs commitments too.
     pub service: ServiceConfig,
     /// Seeds at rest are sealed under it.
-    pub seed_key: Zeroizing<[u8; 32]>,
+    pub seed_key: SeedKey,
+    /// What seeds were sealed under before: while there are such keys, those seeds are sealed again.
+    pub seed_keys_previous: Vec<SeedKey>,
     /// Hands that are kept in memory.
     pub hands: usize,
 }
@@ -81,13 +85,21 @@ impl Config {
         let mut settings = Settings::new(source);
         let service = ServiceConfig::read(Service::Dealer, &mut settings);
         let seed_key = from_file(&mut settings, "seed_key", |text| {
-            unhex(text.trim()).ok_or("not 64 hexadecimal digits")
+            parse_key(text).ok_or("not 64 hexadecimal digits")
         });
+        let previous = match settings.path("seed_key_previous") {
+            Some(path) => read(&mut settings, ("seed_key_previous", &path), |text| {
+                parse_keys(text).ok_or("not 64 hexadecimal digits a line")
+            }),
+            None => Some(Vec::new()),
+        };
         let hands = settings.number("hands", 1..=10_000_000, HANDS);
         let hands = usize::try_from(hands).unwrap_or(usize::MAX);
+        let parts = seed_key.zip(previous);
         settings.finish()?;
-        let seed_key = seed_key.expect("where it is missing it was refused above");
-        Ok(Config { service, seed_key, hands })
+        let (seed_key, seed_keys_previous) =
+            parts.expect("each part that is missing was refused above");
+        Ok(Config { service, seed_key, seed_keys_previous, hands })
     }
 }
 
@@ -101,23 +113,21 @@ fn from_file<T>(
         settings.refuse(key, "name a file that nobody but the dealer can read".to_owned());
         return None;
     };
-    let read = std::fs::read_to_string(&path).map(Zeroizing::new);
-    let parsed = match &read {
+    read(settings, (key, &path), parse)
+}
+
+/// A secret out of a file that the setting `key` names; what is wrong is noted.
+fn read<T>(
+    settings: &mut Settings,
+    (key, path): (&str, &Path),
+    parse: impl Fn(&str) -> Result<T, &'static str>,
+) -> Option<T> {
+    let text = std::fs::read_to_string(path).map(Zeroizing::new);
+    let parsed = match &text {
         Ok(text) => parse(text).map_err(str::to_owned),
         Err(error) => Err(format!("the file cannot be read: {error}")),
     };
     parsed.map_err(|advice| settings.refuse(key, advice)).ok()
-}
-
-fn unhex(text: &str) -> Option<Zeroizing<[u8; 32]>> {
-    let mut key = Zeroizing::new([0; 32]);
-    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (at, byte) in key.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(key)
 }
 
 /// Brings the dealer's schemas up to date: the log's, then the seeds'. Safe to repeat.
@@ -133,13 +143,13 @@ pub async fn run(
     (bound, drain): (Bound, Drain),
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service, seed_key, hands } = config;
+    let Config { service, seed_key, seed_keys_previous, hands } = config;
     let LogIdentity { origin, key } = service.log.clone().ok_or(RunError::NoLog)?;
     let url = service.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
     let dealer = Dealer::try_new(Parts {
         seeds: Seeds::postgres(url.expose())?,
-        vault: Vault::new(&seed_key),
+        vault: Vault::new(&seed_key, &seed_keys_previous),
         entropy: Arc::new(SystemEntropy),
         key,
         origin,
@@ -152,6 +162,7 @@ pub async fn run(
     let stopping = CancellationToken::new();
     let keeper = tokio::spawn(keep(dealer.clone(), log, open, stopping.clone()));
     tokio::spawn(test_entropy(dealer.clone(), stopping.clone()));
+    tokio::spawn(rotate(dealer.clone(), stopping.clone()));
     let served = serve(dealer, &service, clock, (bound, drain.clone()));
     let mut keeper = std::pin::pin!(keeper);
     let mut served = std::pin::pin!(served);

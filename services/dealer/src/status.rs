@@ -18,7 +18,9 @@ impl From<Problem> for Status {
             Problem::UnknownHand => refused(ErrorReason::HandUnknown, text).into(),
             Problem::Reused => wire::status::request_id_reused().into(),
             Problem::Overloaded => refused(ErrorReason::Overloaded, text).into(),
-            Problem::Entropy(_) => refused(ErrorReason::Unavailable, text).into(),
+            Problem::Entropy(_) | Problem::NoKey(_) => {
+                refused(ErrorReason::Unavailable, text).into()
+            }
             Problem::Unavailable => {
                 wire::status::unavailable("the dealer's log is out of reach").into()
             }
@@ -33,7 +35,9 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::OtherRules => "OTHER_RULES",
         Refusal::NotSealed => "NOT_SEALED",
         Refusal::SealedOtherwise => "SEALED_OTHERWISE",
+        Refusal::Withheld => "WITHHELD",
         Refusal::Revealed => "REVEALED",
+        Refusal::RevealedOtherwise { .. } => "REVEALED_OTHERWISE",
         Refusal::Transcript(TranscriptError::NotAscending { .. }) => "SEATS_NOT_ASCENDING",
         Refusal::Transcript(TranscriptError::NotOpened { .. }) => "REVEAL_DOES_NOT_OPEN",
         Refusal::Shoe(ShoeError::Gap { .. }) => "INDEX_GAP",

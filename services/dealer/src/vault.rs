@@ -1,34 +1,102 @@
 //! Seeds at rest: XChaCha20-Poly1305 under a key that is not in the database.
 //!
 //! The associated data is the hand's context and the commitment, so that a sealed seed opens as
-//! that of its own hand only.
+//! that of its own hand only. Beside it stands the name of the key: the first 8 bytes of SHA-256
+//! over "sabacc/seed-key/v1" and the key, which tells nothing of the key. Seeds that were sealed
+//! before keys had names are tried under each key.
+//!
+//! New seeds are sealed under the current key alone. Previous keys only open, until nothing is left
+//! under them.
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use fairness::{Commitment, Context, Seed};
 use zeroize::Zeroizing;
 
-/// Seals and opens seeds. Holds the key.
+mod key;
+
+pub use key::{KeyId, SeedKey, parse_key, parse_keys};
+
+/// Seals and opens seeds. Holds the keys.
 #[derive(Clone)]
-pub struct Vault(XChaCha20Poly1305);
+pub struct Vault {
+    current: Lock,
+    previous: Vec<Lock>,
+}
+
+#[derive(Clone)]
+struct Lock {
+    id: KeyId,
+    cipher: XChaCha20Poly1305,
+}
 
 /// A sealed seed: nobody's but the vault's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedSeed {
+    /// The key it is sealed under, where it says.
+    pub key: Option<KeyId>,
     pub nonce: [u8; 24],
     /// 64 bytes and the tag of 16.
     pub sealed: Vec<u8>,
 }
 
-/// The sealed bytes are another hand's, another key's, or damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a kept seed does not open: is this the key it was kept under?")]
-pub struct DoesNotOpen;
+pub enum DoesNotOpen {
+    #[error(
+        "a kept seed is sealed under key {0}, which is not here: put that key back, as a line of the file that seed_key_previous names"
+    )]
+    UnknownKey(KeyId),
+    #[error("a kept seed does not open under its key {0}: it is another hand's, or damaged")]
+    Damaged(KeyId),
+    #[error(
+        "a kept seed does not open: is the key it was kept under among seed_key and seed_key_previous?"
+    )]
+    Unnamed,
+}
+
+impl Lock {
+    fn new(key: &[u8; 32]) -> Lock {
+        Lock { id: KeyId::of(key), cipher: XChaCha20Poly1305::new(&Key::from(*key)) }
+    }
+
+    fn open(&self, kept: &SealedSeed, aad: &[u8]) -> Option<Seed> {
+        let payload = Payload { msg: &kept.sealed, aad };
+        let opened = self.cipher.decrypt(&XNonce::from(kept.nonce), payload).ok()?;
+        let opened = Zeroizing::new(opened);
+        let mut bytes = Zeroizing::new([0; 64]);
+        if opened.len() != bytes.len() {
+            return None;
+        }
+        bytes.copy_from_slice(&opened);
+        Some(Seed::new(bytes))
+    }
+}
 
 impl Vault {
+    /// `previous` keys only open; the current one among them counts once.
     #[must_use]
-    pub fn new(key: &Zeroizing<[u8; 32]>) -> Vault {
-        Vault(XChaCha20Poly1305::new(&Key::from(**key)))
+    pub fn new(current: &SeedKey, previous: &[SeedKey]) -> Vault {
+        let current = Lock::new(current);
+        let mut vault = Vault { current, previous: Vec::new() };
+        for key in previous {
+            let lock = Lock::new(key);
+            if vault.locks().all(|other| other.id != lock.id) {
+                vault.previous.push(lock);
+            }
+        }
+        vault
+    }
+
+    /// The key that new seeds are sealed under.
+    #[must_use]
+    pub fn current(&self) -> KeyId {
+        self.current.id
+    }
+
+    /// Whether there are keys that only open.
+    #[must_use]
+    pub fn has_previous(&self) -> bool {
+        !self.previous.is_empty()
     }
 
     /// `nonce` is 24 fresh random bytes.
@@ -39,8 +107,9 @@ impl Vault {
     pub fn seal(&self, seed: &Seed, of: (&Context, &Commitment), nonce: [u8; 24]) -> SealedSeed {
         let aad = aad(of);
         let payload = Payload { msg: seed.expose(), aad: &aad };
-        let sealed = self.0.encrypt(&XNonce::from(nonce), payload);
-        SealedSeed { nonce, sealed: sealed.expect("64 bytes are within the cipher's limits") }
+        let sealed = self.current.cipher.encrypt(&XNonce::from(nonce), payload);
+        let sealed = sealed.expect("64 bytes are within the cipher's limits");
+        SealedSeed { key: Some(self.current.id), nonce, sealed }
     }
 
     pub fn open(
@@ -49,15 +118,16 @@ impl Vault {
         of: (&Context, &Commitment),
     ) -> Result<Seed, DoesNotOpen> {
         let aad = aad(of);
-        let payload = Payload { msg: &kept.sealed, aad: &aad };
-        let opened = self.0.decrypt(&XNonce::from(kept.nonce), payload).map_err(|_| DoesNotOpen)?;
-        let opened = Zeroizing::new(opened);
-        let mut bytes = Zeroizing::new([0; 64]);
-        if opened.len() != bytes.len() {
-            return Err(DoesNotOpen);
-        }
-        bytes.copy_from_slice(&opened);
-        Ok(Seed::new(bytes))
+        let Some(id) = kept.key else {
+            let opened = self.locks().find_map(|lock| lock.open(kept, &aad));
+            return opened.ok_or(DoesNotOpen::Unnamed);
+        };
+        let lock = self.locks().find(|lock| lock.id == id).ok_or(DoesNotOpen::UnknownKey(id))?;
+        lock.open(kept, &aad).ok_or(DoesNotOpen::Damaged(id))
+    }
+
+    fn locks(&self) -> impl Iterator<Item = &Lock> {
+        std::iter::once(&self.current).chain(&self.previous)
     }
 }
 
@@ -66,24 +136,4 @@ fn aad((context, commitment): (&Context, &Commitment)) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_seed_opens_under_its_key_and_for_its_hand_only() {
-        let vault = Vault::new(&Zeroizing::new([1; 32]));
-        let seed = Seed::new(Zeroizing::new([2; 64]));
-        let (context, commitment) = (Context([3; 32]), Commitment([4; 32]));
-        let kept = vault.seal(&seed, (&context, &commitment), [5; 24]);
-        assert_eq!(vault.open(&kept, (&context, &commitment)), Ok(seed));
-        assert!(!kept.sealed.windows(4).any(|four| four == [2; 4]), "it is not in the clear");
-        let other = Context([9; 32]);
-        assert_eq!(vault.open(&kept, (&other, &commitment)), Err(DoesNotOpen));
-        assert_eq!(vault.open(&kept, (&context, &Commitment([9; 32]))), Err(DoesNotOpen));
-        let stranger = Vault::new(&Zeroizing::new([9; 32]));
-        assert_eq!(stranger.open(&kept, (&context, &commitment)), Err(DoesNotOpen));
-        let mut damaged = kept;
-        damaged.sealed[10] ^= 1;
-        assert_eq!(vault.open(&damaged, (&context, &commitment)), Err(DoesNotOpen));
-    }
-}
+mod tests;

@@ -208,14 +208,31 @@ fn handle_to_pb(handle: &Handle) -> pb::Handle {
 }
 
 pub(crate) fn result_to_pb(done: &Done) -> pb::OperationResult {
-    let Done { index, values } = done;
-    pb::OperationResult { index: *index, values: values.clone(), root: Vec::new() }
+    let Done { index, values, root } = done;
+    let root = root.map_or_else(Vec::new, |root| root.to_vec());
+    pb::OperationResult { index: *index, values: values.clone(), root }
+}
+
+pub(crate) fn result(result: pb::OperationResult) -> Result<Done, BadField> {
+    let pb::OperationResult { index, values, root } = result;
+    let root = if root.is_empty() { None } else { Some(exactly("root", &root)?) };
+    Ok(Done { index, values, root })
 }
 
 pub(crate) fn performed_to_pb(performed: Performed) -> pb::PerformResponse {
     let Performed { results, opened } = performed;
-    let opened = opened.into_iter().map(|card_ids| pb::OpenedCards { card_ids, proofs: Vec::new() }).collect();
+    let opened = opened.iter().map(|cards| pb::OpenedCards {
+        card_ids: cards.iter().map(|opened| opened.card).collect(),
+        proofs: cards.iter().map(proof_to_pb).collect(),
+    });
+    let opened = opened.collect();
     pb::PerformResponse { results: results.iter().map(result_to_pb).collect(), opened }
+}
+
+fn proof_to_pb(opened: &fairness::Opening) -> pb::OpenedProof {
+    // The rest of it is what was asked for.
+    let fairness::Opening { handle: _, card: _, salt, path, count: _ } = opened;
+    pb::OpenedProof { salt: salt.to_vec(), path: path.concat() }
 }
 
 pub(crate) fn commitment_to_pb(committed: &Committed) -> pb::Commitment {

@@ -52,7 +52,7 @@ impl Entropy for Breaking {
 fn dealer(entropy: Arc<Breaking>, seeds: Seeds) -> Result<Dealer, Unhealthy> {
     Dealer::try_new(Parts {
         seeds,
-        vault: Vault::new(&Zeroizing::new([3; 32])),
+        vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
         entropy,
         key: SigningKey::from_bytes(&[4; 32]),
         origin: "test/dealer".into(),
@@ -120,7 +120,7 @@ async fn no_seed_is_made_of_broken_entropy_and_committed_hands_go_on() {
         let roll = Indexed { index: 0, ask: Ask::Roll { sides: vec![6, 6] } };
         let asked = Perform { operations: vec![roll], openings: vec![] };
         dealer.perform(call(7), hand(1), asked).await.expect("it is sealed");
-        dealer.reveal(call(8), hand(1)).await.expect("it is sealed");
+        dealer.reveal(call(8), hand(1), false).await.expect("it is sealed");
     }
 }
 

@@ -20,6 +20,8 @@ use proto::dealer::v1::{
     Operation, PerformRequest, PerformResponse, RevealRequest, SealRequest, Shuffle,
 };
 use sabacc_dealer::shell::{self, Config, RunError};
+use sabacc_dealer::vault::KeyId;
+use sqlx::PgPool;
 use tokio::task::JoinHandle;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
@@ -33,7 +35,8 @@ struct Running {
     served: JoinHandle<Result<bool, RunError>>,
 }
 
-async fn start(url: &str) -> Running {
+/// `keys`: the current one of seeds at rest, then previous ones.
+async fn start(url: &str, keys: &[u8]) -> Running {
     let issuer = TokenIssuer::generate("test", &SeededEntropy::new(1));
     let source = Source::new("", "", BTreeMap::new()).expect("nothing is well formed");
     let mut service = ServiceConfig::parse(Service::Dealer, source).expect("all has defaults");
@@ -41,7 +44,12 @@ async fn start(url: &str) -> Running {
     service.database_url = Some(Secret::new(url.to_owned()));
     let key = SigningKey::from_bytes(&[1; 32]);
     service.log = Some(LogIdentity { origin: "test/dealer".into(), key });
-    let config = Config { service, seed_key: Zeroizing::new([2; 32]), hands: 10 };
+    let config = Config {
+        service,
+        seed_key: Zeroizing::new([keys[0]; 32]),
+        seed_keys_previous: keys[1..].iter().map(|key| Zeroizing::new([*key; 32])).collect(),
+        hands: 10,
+    };
     let bound: Bound =
         serve::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a free port");
     let address = format!("http://{}", bound.address());
@@ -96,12 +104,32 @@ fn deal() -> PerformRequest {
     perform(vec![Kind::Shuffle(shuffle)], vec![opening])
 }
 
+/// Waits until every seed is under key 3.
+async fn until_resealed(url: &str) {
+    let admin = PgPool::connect(url).await.expect("the database is there");
+    let key = KeyId::of(&[3; 32]);
+    for _ in 0..500 {
+        let left: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM dealer_vault.seed WHERE key_id IS DISTINCT FROM $1",
+        )
+        .bind(&key.0[..])
+        .fetch_one(&admin)
+        .await
+        .expect("the table is there");
+        if left == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the seeds stay under the old key");
+}
+
 #[tokio::test]
 async fn a_hand_over_the_wire_and_over_a_restart() {
     let postgres = testkit::postgres().await.expect("a PostgreSQL");
     let url = postgres.database("dealer_serves").await.expect("a database");
     shell::migrate(&url, None).await.expect("an empty database takes the schemas");
-    let mut dealer = start(&url).await;
+    let mut dealer = start(&url, &[2]).await;
     let (table_id, hand_no) = (vec![7; 16], 1);
     let commit = CommitRequest {
         request_id: vec![1; 16],
@@ -128,10 +156,18 @@ async fn a_hand_over_the_wire_and_over_a_restart() {
     dealer.client.seal(request).await.expect("the hand is committed");
     let dealt = dealer.perform(3, deal()).await.expect("the hand is sealed");
     assert_eq!(dealt.results[0].values, [76]);
+    assert_eq!(dealt.results[0].root.len(), 32);
     assert_eq!(dealt.opened[0].card_ids.len(), 2);
+    assert_eq!(dealt.opened[0].proofs.len(), 2);
+    assert!(dealt.opened[0].proofs.iter().all(|p| p.salt.len() == 32 && p.path.len() % 32 == 0));
     dealer.stop().await;
 
-    let mut dealer = start(&url).await;
+    // With another key for the seeds; the old one goes once nothing is under it.
+    let dealer = start(&url, &[3, 2]).await;
+    until_resealed(&url).await;
+    dealer.stop().await;
+
+    let mut dealer = start(&url, &[3]).await;
     let request = dealer.request(commit);
     let again = dealer.client.commit(request).await.expect("it was committed").into_inner();
     assert_eq!(again, committed);
@@ -143,7 +179,7 @@ async fn a_hand_over_the_wire_and_over_a_restart() {
     let other = perform(vec![Kind::Shuffle(shuffle)], vec![]);
     let refused = dealer.perform(5, other).await.expect_err("index 0 is used");
     assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::ChanceRefused));
-    let reveal = RevealRequest { request_id: vec![6; 16], table_id, hand_no };
+    let reveal = RevealRequest { request_id: vec![6; 16], table_id, hand_no, discarded: false };
     let request = dealer.request(reveal);
     let revealed = dealer.client.reveal(request).await.expect("a hand can end").into_inner();
     assert_eq!(revealed.seed.len(), 64);

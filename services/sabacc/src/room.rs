@@ -107,6 +107,7 @@ impl Room {
         let dealer_config = sabacc_dealer::shell::Config {
             service,
             seed_key: self.folder.seed_key()?,
+            seed_keys_previous: Vec::new(),
             hands: 10_000,
         };
         self.spawn("dealer", |drain| async move {

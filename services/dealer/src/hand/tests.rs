@@ -55,9 +55,10 @@ enum Step {
     Seal(u8),
     Perform(Vec<Indexed>, Vec<Opening>),
     Reveal,
+    Discard,
 }
 
-use Step::{Perform as Ops, Reveal, Seal};
+use Step::{Discard, Perform as Ops, Reveal, Seal};
 
 fn take(hand: &mut Hand, step: &Step) -> Result<Vec<Event>, Refusal> {
     match step {
@@ -66,7 +67,8 @@ fn take(hand: &mut Hand, step: &Step) -> Result<Vec<Event>, Refusal> {
             let asked = Perform { operations: operations.clone(), openings: openings.clone() };
             hand.perform(&asked, &caller()).map(|(_, events)| events)
         }
-        Reveal => Ok(hand.reveal().1),
+        Reveal => hand.reveal(false).map(|(_, events)| events),
+        Discard => hand.reveal(true).map(|(_, events)| events),
     }
 }
 
@@ -85,17 +87,30 @@ fn a_hand_is_sealed_once() {
     check(&[], &Seal(1), Ok(1));
     check(&[Seal(1)], &Seal(1), Ok(0));
     check(&[Seal(1)], &Seal(2), Err(Refusal::SealedOtherwise));
-    check(&[Reveal], &Seal(1), Err(Refusal::Revealed));
-    check(&[Seal(1), Reveal], &Seal(1), Ok(0));
+    check(&[Discard], &Seal(1), Err(Refusal::Revealed));
+    for reveal in [Reveal, Discard] {
+        check(&[Seal(1), reveal], &Seal(1), Ok(0));
+    }
+}
+
+#[test]
+fn a_hand_that_was_withheld_from_is_not_played() {
+    let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
+    let mut sealing = sealing(1);
+    sealing.rows[0].status = Status::Withheld;
+    assert_eq!(hand.seal(sealing), Err(Refusal::Withheld));
 }
 
 #[test]
 fn chance_comes_after_the_seal_and_before_the_reveal() {
     check(&[], &Ops(vec![roll(0, 6)], vec![]), Err(Refusal::NotSealed));
     check(&[Seal(1)], &Ops(vec![roll(0, 6)], vec![]), Ok(1));
-    check(&[Seal(1), Reveal], &Ops(vec![roll(0, 6)], vec![]), Err(Refusal::Revealed));
     let done = Ops(vec![roll(0, 6)], vec![]);
-    check(&[Seal(1), done.clone(), Reveal], &done, Ok(0));
+    for reveal in [Reveal, Discard] {
+        let over = Ops(vec![roll(0, 6)], vec![]);
+        check(&[Seal(1), reveal.clone()], &over, Err(Refusal::Revealed));
+        check(&[Seal(1), done.clone(), reveal], &done, Ok(0));
+    }
 }
 
 #[test]
@@ -128,9 +143,17 @@ fn only_recovery_opens_what_moved_or_what_is_over() {
 }
 
 #[test]
-fn a_hand_is_revealed_once() {
-    check(&[], &Reveal, Ok(1));
-    check(&[Reveal], &Reveal, Ok(0));
+fn a_hand_is_revealed_once_and_stays_what_it_was_revealed_as() {
+    check(&[], &Reveal, Err(Refusal::NotSealed));
+    check(&[Seal(1)], &Reveal, Ok(1));
+    check(&[Seal(1), Reveal], &Reveal, Ok(0));
+    check(&[], &Discard, Ok(1));
+    check(&[Seal(1), Ops(vec![shuffle(0)], vec![])], &Discard, Ok(1));
+    check(&[Discard], &Discard, Ok(0));
+    let was = |discarded| Err(Refusal::RevealedOtherwise { discarded });
+    check(&[Seal(1), Reveal], &Discard, was(false));
+    check(&[Seal(1), Discard], &Reveal, was(true));
+    check(&[Discard], &Reveal, was(true));
 }
 
 #[test]
@@ -163,7 +186,31 @@ fn a_replayed_hand_gives_the_same_answers() {
         openings: vec![deal(Reason::Deal, &[(0, 0), (0, 75)])],
     };
     assert_eq!(replayed.repeat(&asked), lived.repeat(&asked));
-    assert_eq!(replayed.reveal(), (seed(4), vec![]));
+    assert_eq!(replayed.reveal(false), Ok((seed(4), vec![])));
+    assert_eq!(replayed.reveal(true), Err(Refusal::RevealedOtherwise { discarded: false }));
+}
+
+#[test]
+fn what_is_opened_is_proved_against_the_root_of_its_shuffle() {
+    let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
+    hand.seal(sealing(1)).unwrap();
+    let handles = (0..76).rev().map(|position| Handle { op: 0, position }).collect();
+    let again = Ask::Shuffle { pile: 0, input: ShuffleInput::Cards(handles) };
+    let asked = Perform {
+        operations: vec![shuffle(0), Indexed { index: 1, ask: again }],
+        openings: vec![
+            deal(Reason::Recovery, &[(0, 0), (0, 75)]),
+            deal(Reason::Deal, &[(1, 0), (1, 75)]),
+        ],
+    };
+    let (performed, _) = hand.perform(&asked, &caller()).unwrap();
+    assert_eq!(hand.repeat(&asked), Ok(performed.clone()));
+    let roots: Vec<_> = performed.results.iter().map(|done| done.root).collect();
+    assert!(roots[0].is_some() && roots[0] != roots[1]);
+    for (root, opened) in roots.iter().zip(&performed.opened) {
+        assert_eq!(opened.len(), 2);
+        assert!(opened.iter().all(|opened| opened.root() == *root));
+    }
 }
 
 #[test]
@@ -189,7 +236,22 @@ fn every_forged_event_is_found() {
     done.values[0] = 7;
     let rolled = forge(2, Event::Performed { operation, done });
     assert_eq!(rolled, Err(Contradiction::Result(1)));
-    assert_eq!(forge(5, Event::Revealed(seed(9))), Err(Contradiction::Seed));
+    let Event::Performed { operation, done } = events[1].clone() else { panic!("a shuffle") };
+    assert!(done.root.is_some());
+    let laid = |root| {
+        let done = Done { root, ..done.clone() };
+        forge(1, Event::Performed { operation: operation.clone(), done })
+    };
+    assert_eq!(laid(Some([9; 32])), Err(Contradiction::Result(0)));
+    assert_eq!(laid(None), Ok(()), "a record older than roots");
+    let Event::Performed { operation: rolled, done: mut rooted } = events[2].clone() else {
+        panic!("a roll")
+    };
+    rooted.root = Some([9; 32]);
+    let rooted = Event::Performed { operation: rolled, done: rooted };
+    assert_eq!(forge(2, rooted), Err(Contradiction::Result(1)), "dice have no root");
+    let other = Event::Revealed { seed: seed(9), discarded: false };
+    assert_eq!(forge(5, other), Err(Contradiction::Seed));
     assert_eq!(forge(0, Event::Committed(committed())), Err(Contradiction::Order));
     let missing = forge(0, events[3].clone());
     assert_eq!(missing, Err(Contradiction::Refused(Refusal::NotSealed)));

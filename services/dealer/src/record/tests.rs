@@ -3,7 +3,7 @@ use fairness::{Ask, Handle};
 use primitives::TableId;
 
 use super::*;
-use crate::hand::{HandName, Indexed, Opening, Reason, Sealing};
+use crate::hand::{Done, HandName, Indexed, Opening, Reason, Sealing};
 
 fn stored(new: NewEvent) -> eventlog::Event {
     let NewEvent { stream, kind, schema, sealed, payload } = new;
@@ -44,19 +44,30 @@ fn events() -> Vec<Event> {
         origin: "test/dealer".into(),
     };
     let operation = Indexed { index: 7, ask: Ask::Roll { sides: vec![6, 6] } };
+    let input = fairness::ShuffleInput::Fresh { first: 0, count: 76 };
+    let shuffle = Ask::Shuffle { pile: 0, input };
     let cards = vec![Handle { op: 0, position: 3 }];
+    let revealed = |discarded| {
+        let seed = Seed::new(Zeroizing::new([8; 64]));
+        Event::Revealed { seed, discarded }
+    };
     vec![
         Event::Committed(committed),
         Event::Sealed {
             transcript: Transcript([7; 32]),
             sealing: Sealing { beacon: None, rows: vec![row] },
         },
-        Event::Performed { operation, done: Done { index: 7, values: vec![5, 3] } },
+        Event::Performed { operation, done: Done { index: 7, values: vec![5, 3], root: None } },
+        Event::Performed {
+            operation: Indexed { index: 8, ask: shuffle },
+            done: Done { index: 8, values: vec![76], root: Some([9; 32]) },
+        },
         Event::Opened {
             opening: Opening { cards, audience: 4, reason: Reason::Show },
             caller: "service:table".into(),
         },
-        Event::Revealed(Seed::new(Zeroizing::new([8; 64]))),
+        revealed(false),
+        revealed(true),
     ]
 }
 

@@ -37,11 +37,21 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
     assert_eq!(config.hands, 5);
     let older = parse(&good.replace("log_key", "commitment_key")).unwrap();
     assert_eq!(older.service.log.unwrap().key.to_bytes(), [0x22; 32]);
+    assert!(config.seed_keys_previous.is_empty());
+    let lines = format!("{}\n\n{}\n", "1f".repeat(32), "2f".repeat(32));
+    let previous = file(folder.path(), "previous.hex", &lines);
+    let rotating = parse(&format!("{good}\nseed_key_previous = '{previous}'")).unwrap();
+    let previous: Vec<u8> = rotating.seed_keys_previous.iter().map(|key| key[31]).collect();
+    assert_eq!(previous, [0x1f, 0x2f]);
 
     let short = file(folder.path(), "short.hex", &"0f".repeat(31));
-    let bad = format!("origin = 'a b'\ncommitment_key = '{seeds}'\nseed_key = '{short}'");
+    let bad = format!(
+        "origin = 'a b'\ncommitment_key = '{seeds}'\nseed_key = '{short}'\nseed_key_previous = '{pem}'"
+    );
     let error = parse(&bad).err().unwrap();
-    for part in ["origin", "not an Ed25519 private key", "not 64 hexadecimal digits"] {
+    for part in
+        ["origin", "not an Ed25519 private key", "not 64 hexadecimal digits", "digits a line"]
+    {
         assert!(error.contains(part), "{part} in {error}");
     }
     assert!(!error.contains("0f0f"), "{error}");
@@ -73,7 +83,7 @@ impl Entropy for Breaking {
 fn parts(entropy: Arc<dyn Entropy>) -> Parts {
     Parts {
         seeds: Seeds::memory(),
-        vault: Vault::new(&Zeroizing::new([3; 32])),
+        vault: Vault::new(&Zeroizing::new([3; 32]), &[]),
         entropy,
         key: SigningKey::from_bytes(&[4; 32]),
         origin: "test/dealer".into(),

@@ -1,0 +1,185 @@
+//! Another key for the seeds at rest: what was kept under the old one is under the new one after it,
+//! whatever happens on the way, and every hand goes on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chassis::entropy::SeededEntropy;
+use ed25519_dalek::SigningKey;
+use eventlog::{Limits, Log, MemStore, Options, Store, UnixMicros};
+use fairness::{
+    Ask, ClientCommitment, Commitment, Context, Entropy, Row, Seed, ShuffleInput, Status,
+};
+use primitives::{HandId, PlayerId, RequestId, TableId};
+use sabacc_dealer::dealer::Call;
+use sabacc_dealer::hand::{HandName, Indexed, Perform, Sealing};
+use sabacc_dealer::repo::{Kept, Seeds};
+use sabacc_dealer::rotation::Pass;
+use sabacc_dealer::vault::{KeyId, SeedKey, Vault};
+use sabacc_dealer::{Dealer, Parts, Problem};
+use tokio_util::sync::CancellationToken;
+use zeroize::Zeroizing;
+
+const NAME: HandName = HandName { table: TableId([1; 16]), number: 1 };
+
+fn key(byte: u8) -> SeedKey {
+    Zeroizing::new([byte; 32])
+}
+
+fn dealer(seeds: &Seeds, current: u8, previous: &[u8]) -> Dealer {
+    let previous: Vec<SeedKey> = previous.iter().map(|byte| key(*byte)).collect();
+    Dealer::try_new(Parts {
+        seeds: seeds.clone(),
+        vault: Vault::new(&key(current), &previous),
+        entropy: Arc::new(SeededEntropy::new(u64::from(current))),
+        key: SigningKey::from_bytes(&[4; 32]),
+        origin: "test/dealer".into(),
+        hands: 2,
+    })
+    .expect("the entropy is healthy")
+}
+
+/// A hand's seed under the key of this byte.
+async fn keep(seeds: &Seeds, number: u16, under: u8) -> HandId {
+    let [high, low] = number.to_be_bytes();
+    let mut hand = HandId([0; 16]);
+    (hand.0[0], hand.0[1]) = (high, low);
+    let (context, seed) = (Context([low; 32]), Seed::new(Zeroizing::new([high ^ low; 64])));
+    let commitment = Commitment::new(&context, &seed);
+    let sealed = Vault::new(&key(under), &[]).seal(&seed, (&context, &commitment), [low; 24]);
+    seeds.keep(Kept { hand, context, commitment, seed: sealed }).await.expect("memory works");
+    hand
+}
+
+fn id(byte: u8) -> KeyId {
+    KeyId::of(&key(byte))
+}
+
+/// How many of `hands` are under the key of this byte, and open under it.
+async fn under(seeds: &Seeds, hands: &[HandId], byte: u8) -> usize {
+    let vault = Vault::new(&key(byte), &[]);
+    let mut count = 0;
+    for hand in hands {
+        let kept = seeds.get(*hand).await.expect("memory works").expect("no seed is lost");
+        if kept.seed.key == Some(id(byte)) {
+            let seed = vault.open(&kept.seed, (&kept.context, &kept.commitment)).expect("its key");
+            assert!(kept.commitment.opens(&kept.context, &seed));
+            count += 1;
+        }
+    }
+    count
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_seeds_end_under_the_new_key_wherever_the_dealer_dies() {
+    let seeds = Seeds::memory();
+    let mut hands = Vec::new();
+    for number in 0..450 {
+        hands.push(keep(&seeds, number, if number % 3 == 0 { 2 } else { 1 }).await);
+    }
+    let mut before = under(&seeds, &hands, 9).await;
+    let mut deaths = 0;
+    // A hundred are done before the first pause.
+    loop {
+        let dying = dealer(&seeds, 9, &[2, 1]);
+        let cut = tokio::time::timeout(Duration::from_millis(1), dying.reseal()).await;
+        let done = under(&seeds, &hands, 9).await;
+        if cut.is_ok() {
+            break;
+        }
+        assert!(done > before, "each life gets on");
+        (before, deaths) = (done, deaths + 1);
+    }
+    assert!(deaths > 2, "it died {deaths} times");
+    assert_eq!(under(&seeds, &hands, 9).await, 450);
+    let last = dealer(&seeds, 9, &[2, 1]).reseal().await.expect("memory works");
+    assert!(last.nothing_left() && last == Pass::default());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_under_a_key_that_is_not_here_stays_and_is_told_by_name() {
+    let seeds = Seeds::memory();
+    let (mine, other) = (keep(&seeds, 1, 1).await, keep(&seeds, 2, 7).await);
+    let damaged = keep(&seeds, 3, 1).await;
+    let broken = Seeds::memory();
+    for hand in [mine, other, damaged] {
+        let mut kept = seeds.get(hand).await.expect("memory works").expect("it was kept");
+        if hand == damaged {
+            kept.seed.sealed[3] ^= 1;
+        }
+        broken.keep(kept).await.expect("memory works");
+    }
+    let pass = dealer(&broken, 9, &[1]).reseal().await.expect("memory works");
+    let unknown = [(id(7).0, 1)].into();
+    assert_eq!(pass, Pass { resealed: 1, unknown, damaged: 1 });
+    assert!(pass.to_string().contains(&id(7).to_string()), "{pass}");
+    assert_eq!(under(&broken, &[mine], 9).await, 1);
+    assert_eq!(under(&broken, &[other], 7).await, 1);
+}
+
+/// Deals on the log in `store` until the token is cancelled.
+async fn sit(dealer: &Dealer, store: &Arc<MemStore>) -> CancellationToken {
+    let store = Arc::clone(store);
+    let open = move || {
+        let options = Options {
+            name: "dealer/0".into(),
+            owner: "test".into(),
+            address: "nowhere".into(),
+            lease: Duration::from_secs(5),
+            take_over: true,
+            clock: Arc::new(|| UnixMicros(1)),
+            limits: Limits::default(),
+        };
+        Log::open(Arc::clone(&store) as Arc<dyn Store>, options)
+    };
+    let (log, stopping) = (open().await.expect("the log is free"), CancellationToken::new());
+    tokio::spawn(sabacc_dealer::keep(dealer.clone(), log, open, stopping.clone()));
+    stopping
+}
+
+fn call(id: u8) -> Call {
+    let actor = "service:table".into();
+    Call { id: RequestId([id; 16]), digest: [id; 32], actor, trace: [0; 16] }
+}
+
+/// Hands that were committed under the old key are dealt under the new one, and a dealer that was
+/// not told the old key says which one it misses.
+#[tokio::test]
+async fn hands_under_way_go_on_under_the_new_key() {
+    let (seeds, store) = (Seeds::memory(), MemStore::new());
+    let old = dealer(&seeds, 1, &[]);
+    let sitting = sit(&old, &store).await;
+    let committed = old.commit(call(1), NAME, [2; 32]).await.expect("a new hand");
+    let absent = Row {
+        seat: 1,
+        player: PlayerId([5; 16]),
+        status: Status::Absent,
+        commitment: ClientCommitment([0; 32]),
+        entropy: Entropy([0; 32]),
+    };
+    let sealing = Sealing { beacon: None, rows: vec![absent] };
+    old.seal(call(2), NAME, sealing).await.expect("it is committed");
+    let input = ShuffleInput::Fresh { first: 0, count: 76 };
+    let shuffle = Indexed { index: 0, ask: Ask::Shuffle { pile: 0, input } };
+    let asked = Perform { operations: vec![shuffle], openings: vec![] };
+    let dealt = old.perform(call(3), NAME, asked.clone()).await.expect("it is sealed");
+
+    let forgetful = dealer(&seeds, 9, &[]);
+    sitting.cancel();
+    let sitting = sit(&forgetful, &store).await;
+    let missing = forgetful.perform(call(3), NAME, asked.clone()).await;
+    let Err(problem @ Problem::NoKey(_)) = missing else { panic!("{missing:?}") };
+    assert!(problem.to_string().contains(&id(1).to_string()), "{problem}");
+
+    let new = dealer(&seeds, 9, &[1]);
+    sitting.cancel();
+    let sitting = sit(&new, &store).await;
+    assert_eq!(new.reseal().await.expect("memory works").resealed, 1);
+    let alone = dealer(&seeds, 9, &[]);
+    sitting.cancel();
+    let sitting = sit(&alone, &store).await;
+    assert_eq!(alone.perform(call(3), NAME, asked).await.expect("it was dealt"), dealt);
+    let seed = alone.reveal(call(4), NAME, false).await.expect("it is sealed");
+    assert!(committed.commitment.opens(&committed.context(), &seed));
+    sitting.cancel();
+}
