@@ -134,11 +134,8 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::AccountUnknown
         | ErrorReason::HandUnknown
         | ErrorReason::HoldUnknown
-<<<<<<< HEAD
+        | ErrorReason::NotInLog
         | ErrorReason::DisputeUnknown => Code::NotFound,
-=======
-        | ErrorReason::NotInLog => Code::NotFound,
->>>>>>> table
         ErrorReason::NotYourTurn
         | ErrorReason::IllegalMove
         | ErrorReason::AmountOutOfRange
@@ -195,6 +192,12 @@ pub fn is_passing(status: &Status) -> bool {
     }
 }
 
+/// Whether a refusal is for a reason that passes: the same request again may well succeed.
+#[must_use]
+pub fn passes(reason: ErrorReason) -> bool {
+    matches!(code(reason), Code::Unavailable | Code::ResourceExhausted | Code::DeadlineExceeded)
+}
+
 /// The error for a request id that was used before with other content.
 #[must_use]
 pub fn request_id_reused() -> Refused {
@@ -227,7 +230,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 35);
+        assert_eq!(checked, 37);
     }
 
     #[test]

@@ -82,7 +82,6 @@ pub struct LogRecord {
     #[prost(bytes = "vec", tag = "9")]
     pub previous: ::prost::alloc::vec::Vec<u8>,
 }
-<<<<<<< HEAD
 /// Opens a dispute.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OpenDisputeRequest {
@@ -237,7 +236,549 @@ impl DisputeState {
 }
 /// Generated client implementations.
 pub mod dispute_service_client {
-=======
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// Disputes: a player objects to a hand, an auditor looks at what is on record and answers. Both are in the log. What
+    /// they wrote can be read until the player is erased; that there was a dispute, on which hand, and its verdict stay.
+    #[derive(Debug, Clone)]
+    pub struct DisputeServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl DisputeServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> DisputeServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> DisputeServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            DisputeServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Object to a hand one was dealt into. At most one open dispute on a hand, and ten open ones in all.
+        pub async fn open_dispute(
+            &mut self,
+            request: impl tonic::IntoRequest<super::OpenDisputeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::OpenDisputeResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.DisputeService/OpenDispute",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.audit.v1.DisputeService", "OpenDispute"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Disputes in the order they were opened, without what was written: a player's own, everybody's for the others.
+        pub async fn list_disputes(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListDisputesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListDisputesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.DisputeService/ListDisputes",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.audit.v1.DisputeService", "ListDisputes"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// A dispute with what was written. Of another player's a player hears that there is none.
+        pub async fn get_dispute(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetDisputeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetDisputeResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.DisputeService/GetDispute",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.audit.v1.DisputeService", "GetDispute"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Answer a dispute, once and for ever. An auditor's act: the only thing he changes.
+        pub async fn answer_dispute(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AnswerDisputeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AnswerDisputeResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.DisputeService/AnswerDispute",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.audit.v1.DisputeService", "AnswerDispute"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod dispute_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with DisputeServiceServer.
+    #[async_trait]
+    pub trait DisputeService: std::marker::Send + std::marker::Sync + 'static {
+        /// Object to a hand one was dealt into. At most one open dispute on a hand, and ten open ones in all.
+        async fn open_dispute(
+            &self,
+            request: tonic::Request<super::OpenDisputeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::OpenDisputeResponse>,
+            tonic::Status,
+        >;
+        /// Disputes in the order they were opened, without what was written: a player's own, everybody's for the others.
+        async fn list_disputes(
+            &self,
+            request: tonic::Request<super::ListDisputesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListDisputesResponse>,
+            tonic::Status,
+        >;
+        /// A dispute with what was written. Of another player's a player hears that there is none.
+        async fn get_dispute(
+            &self,
+            request: tonic::Request<super::GetDisputeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetDisputeResponse>,
+            tonic::Status,
+        >;
+        /// Answer a dispute, once and for ever. An auditor's act: the only thing he changes.
+        async fn answer_dispute(
+            &self,
+            request: tonic::Request<super::AnswerDisputeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AnswerDisputeResponse>,
+            tonic::Status,
+        >;
+    }
+    /// Disputes: a player objects to a hand, an auditor looks at what is on record and answers. Both are in the log. What
+    /// they wrote can be read until the player is erased; that there was a dispute, on which hand, and its verdict stay.
+    #[derive(Debug)]
+    pub struct DisputeServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> DisputeServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for DisputeServiceServer<T>
+    where
+        T: DisputeService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/sabacc.audit.v1.DisputeService/OpenDispute" => {
+                    #[allow(non_camel_case_types)]
+                    struct OpenDisputeSvc<T: DisputeService>(pub Arc<T>);
+                    impl<
+                        T: DisputeService,
+                    > tonic::server::UnaryService<super::OpenDisputeRequest>
+                    for OpenDisputeSvc<T> {
+                        type Response = super::OpenDisputeResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::OpenDisputeRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as DisputeService>::open_dispute(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = OpenDisputeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.audit.v1.DisputeService/ListDisputes" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListDisputesSvc<T: DisputeService>(pub Arc<T>);
+                    impl<
+                        T: DisputeService,
+                    > tonic::server::UnaryService<super::ListDisputesRequest>
+                    for ListDisputesSvc<T> {
+                        type Response = super::ListDisputesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListDisputesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as DisputeService>::list_disputes(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListDisputesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.audit.v1.DisputeService/GetDispute" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetDisputeSvc<T: DisputeService>(pub Arc<T>);
+                    impl<
+                        T: DisputeService,
+                    > tonic::server::UnaryService<super::GetDisputeRequest>
+                    for GetDisputeSvc<T> {
+                        type Response = super::GetDisputeResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetDisputeRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as DisputeService>::get_dispute(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetDisputeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.audit.v1.DisputeService/AnswerDispute" => {
+                    #[allow(non_camel_case_types)]
+                    struct AnswerDisputeSvc<T: DisputeService>(pub Arc<T>);
+                    impl<
+                        T: DisputeService,
+                    > tonic::server::UnaryService<super::AnswerDisputeRequest>
+                    for AnswerDisputeSvc<T> {
+                        type Response = super::AnswerDisputeResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AnswerDisputeRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as DisputeService>::answer_dispute(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = AnswerDisputeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for DisputeServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "sabacc.audit.v1.DisputeService";
+    impl<T> tonic::server::NamedService for DisputeServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
 /// Asks for the newest checkpoint.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetCheckpointRequest {
@@ -419,7 +960,6 @@ pub struct ReadRecordsResponse {
 }
 /// Generated client implementations.
 pub mod log_service_client {
->>>>>>> table
     #![allow(
         unused_variables,
         dead_code,
@@ -429,15 +969,6 @@ pub mod log_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-<<<<<<< HEAD
-    /// Disputes: a player objects to a hand, an auditor looks at what is on record and answers. Both are in the log. What
-    /// they wrote can be read until the player is erased; that there was a dispute, on which hand, and its verdict stay.
-    #[derive(Debug, Clone)]
-    pub struct DisputeServiceClient<T> {
-        inner: tonic::client::Grpc<T>,
-    }
-    impl DisputeServiceClient<tonic::transport::Channel> {
-=======
     /// A log as it shows itself: signed checkpoints, the tree under them, and proofs that the tree only grows. The log's own
     /// service answers for it; the gateway asks the service whose log a request names. What is signed was durable before, and
     /// never contradicts what was signed before. The same checkpoints and tiles are served as files, by C2SP tlog-tiles, at
@@ -447,7 +978,6 @@ pub mod log_service_client {
         inner: tonic::client::Grpc<T>,
     }
     impl LogServiceClient<tonic::transport::Channel> {
->>>>>>> table
         /// Attempt to create a new client by connecting to a given endpoint.
         pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
         where
@@ -458,11 +988,7 @@ pub mod log_service_client {
             Ok(Self::new(conn))
         }
     }
-<<<<<<< HEAD
-    impl<T> DisputeServiceClient<T>
-=======
     impl<T> LogServiceClient<T>
->>>>>>> table
     where
         T: tonic::client::GrpcService<tonic::body::Body>,
         T::Error: Into<StdError>,
@@ -480,11 +1006,7 @@ pub mod log_service_client {
         pub fn with_interceptor<F>(
             inner: T,
             interceptor: F,
-<<<<<<< HEAD
-        ) -> DisputeServiceClient<InterceptedService<T, F>>
-=======
         ) -> LogServiceClient<InterceptedService<T, F>>
->>>>>>> table
         where
             F: tonic::service::Interceptor,
             T::ResponseBody: Default,
@@ -498,11 +1020,7 @@ pub mod log_service_client {
                 http::Request<tonic::body::Body>,
             >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
         {
-<<<<<<< HEAD
-            DisputeServiceClient::new(InterceptedService::new(inner, interceptor))
-=======
             LogServiceClient::new(InterceptedService::new(inner, interceptor))
->>>>>>> table
         }
         /// Compress requests with the given encoding.
         ///
@@ -535,21 +1053,12 @@ pub mod log_service_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-<<<<<<< HEAD
-        /// Object to a hand one was dealt into. At most one open dispute on a hand, and ten open ones in all.
-        pub async fn open_dispute(
-            &mut self,
-            request: impl tonic::IntoRequest<super::OpenDisputeRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::OpenDisputeResponse>,
-=======
         /// The newest checkpoint.
         pub async fn get_checkpoint(
             &mut self,
             request: impl tonic::IntoRequest<super::GetCheckpointRequest>,
         ) -> std::result::Result<
             tonic::Response<super::GetCheckpointResponse>,
->>>>>>> table
             tonic::Status,
         > {
             self.inner
@@ -562,9 +1071,6 @@ pub mod log_service_client {
                 })?;
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static(
-<<<<<<< HEAD
-                "/sabacc.audit.v1.DisputeService/OpenDispute",
-=======
                 "/sabacc.audit.v1.LogService/GetCheckpoint",
             );
             let mut req = request.into_request();
@@ -667,23 +1173,10 @@ pub mod log_service_client {
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/sabacc.audit.v1.LogService/ProveConsistency",
->>>>>>> table
             );
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(
-<<<<<<< HEAD
-                    GrpcMethod::new("sabacc.audit.v1.DisputeService", "OpenDispute"),
-                );
-            self.inner.unary(req, path, codec).await
-        }
-        /// Disputes in the order they were opened, without what was written: a player's own, everybody's for the others.
-        pub async fn list_disputes(
-            &mut self,
-            request: impl tonic::IntoRequest<super::ListDisputesRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::ListDisputesResponse>,
-=======
                     GrpcMethod::new("sabacc.audit.v1.LogService", "ProveConsistency"),
                 );
             self.inner.unary(req, path, codec).await
@@ -695,7 +1188,6 @@ pub mod log_service_client {
             request: impl tonic::IntoRequest<super::ReadRecordsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ReadRecordsResponse>,
->>>>>>> table
             tonic::Status,
         > {
             self.inner
@@ -708,83 +1200,17 @@ pub mod log_service_client {
                 })?;
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static(
-<<<<<<< HEAD
-                "/sabacc.audit.v1.DisputeService/ListDisputes",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(
-                    GrpcMethod::new("sabacc.audit.v1.DisputeService", "ListDisputes"),
-                );
-            self.inner.unary(req, path, codec).await
-        }
-        /// A dispute with what was written. Of another player's a player hears that there is none.
-        pub async fn get_dispute(
-            &mut self,
-            request: impl tonic::IntoRequest<super::GetDisputeRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::GetDisputeResponse>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/sabacc.audit.v1.DisputeService/GetDispute",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("sabacc.audit.v1.DisputeService", "GetDispute"));
-            self.inner.unary(req, path, codec).await
-        }
-        /// Answer a dispute, once and for ever. An auditor's act: the only thing he changes.
-        pub async fn answer_dispute(
-            &mut self,
-            request: impl tonic::IntoRequest<super::AnswerDisputeRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::AnswerDisputeResponse>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/sabacc.audit.v1.DisputeService/AnswerDispute",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(
-                    GrpcMethod::new("sabacc.audit.v1.DisputeService", "AnswerDispute"),
-                );
-=======
                 "/sabacc.audit.v1.LogService/ReadRecords",
             );
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("sabacc.audit.v1.LogService", "ReadRecords"));
->>>>>>> table
             self.inner.unary(req, path, codec).await
         }
     }
 }
 /// Generated server implementations.
-<<<<<<< HEAD
-pub mod dispute_service_server {
-=======
 pub mod log_service_server {
->>>>>>> table
     #![allow(
         unused_variables,
         dead_code,
@@ -793,48 +1219,6 @@ pub mod log_service_server {
         clippy::let_unit_value,
     )]
     use tonic::codegen::*;
-<<<<<<< HEAD
-    /// Generated trait containing gRPC methods that should be implemented for use with DisputeServiceServer.
-    #[async_trait]
-    pub trait DisputeService: std::marker::Send + std::marker::Sync + 'static {
-        /// Object to a hand one was dealt into. At most one open dispute on a hand, and ten open ones in all.
-        async fn open_dispute(
-            &self,
-            request: tonic::Request<super::OpenDisputeRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::OpenDisputeResponse>,
-            tonic::Status,
-        >;
-        /// Disputes in the order they were opened, without what was written: a player's own, everybody's for the others.
-        async fn list_disputes(
-            &self,
-            request: tonic::Request<super::ListDisputesRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::ListDisputesResponse>,
-            tonic::Status,
-        >;
-        /// A dispute with what was written. Of another player's a player hears that there is none.
-        async fn get_dispute(
-            &self,
-            request: tonic::Request<super::GetDisputeRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::GetDisputeResponse>,
-            tonic::Status,
-        >;
-        /// Answer a dispute, once and for ever. An auditor's act: the only thing he changes.
-        async fn answer_dispute(
-            &self,
-            request: tonic::Request<super::AnswerDisputeRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::AnswerDisputeResponse>,
-            tonic::Status,
-        >;
-    }
-    /// Disputes: a player objects to a hand, an auditor looks at what is on record and answers. Both are in the log. What
-    /// they wrote can be read until the player is erased; that there was a dispute, on which hand, and its verdict stay.
-    #[derive(Debug)]
-    pub struct DisputeServiceServer<T> {
-=======
     /// Generated trait containing gRPC methods that should be implemented for use with LogServiceServer.
     #[async_trait]
     pub trait LogService: std::marker::Send + std::marker::Sync + 'static {
@@ -892,18 +1276,13 @@ pub mod log_service_server {
     /// `/log/<name>/checkpoint` and `/log/<name>/tile/...` of the public port, without a token.
     #[derive(Debug)]
     pub struct LogServiceServer<T> {
->>>>>>> table
         inner: Arc<T>,
         accept_compression_encodings: EnabledCompressionEncodings,
         send_compression_encodings: EnabledCompressionEncodings,
         max_decoding_message_size: Option<usize>,
         max_encoding_message_size: Option<usize>,
     }
-<<<<<<< HEAD
-    impl<T> DisputeServiceServer<T> {
-=======
     impl<T> LogServiceServer<T> {
->>>>>>> table
         pub fn new(inner: T) -> Self {
             Self::from_arc(Arc::new(inner))
         }
@@ -954,15 +1333,9 @@ pub mod log_service_server {
             self
         }
     }
-<<<<<<< HEAD
-    impl<T, B> tonic::codegen::Service<http::Request<B>> for DisputeServiceServer<T>
-    where
-        T: DisputeService,
-=======
     impl<T, B> tonic::codegen::Service<http::Request<B>> for LogServiceServer<T>
     where
         T: LogService,
->>>>>>> table
         B: Body + std::marker::Send + 'static,
         B::Error: Into<StdError> + std::marker::Send + 'static,
     {
@@ -977,16 +1350,6 @@ pub mod log_service_server {
         }
         fn call(&mut self, req: http::Request<B>) -> Self::Future {
             match req.uri().path() {
-<<<<<<< HEAD
-                "/sabacc.audit.v1.DisputeService/OpenDispute" => {
-                    #[allow(non_camel_case_types)]
-                    struct OpenDisputeSvc<T: DisputeService>(pub Arc<T>);
-                    impl<
-                        T: DisputeService,
-                    > tonic::server::UnaryService<super::OpenDisputeRequest>
-                    for OpenDisputeSvc<T> {
-                        type Response = super::OpenDisputeResponse;
-=======
                 "/sabacc.audit.v1.LogService/GetCheckpoint" => {
                     #[allow(non_camel_case_types)]
                     struct GetCheckpointSvc<T: LogService>(pub Arc<T>);
@@ -995,26 +1358,17 @@ pub mod log_service_server {
                     > tonic::server::UnaryService<super::GetCheckpointRequest>
                     for GetCheckpointSvc<T> {
                         type Response = super::GetCheckpointResponse;
->>>>>>> table
                         type Future = BoxFuture<
                             tonic::Response<Self::Response>,
                             tonic::Status,
                         >;
                         fn call(
                             &mut self,
-<<<<<<< HEAD
-                            request: tonic::Request<super::OpenDisputeRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as DisputeService>::open_dispute(&inner, request).await
-=======
                             request: tonic::Request<super::GetCheckpointRequest>,
                         ) -> Self::Future {
                             let inner = Arc::clone(&self.0);
                             let fut = async move {
                                 <T as LogService>::get_checkpoint(&inner, request).await
->>>>>>> table
                             };
                             Box::pin(fut)
                         }
@@ -1025,11 +1379,7 @@ pub mod log_service_server {
                     let max_encoding_message_size = self.max_encoding_message_size;
                     let inner = self.inner.clone();
                     let fut = async move {
-<<<<<<< HEAD
-                        let method = OpenDisputeSvc(inner);
-=======
                         let method = GetCheckpointSvc(inner);
->>>>>>> table
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -1045,16 +1395,6 @@ pub mod log_service_server {
                     };
                     Box::pin(fut)
                 }
-<<<<<<< HEAD
-                "/sabacc.audit.v1.DisputeService/ListDisputes" => {
-                    #[allow(non_camel_case_types)]
-                    struct ListDisputesSvc<T: DisputeService>(pub Arc<T>);
-                    impl<
-                        T: DisputeService,
-                    > tonic::server::UnaryService<super::ListDisputesRequest>
-                    for ListDisputesSvc<T> {
-                        type Response = super::ListDisputesResponse;
-=======
                 "/sabacc.audit.v1.LogService/GetTile" => {
                     #[allow(non_camel_case_types)]
                     struct GetTileSvc<T: LogService>(pub Arc<T>);
@@ -1063,26 +1403,17 @@ pub mod log_service_server {
                     > tonic::server::UnaryService<super::GetTileRequest>
                     for GetTileSvc<T> {
                         type Response = super::GetTileResponse;
->>>>>>> table
                         type Future = BoxFuture<
                             tonic::Response<Self::Response>,
                             tonic::Status,
                         >;
                         fn call(
                             &mut self,
-<<<<<<< HEAD
-                            request: tonic::Request<super::ListDisputesRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as DisputeService>::list_disputes(&inner, request).await
-=======
                             request: tonic::Request<super::GetTileRequest>,
                         ) -> Self::Future {
                             let inner = Arc::clone(&self.0);
                             let fut = async move {
                                 <T as LogService>::get_tile(&inner, request).await
->>>>>>> table
                             };
                             Box::pin(fut)
                         }
@@ -1093,11 +1424,7 @@ pub mod log_service_server {
                     let max_encoding_message_size = self.max_encoding_message_size;
                     let inner = self.inner.clone();
                     let fut = async move {
-<<<<<<< HEAD
-                        let method = ListDisputesSvc(inner);
-=======
                         let method = GetTileSvc(inner);
->>>>>>> table
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -1113,16 +1440,6 @@ pub mod log_service_server {
                     };
                     Box::pin(fut)
                 }
-<<<<<<< HEAD
-                "/sabacc.audit.v1.DisputeService/GetDispute" => {
-                    #[allow(non_camel_case_types)]
-                    struct GetDisputeSvc<T: DisputeService>(pub Arc<T>);
-                    impl<
-                        T: DisputeService,
-                    > tonic::server::UnaryService<super::GetDisputeRequest>
-                    for GetDisputeSvc<T> {
-                        type Response = super::GetDisputeResponse;
-=======
                 "/sabacc.audit.v1.LogService/GetEntries" => {
                     #[allow(non_camel_case_types)]
                     struct GetEntriesSvc<T: LogService>(pub Arc<T>);
@@ -1131,26 +1448,17 @@ pub mod log_service_server {
                     > tonic::server::UnaryService<super::GetEntriesRequest>
                     for GetEntriesSvc<T> {
                         type Response = super::GetEntriesResponse;
->>>>>>> table
                         type Future = BoxFuture<
                             tonic::Response<Self::Response>,
                             tonic::Status,
                         >;
                         fn call(
                             &mut self,
-<<<<<<< HEAD
-                            request: tonic::Request<super::GetDisputeRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as DisputeService>::get_dispute(&inner, request).await
-=======
                             request: tonic::Request<super::GetEntriesRequest>,
                         ) -> Self::Future {
                             let inner = Arc::clone(&self.0);
                             let fut = async move {
                                 <T as LogService>::get_entries(&inner, request).await
->>>>>>> table
                             };
                             Box::pin(fut)
                         }
@@ -1161,11 +1469,7 @@ pub mod log_service_server {
                     let max_encoding_message_size = self.max_encoding_message_size;
                     let inner = self.inner.clone();
                     let fut = async move {
-<<<<<<< HEAD
-                        let method = GetDisputeSvc(inner);
-=======
                         let method = GetEntriesSvc(inner);
->>>>>>> table
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -1181,16 +1485,6 @@ pub mod log_service_server {
                     };
                     Box::pin(fut)
                 }
-<<<<<<< HEAD
-                "/sabacc.audit.v1.DisputeService/AnswerDispute" => {
-                    #[allow(non_camel_case_types)]
-                    struct AnswerDisputeSvc<T: DisputeService>(pub Arc<T>);
-                    impl<
-                        T: DisputeService,
-                    > tonic::server::UnaryService<super::AnswerDisputeRequest>
-                    for AnswerDisputeSvc<T> {
-                        type Response = super::AnswerDisputeResponse;
-=======
                 "/sabacc.audit.v1.LogService/ProveInclusion" => {
                     #[allow(non_camel_case_types)]
                     struct ProveInclusionSvc<T: LogService>(pub Arc<T>);
@@ -1199,26 +1493,17 @@ pub mod log_service_server {
                     > tonic::server::UnaryService<super::ProveInclusionRequest>
                     for ProveInclusionSvc<T> {
                         type Response = super::ProveInclusionResponse;
->>>>>>> table
                         type Future = BoxFuture<
                             tonic::Response<Self::Response>,
                             tonic::Status,
                         >;
                         fn call(
                             &mut self,
-<<<<<<< HEAD
-                            request: tonic::Request<super::AnswerDisputeRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as DisputeService>::answer_dispute(&inner, request).await
-=======
                             request: tonic::Request<super::ProveInclusionRequest>,
                         ) -> Self::Future {
                             let inner = Arc::clone(&self.0);
                             let fut = async move {
                                 <T as LogService>::prove_inclusion(&inner, request).await
->>>>>>> table
                             };
                             Box::pin(fut)
                         }
@@ -1229,9 +1514,6 @@ pub mod log_service_server {
                     let max_encoding_message_size = self.max_encoding_message_size;
                     let inner = self.inner.clone();
                     let fut = async move {
-<<<<<<< HEAD
-                        let method = AnswerDisputeSvc(inner);
-=======
                         let method = ProveInclusionSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
@@ -1323,7 +1605,6 @@ pub mod log_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ReadRecordsSvc(inner);
->>>>>>> table
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -1361,11 +1642,7 @@ pub mod log_service_server {
             }
         }
     }
-<<<<<<< HEAD
-    impl<T> Clone for DisputeServiceServer<T> {
-=======
     impl<T> Clone for LogServiceServer<T> {
->>>>>>> table
         fn clone(&self) -> Self {
             let inner = self.inner.clone();
             Self {
@@ -1378,13 +1655,8 @@ pub mod log_service_server {
         }
     }
     /// Generated gRPC service name
-<<<<<<< HEAD
-    pub const SERVICE_NAME: &str = "sabacc.audit.v1.DisputeService";
-    impl<T> tonic::server::NamedService for DisputeServiceServer<T> {
-=======
     pub const SERVICE_NAME: &str = "sabacc.audit.v1.LogService";
     impl<T> tonic::server::NamedService for LogServiceServer<T> {
->>>>>>> table
         const NAME: &'static str = SERVICE_NAME;
     }
 }

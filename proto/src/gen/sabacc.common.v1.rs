@@ -113,27 +113,24 @@ pub enum ErrorReason {
     NoSuchMethod = 28,
     /// (NOT_FOUND) There never was such a hold.
     HoldUnknown = 29,
-<<<<<<< HEAD
-    /// (NOT_FOUND) There is no such dispute, or it is another player's.
-    DisputeUnknown = 40,
-    /// (FAILED_PRECONDITION) The dispute is answered, which happens once.
-    DisputeAnswered = 41,
-    /// (FAILED_PRECONDITION) Disputes of this player are open: as many as one may have, or he is to be erased; metadata
-    /// `open` and `max`.
-    DisputesOpen = 42,
-    /// (FAILED_PRECONDITION) The player was erased: nothing is recorded of him any more.
-    PlayerErased = 43,
-    /// (FAILED_PRECONDITION) The player sits at a table; metadata `tables` lists where.
-    PlayerSeated = 44,
-    /// (PERMISSION_DENIED) Only who was dealt into a hand disputes it.
-    NotYourHand = 45,
-=======
     /// (NOT_FOUND) There is no such log, or the log has no such tile, record or tree under its newest checkpoint.
     NotInLog = 40,
     /// (UNAVAILABLE) The log has signed nothing yet, or not yet what was asked about: try again. Where it stays so, the log has
     /// stopped signing, since its records contradict what it signed before: tell the operator.
     NotSigned = 41,
->>>>>>> table
+    /// (NOT_FOUND) There is no such dispute, or it is another player's.
+    DisputeUnknown = 50,
+    /// (FAILED_PRECONDITION) The dispute is answered, which happens once.
+    DisputeAnswered = 51,
+    /// (FAILED_PRECONDITION) Disputes of this player are open: as many as one may have, or he is to be erased; metadata
+    /// `open` and `max`.
+    DisputesOpen = 52,
+    /// (FAILED_PRECONDITION) The player was erased: nothing is recorded of him any more.
+    PlayerErased = 53,
+    /// (FAILED_PRECONDITION) The player sits at a table; metadata `tables` lists where.
+    PlayerSeated = 54,
+    /// (PERMISSION_DENIED) Only who was dealt into a hand disputes it.
+    NotYourHand = 55,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -172,17 +169,14 @@ impl ErrorReason {
             Self::Deadline => "ERROR_REASON_DEADLINE",
             Self::NoSuchMethod => "ERROR_REASON_NO_SUCH_METHOD",
             Self::HoldUnknown => "ERROR_REASON_HOLD_UNKNOWN",
-<<<<<<< HEAD
+            Self::NotInLog => "ERROR_REASON_NOT_IN_LOG",
+            Self::NotSigned => "ERROR_REASON_NOT_SIGNED",
             Self::DisputeUnknown => "ERROR_REASON_DISPUTE_UNKNOWN",
             Self::DisputeAnswered => "ERROR_REASON_DISPUTE_ANSWERED",
             Self::DisputesOpen => "ERROR_REASON_DISPUTES_OPEN",
             Self::PlayerErased => "ERROR_REASON_PLAYER_ERASED",
             Self::PlayerSeated => "ERROR_REASON_PLAYER_SEATED",
             Self::NotYourHand => "ERROR_REASON_NOT_YOUR_HAND",
-=======
-            Self::NotInLog => "ERROR_REASON_NOT_IN_LOG",
-            Self::NotSigned => "ERROR_REASON_NOT_SIGNED",
->>>>>>> table
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -218,17 +212,14 @@ impl ErrorReason {
             "ERROR_REASON_DEADLINE" => Some(Self::Deadline),
             "ERROR_REASON_NO_SUCH_METHOD" => Some(Self::NoSuchMethod),
             "ERROR_REASON_HOLD_UNKNOWN" => Some(Self::HoldUnknown),
-<<<<<<< HEAD
+            "ERROR_REASON_NOT_IN_LOG" => Some(Self::NotInLog),
+            "ERROR_REASON_NOT_SIGNED" => Some(Self::NotSigned),
             "ERROR_REASON_DISPUTE_UNKNOWN" => Some(Self::DisputeUnknown),
             "ERROR_REASON_DISPUTE_ANSWERED" => Some(Self::DisputeAnswered),
             "ERROR_REASON_DISPUTES_OPEN" => Some(Self::DisputesOpen),
             "ERROR_REASON_PLAYER_ERASED" => Some(Self::PlayerErased),
             "ERROR_REASON_PLAYER_SEATED" => Some(Self::PlayerSeated),
             "ERROR_REASON_NOT_YOUR_HAND" => Some(Self::NotYourHand),
-=======
-            "ERROR_REASON_NOT_IN_LOG" => Some(Self::NotInLog),
-            "ERROR_REASON_NOT_SIGNED" => Some(Self::NotSigned),
->>>>>>> table
             _ => None,
         }
     }

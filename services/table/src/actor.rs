@@ -26,6 +26,7 @@ use crate::debt::{self, Debt};
 use crate::deeds::Deed;
 use crate::pay::{self, Broken, Paid};
 use crate::peers::{Faces, Failure, Peers, Reply};
+use crate::people::directory::Directory;
 use crate::plan::Plan;
 use crate::publish::{self, Past, Publisher};
 use crate::state::State;
@@ -86,6 +87,7 @@ pub struct Surroundings {
     pub log: Log,
     pub peers: Peers,
     pub clock: Arc<SystemClock>,
+    pub directory: Directory,
 }
 
 /// What a table's task is made of.
@@ -95,6 +97,8 @@ pub struct Actor {
     peers: Peers,
     clock: Arc<SystemClock>,
     publisher: Publisher,
+    /// How players are shown, and who sits where.
+    directory: Directory,
     paying: JoinSet<Returned>,
     busy: BTreeSet<Debt>,
     /// When a debt that failed is tried again, and how often it has.
@@ -144,17 +148,18 @@ impl Actor {
         surroundings: Surroundings,
         commands: mpsc::Receiver<Command>,
     ) -> Actor {
-        let mut publisher = Publisher::new(state.table.id);
+        let Surroundings { directory, log, peers, clock } = surroundings;
+        let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
             publisher.remember(past);
         }
-        let Surroundings { log, peers, clock } = surroundings;
         Actor {
             state,
             log,
             peers,
             clock,
             publisher,
+            directory,
             paying: JoinSet::new(),
             busy: BTreeSet::new(),
             later: BTreeMap::new(),
@@ -235,7 +240,7 @@ impl Actor {
     fn look(&mut self, look: Look) {
         match look {
             Look::View { viewer, reply } => {
-                let _ = reply.send(self.state.view(viewer));
+                let _ = reply.send(self.directory.named(self.state.view(viewer)));
             }
             Look::Summary { reply } => {
                 let open = !self.state.is_closed();
@@ -283,7 +288,7 @@ impl Actor {
         };
         let missed = resume.and_then(|resume| self.publisher.since(viewer, resume));
         let mut first = missed.unwrap_or_else(|| {
-            let view = self.state.view(viewer);
+            let view = self.directory.named(self.state.view(viewer));
             vec![message(pb::watch_table_response::Message::Snapshot(view))]
         });
         first.push(message(pb::watch_table_response::Message::CaughtUp(pb::CaughtUp {})));
@@ -427,6 +432,7 @@ impl Actor {
     /// Moves the state by a durable event, and tells the viewers.
     fn apply(&mut self, event: &Recorded, faces: &Faces, at: UnixMicros) {
         let before = self.state.play.as_ref().map(|play| play.replay.hand.clone());
+        self.directory.moves(&self.state.table, event);
         match self.state.apply(event, faces, at) {
             Ok(Some(kind)) => {
                 let past = Past { sequence: self.state.table.sequence, at, kind };

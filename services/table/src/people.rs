@@ -134,9 +134,11 @@ impl People {
             let named = PlayerNamed::decode(&opened[..]);
             let PlayerNamed { name } = named.map_err(|_| PeopleError::Name(player))?;
             // Not over what was chosen or erased in the meantime.
-            if self.look(|registry| is_name(registry, player, &sealed)) {
-                self.directory.show(player, &name);
-            }
+            self.look(|registry| {
+                if is_name(registry, player, &sealed) {
+                    self.directory.show(player, &name);
+                }
+            });
         }
         Ok(())
     }

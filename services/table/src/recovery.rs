@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use eventlog::{Log, Position, ReadError, StreamId};
 use fairness::Handle;
-use primitives::{TableId, UnixMicros};
+use primitives::{PlayerId, TableId, UnixMicros};
 use proto::dealer::v1 as dealer;
+use proto::event::v1 as pb;
 use proto::table::v1::table_update::What;
 use wire::Recorded;
 use wire::places::handle_from_pb;
@@ -18,6 +19,7 @@ use wire::places::handle_from_pb;
 use crate::debt;
 use crate::pay::Broken;
 use crate::peers::{Faces, Failure, Job, Peers, Reply};
+use crate::people::registry::{self, Place, Registry};
 use crate::publish::{Past, PastKind};
 use crate::state::{self, State};
 use crate::table::Table;
@@ -31,6 +33,8 @@ pub struct Found {
     pub table: Table,
     hand: Vec<Kept>,
     misses: Vec<u32>,
+    /// Where the event stands with which viewers were last told of a seat's player, by seat.
+    told: BTreeMap<u32, Position>,
 }
 
 /// An event of a hand in play, or one of the table's own that was published meanwhile.
@@ -55,8 +59,15 @@ pub enum FoldError {
     Damaged { position: u64, why: String },
 }
 
-/// All tables of a log, in the order they were opened.
-pub async fn fold(log: &Log) -> Result<Vec<Found>, FoldError> {
+/// A log's fold.
+pub struct Folded {
+    /// In the order they were opened.
+    pub tables: Vec<Found>,
+    pub people: Registry,
+}
+
+/// Everything in a log.
+pub async fn fold(log: &Log) -> Result<Folded, FoldError> {
     let mut folding = Folding::default();
     let mut from = Position(0);
     loop {
@@ -69,7 +80,8 @@ pub async fn fold(log: &Log) -> Result<Vec<Found>, FoldError> {
                 .map_err(|why| FoldError::Damaged { position: event.position.0, why })?;
         }
     }
-    Ok(folding.tables.into_values().collect())
+    let Folding { tables, people, streams: _ } = folding;
+    Ok(Folded { tables: tables.into_values().collect(), people })
 }
 
 #[derive(Default)]
@@ -78,24 +90,36 @@ struct Folding {
     tables: BTreeMap<usize, Found>,
     /// Which table a stream belongs to: its own, or one of its hands'.
     streams: BTreeMap<StreamId, usize>,
+    people: Registry,
 }
 
 impl Folding {
     fn take(&mut self, event: &eventlog::Event) -> Result<(), String> {
         let recorded = Recorded::try_from(event).map_err(|error| error.to_string())?;
         let at = event.recorded_at;
+        if registry::is_of_people(&recorded) {
+            let place = Place { stream: event.stream, position: event.position, at };
+            return self.people.evolve(&recorded, place).map_err(|bad| bad.to_string());
+        }
         if let Recorded::TableCreated(created) = &recorded {
             let table =
                 Table::open(TableId(event.stream.0), created).map_err(|bad| bad.to_string())?;
             let number = self.tables.len();
             self.streams.insert(event.stream, number);
-            self.tables.insert(number, Found { table, hand: Vec::new(), misses: Vec::new() });
+            let found =
+                Found { table, hand: Vec::new(), misses: Vec::new(), told: BTreeMap::new() };
+            self.tables.insert(number, found);
             return Ok(());
         }
         let number = *self.streams.get(&event.stream).ok_or("a stream of no table")?;
         let found = self.tables.get_mut(&number).ok_or("a stream of no table")?;
         let vacated = state::vacated_by(&found.table, &recorded);
         found.table.evolve(&recorded, at).map_err(|bad| bad.to_string())?;
+        if let Recorded::SeatTaken(pb::SeatTaken { seat, .. })
+        | Recorded::SeatRenamed(pb::SeatRenamed { seat }) = &recorded
+        {
+            found.told.insert(*seat, event.position);
+        }
         if let Recorded::HandStarted(_) = &recorded
             && let Some(hand) = found.table.hand
         {
@@ -122,6 +146,22 @@ impl Folding {
 }
 
 impl Found {
+    /// Players who sit here and whose names were set after viewers were last told of them: a stop
+    /// came between. `named_at` says where a player's last name stands.
+    #[must_use]
+    pub fn renamed(
+        &self,
+        named_at: impl Fn(PlayerId) -> Option<Position>,
+    ) -> Vec<(PlayerId, Position)> {
+        let seats = self.table.seats.iter();
+        let owed = seats.filter_map(|(number, seat)| {
+            let named = named_at(seat.player)?;
+            let told = self.told.get(&u32::from(number.get()));
+            told.is_none_or(|told| *told < named).then_some((seat.player, named))
+        });
+        owed.collect()
+    }
+
     /// The table with its hand in play, dealt again, and what its viewers may be told again. Asks
     /// the dealer until he answers.
     pub async fn take_up(self, peers: &Peers) -> Result<(State, Vec<Past>), Broken> {
@@ -129,7 +169,7 @@ impl Found {
             Some(request) => self.ask(peers, request).await?,
             None => Faces::new(),
         };
-        let Found { table, hand, misses } = self;
+        let Found { table, hand, misses, told: _ } = self;
         let mut state = State::new(table);
         let mut past = Vec::new();
         for Kept { what, at, sequence } in hand {

@@ -230,6 +230,7 @@ impl Table {
                 self.absent.remove(&wire::field::player_id(player_id)?);
             }
             Recorded::TableClosed(_) => self.closing = Closing::Closed,
+            Recorded::SeatRenamed(pb::SeatRenamed { seat }) => drop(self.seat_mut(*seat)?),
             Recorded::TableCreated(_)
             | Recorded::HandOpened(_)
             | Recorded::HandSealed(_)
@@ -262,7 +263,13 @@ impl Table {
             | Recorded::LimitsSet(_)
             | Recorded::PlayerExcluded(_)
             | Recorded::AdjustmentProposed(_)
-            | Recorded::AdjustmentRejected(_) => {}
+            | Recorded::AdjustmentRejected(_)
+            | Recorded::PlayerNamed(_)
+            | Recorded::PlayerErased(_)
+            | Recorded::DisputeOpened(_)
+            | Recorded::DisputeStated(_)
+            | Recorded::DisputeAnswered(_)
+            | Recorded::DisputeReasoned(_) => {}
         }
         Ok(())
     }

@@ -25,6 +25,7 @@ pub fn is_published(event: &Recorded) -> bool {
         | Recorded::LeaveAsked(_)
         | Recorded::SeatVacated(_)
         | Recorded::SitOutChanged(_)
+        | Recorded::SeatRenamed(_)
         | Recorded::HandSealed(_)
         | Recorded::ChanceUsed(_)
         | Recorded::CardsMoved(_)
@@ -67,7 +68,13 @@ pub fn is_published(event: &Recorded) -> bool {
         | Recorded::LimitsSet(_)
         | Recorded::PlayerExcluded(_)
         | Recorded::AdjustmentProposed(_)
-        | Recorded::AdjustmentRejected(_) => false,
+        | Recorded::AdjustmentRejected(_)
+        | Recorded::PlayerNamed(_)
+        | Recorded::PlayerErased(_)
+        | Recorded::DisputeOpened(_)
+        | Recorded::DisputeStated(_)
+        | Recorded::DisputeAnswered(_)
+        | Recorded::DisputeReasoned(_) => false,
     }
 }
 
@@ -290,7 +297,7 @@ fn commitment(play: &Play) -> Vec<u8> {
     play.opened.commitment.as_ref().map_or_else(Vec::new, |made| made.commitment.clone())
 }
 
-/// A seat between hands.
+/// A seat between hands, without its player's name: that is put in when somebody is told.
 #[must_use]
 pub fn seat_view(number: SeatNo, seat: &Seat) -> pb::SeatView {
     let state = match seat.funding {
@@ -305,6 +312,7 @@ pub fn seat_view(number: SeatNo, seat: &Seat) -> pb::SeatView {
         player_id: seat.player.0.to_vec(),
         stack: seat.stack.get(),
         state: state.into(),
+        name: String::new(),
     }
 }
 

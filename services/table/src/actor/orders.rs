@@ -3,15 +3,41 @@
 use std::mem;
 
 use chassis::clock::Clock as _;
-use eventlog::{Recall, Request};
+use eventlog::{Position, Recall, Request};
+use primitives::{PlayerId, RequestId, TableId};
 use proto::common::v1::ErrorReason;
-use wire::{refused, status};
+use tokio::sync::oneshot;
+use wire::{Refused, refused, status};
 
 use super::{Actor, Author, Ended, Order, Waiting};
 use crate::debt;
 use crate::deeds::{self, Deed, Doer};
 use crate::pay::Paid;
 use crate::peers::Faces;
+
+impl Order {
+    /// The house's word that a player's name has changed, which stands at `named` in the log; and
+    /// what becomes of it. The same word again changes nothing.
+    pub(crate) fn renamed(
+        table: TableId,
+        player: PlayerId,
+        named: Position,
+    ) -> (Order, oneshot::Receiver<Result<Vec<u8>, Refused>>) {
+        let (reply, told) = oneshot::channel();
+        let request = debt::request_id("renamed", &table.0, named.0);
+        let order = Order {
+            deed: Deed::Renamed { player },
+            player: None,
+            request: RequestId(request),
+            digest: [0; 32],
+            actor: "service:table".into(),
+            trace: chassis::telemetry::trace_id(),
+            span: tracing::Span::current(),
+            reply,
+        };
+        (order, told)
+    }
+}
 
 impl Actor {
     /// A deed: asked before, refused, or done and durable.
