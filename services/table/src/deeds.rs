@@ -17,12 +17,21 @@ use crate::table::{Closing, Table};
 /// A deed, as its request said it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Deed {
-    SitDown { seat: Option<SeatNo>, buy_in: primitives::Credits },
+    SitDown {
+        seat: Option<SeatNo>,
+        buy_in: primitives::Credits,
+    },
     StandUp,
     SitOut(bool),
-    Act { hand_no: u64, turn: u32, mv: PbMove },
+    Act {
+        hand_no: u64,
+        turn: u32,
+        mv: PbMove,
+    },
     /// Said by the house: a player who may sit here is shown under another name.
-    Renamed { player: PlayerId },
+    Renamed {
+        player: PlayerId,
+    },
     Close,
 }
 

@@ -152,11 +152,10 @@ async fn select(
 }
 
 async fn first(pool: &PgPool) -> Result<Option<(PlayerId, WrappedKey)>, RepoError> {
-    let row =
-        sqlx::query("SELECT player_id, nonce, wrapped FROM table_people.player_key LIMIT 1")
-            .fetch_optional(pool)
-            .await
-            .map_err(unavailable)?;
+    let row = sqlx::query("SELECT player_id, nonce, wrapped FROM table_people.player_key LIMIT 1")
+        .fetch_optional(pool)
+        .await
+        .map_err(unavailable)?;
     row.as_ref().map(key).transpose()
 }
 

@@ -221,8 +221,7 @@ async fn serve(
     let health = Health::new();
     let most = config.limits.message_bytes;
     let (people, disputes) = PeopleApi::services(house.clone());
-    let service =
-        Api::service(house, drain.stopping().clone()).max_decoding_message_size(most);
+    let service = Api::service(house, drain.stopping().clone()).max_decoding_message_size(most);
     let app = Grpc::new(health.clone())
         .add(service)
         .await

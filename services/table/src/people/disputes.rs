@@ -1,14 +1,14 @@
 //! Disputes: a player objects to a hand he was dealt into, an auditor answers, once.
 
-use prost::Message;
+use eventlog::Version;
 use primitives::{DisputeId, PlayerId, StreamId, TableId};
+use prost::Message;
 use proto::audit::v1 as pb;
 use proto::common::v1::ErrorReason;
 use proto::event::v1::{
     self as event, DisputeReasoned, DisputeStated, DisputeVerdict, EventType, HandOpened,
     SealedPayload,
 };
-use eventlog::Version;
 use wire::{Recorded, Refused, field, refused, status};
 use zeroize::Zeroizing;
 
@@ -43,8 +43,7 @@ impl People {
         self.look(|registry| judge::dispute(registry, player, (hand, &opened)))?;
         let id = self.ids.dispute_id();
         let stated = Zeroizing::new(DisputeStated { text }.encode_to_vec());
-        let stated =
-            self.sealed(&key, (player, id.into()), (EventType::DisputeStated, &stated));
+        let stated = self.sealed(&key, (player, id.into()), (EventType::DisputeStated, &stated));
         let opened = event::DisputeOpened {
             player_id: player.0.to_vec().into(),
             table_id: table.0.to_vec().into(),
@@ -71,14 +70,11 @@ impl People {
                 pb::DisputeState::Open => dispute.answered.is_none(),
                 pb::DisputeState::Answered => dispute.answered.is_some(),
             };
-            let mut found = registry
-                .disputes(player)
-                .skip(skip)
-                .filter(|(_, dispute)| wanted(dispute));
+            let mut found =
+                registry.disputes(player).skip(skip).filter(|(_, dispute)| wanted(dispute));
             let erased = |player| registry.person(player).is_some_and(|person| person.erased);
             let page = found.by_ref().take(take);
-            let disputes =
-                page.map(|(_, dispute)| view(dispute, erased(dispute.player))).collect();
+            let disputes = page.map(|(_, dispute)| view(dispute, erased(dispute.player))).collect();
             let next = found.next().map_or_else(String::new, |(number, _)| number.to_string());
             pb::ListDisputesResponse { disputes, next_page_token: next }
         })

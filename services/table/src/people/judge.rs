@@ -53,9 +53,11 @@ pub fn dispute(
     let Some(person) = registry.person(player) else { return Ok(()) };
     let mut open = person.open.iter().filter_map(|id| registry.dispute(*id));
     if let Some(other) = open.find(|dispute| dispute.hand == hand) {
-        let message = format!("your dispute {} about this hand is open: wait for its answer", other.id);
-        return Err(refused(ErrorReason::AlreadyExists, message)
-            .with("dispute_id", other.id.to_string()));
+        let message =
+            format!("your dispute {} about this hand is open: wait for its answer", other.id);
+        return Err(
+            refused(ErrorReason::AlreadyExists, message).with("dispute_id", other.id.to_string())
+        );
     }
     if person.open.len() >= OPEN_DISPUTES {
         let message = format!("{OPEN_DISPUTES} of your disputes are open: wait for an answer");
