@@ -10,7 +10,7 @@
 //!   that writes, `batch` the pure part of a commit, `heads` what is known of streams, `answered` what
 //!   is known of requests, `subscription` how readers follow. `group` is for an engine that decides
 //!   ahead of its log.
-//! - [`archive`] moves what is old into files.
+//! - [`archive`] moves what is old into files. [`Shelf`] keeps tiles and signed checkpoints.
 //! - [`store`] says what a store must do; `pg` does it in PostgreSQL, `mem` in memory with faults on
 //!   demand.
 
@@ -28,6 +28,7 @@ mod pg;
 mod queue;
 mod reader;
 pub mod record;
+mod shelf;
 pub mod store;
 mod subscription;
 mod writer;
@@ -43,4 +44,5 @@ pub use mem::{Fault, MemStore};
 pub use pg::{ConnectError, MigrateError, PgStore, Pools, Projection, migrate, migrate_with};
 pub use primitives::{RequestId, StreamId, UnixMicros};
 pub use reader::Reader;
+pub use shelf::{FullTile, Shelf, SignedCheckpoint, TILE_BYTES, TilePlace};
 pub use store::Store;

@@ -320,6 +320,12 @@ impl Log {
         *self.head.borrow()
     }
 
+    /// The committed log, each time it has grown; ends when the log is no longer owned here.
+    #[must_use]
+    pub fn heads(&self) -> watch::Receiver<TreeHead> {
+        self.head.clone()
+    }
+
     /// The number of committed events.
     #[must_use]
     pub fn size(&self) -> u64 {

@@ -8,11 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use merkle::Tree;
 use primitives::{RequestId, StreamId};
 use tokio::time::{Instant, sleep};
 
 use crate::event::{Event, Position, Stored, Version};
+use crate::shelf::{FullTile, Shelf, SignedCheckpoint, TilePlace};
 use crate::store::{Appended, Batch, Claim, Claimed, Fence, Renewal, Store, StoreError};
 
 /// What happens to the next append instead of the expected.
@@ -46,6 +48,8 @@ struct State {
     late: Option<Batch>,
     down: bool,
     appends: u64,
+    tiles: BTreeMap<(Arc<str>, TilePlace), Bytes>,
+    checkpoints: BTreeMap<Arc<str>, Vec<SignedCheckpoint>>,
 }
 
 struct Kept {
@@ -90,6 +94,18 @@ impl MemStore {
         if let Some(kept) = self.state().logs.get_mut(log) {
             kept.events.pop();
         }
+    }
+
+    /// Changes events behind the log's back: what an administrator may do.
+    pub fn tamper(&self, log: &str, change: impl FnOnce(&mut Vec<Event>)) {
+        if let Some(kept) = self.state().logs.get_mut(log) {
+            change(&mut kept.events);
+        }
+    }
+
+    /// Forgets tiles: those of an old log were never built.
+    pub fn lose_tiles(&self, log: &str) {
+        self.state().tiles.retain(|(of, _), _| &**of != log);
     }
 
     /// How many appends were attempted.
@@ -297,5 +313,57 @@ impl Store for MemStore {
         let state = self.up()?;
         let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
         Ok(kept.pick(page(kept.of_stream(stream), from.0.saturating_sub(1), limit)))
+    }
+}
+
+#[async_trait]
+impl Shelf for MemStore {
+    async fn put_tiles(&self, log: &str, tiles: &[FullTile]) -> Result<(), StoreError> {
+        let mut state = self.up()?;
+        for FullTile { place, hashes } in tiles {
+            let kept = state.tiles.entry((log.into(), *place)).or_insert_with(|| hashes.clone());
+            if kept != hashes {
+                return Err(StoreError::Corrupt("a tile is stored with other hashes".into()));
+            }
+        }
+        Ok(())
+    }
+
+    async fn tiles(&self, log: &str, places: &[TilePlace]) -> Result<Vec<FullTile>, StoreError> {
+        let state = self.up()?;
+        let tile = |place: &TilePlace| {
+            let hashes = state.tiles.get(&(log.into(), *place))?.clone();
+            Some(FullTile { place: *place, hashes })
+        };
+        Ok(places.iter().filter_map(tile).collect())
+    }
+
+    async fn put_checkpoint(
+        &self,
+        log: &str,
+        checkpoint: &SignedCheckpoint,
+    ) -> Result<bool, StoreError> {
+        let mut state = self.up()?;
+        let all = state.checkpoints.entry(log.into()).or_default();
+        let next = checkpoint.number == all.len() as u64 + 1;
+        if next {
+            all.push(checkpoint.clone());
+        }
+        Ok(next)
+    }
+
+    async fn last_checkpoint(&self, log: &str) -> Result<Option<SignedCheckpoint>, StoreError> {
+        Ok(self.up()?.checkpoints.get(log).and_then(|all| all.last().cloned()))
+    }
+
+    async fn checkpoints(
+        &self,
+        log: &str,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<SignedCheckpoint>, StoreError> {
+        let state = self.up()?;
+        let all = state.checkpoints.get(log).map_or(&[][..], Vec::as_slice);
+        Ok(page(all, from.saturating_sub(1), limit).to_vec())
     }
 }

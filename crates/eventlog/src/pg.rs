@@ -25,6 +25,7 @@ mod link;
 mod migrate;
 mod projection;
 mod rows;
+mod shelf;
 mod sql;
 
 use std::sync::Arc;

@@ -11,7 +11,10 @@ use super::error::{ConnectError, MigrateError};
 use super::link::{options, set_session};
 
 /// Forward only: a version that was released is never edited.
-const MIGRATIONS: &[Migration] = &[(1, "log", include_str!("sql/0001_log.sql"))];
+const MIGRATIONS: &[Migration] = &[
+    (1, "log", include_str!("sql/0001_log.sql")),
+    (2, "shelf", include_str!("sql/0002_shelf.sql")),
+];
 
 /// Where the versions of a service's own migrations begin.
 const OWN_VERSIONS: i64 = 100;

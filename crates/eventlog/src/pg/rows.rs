@@ -13,6 +13,7 @@ use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgRow, PgTypeInfo, PgValu
 use sqlx::{Decode, Encode, Postgres, Row, Type};
 
 use crate::event::{Event, Position, Stored, Version};
+use crate::shelf::{FullTile, SignedCheckpoint};
 use crate::store::Fence;
 
 /// An id as a `uuid`.
@@ -113,6 +114,16 @@ pub(super) fn fence(row: &PgRow) -> Result<Fence, sqlx::Error> {
         alive_at: alive_at.map(|at| convert("alive_at", at)).transpose()?.map(UnixMicros),
         tree: tree.map(|tree| tree.as_chunks().0.to_vec()),
     })
+}
+
+pub(super) fn full_tile(row: &PgRow) -> Result<FullTile, sqlx::Error> {
+    let level = convert("level", row.try_get::<i32, _>("level")?)?;
+    Ok(FullTile { place: (level, unsigned(row, "index")?), hashes: bytes(row, "hashes")? })
+}
+
+pub(super) fn checkpoint(row: &PgRow) -> Result<SignedCheckpoint, sqlx::Error> {
+    let (number, size) = (unsigned(row, "number")?, unsigned(row, "size")?);
+    Ok(SignedCheckpoint { number, size, note: text(row, "note")? })
 }
 
 /// Where a log was cut.

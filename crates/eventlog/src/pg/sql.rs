@@ -13,9 +13,9 @@ use super::rows::{Id, event, fence as fence_row, signed, stored, tree as tree_ro
 use crate::event::{Event, Position, Stored, Version};
 use crate::store::{Batch, Claim, Fence, Renewal};
 
-/// Whether the schema has its tables.
+/// Whether the schema has its tables, the newest of them too.
 pub(super) async fn migrated(link: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar("SELECT to_regclass('owners') IS NOT NULL").fetch_one(link).await
+    sqlx::query_scalar("SELECT to_regclass('checkpoints') IS NOT NULL").fetch_one(link).await
 }
 
 /// The claimed fence; nothing where another owner's lease runs.

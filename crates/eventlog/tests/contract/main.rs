@@ -7,6 +7,7 @@ mod order;
 mod owners;
 mod remembering;
 mod repeats;
+mod shelf_law;
 mod store_law;
 mod world;
 
@@ -80,4 +81,7 @@ over_both_stores! {
         a_repeated_request_keeps_the_batch_out
         lookups_find_what_is_there_and_nothing_else
         a_lease_is_renewed_and_released_by_its_epoch;
+    shelf_law:
+        tiles_are_put_down_once
+        checkpoints_are_a_chain;
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use eventlog::{
     Entry, Event, Limits, Log, MemStore, NewEvent, Options, PgStore, Pools, Position, Request,
-    RequestId, Store, StreamId, UnixMicros, migrate,
+    RequestId, Shelf, StreamId, UnixMicros, migrate,
 };
 use sha2::{Digest, Sha256};
 use sqlx::{Connection, PgConnection};
@@ -15,7 +15,7 @@ pub(crate) const LOG: &str = "table/0";
 const PASSWORD: &str = "for-tests-only";
 
 pub(crate) struct World {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Shelf>,
     pub(crate) now: Arc<AtomicU64>,
     kind: Kind,
 }

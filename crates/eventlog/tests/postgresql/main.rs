@@ -101,6 +101,11 @@ async fn a_service_adds_and_never_changes() -> anyhow::Result<()> {
         "TRUNCATE \"table\".requests",
         "INSERT INTO \"table\".requests_2026 SELECT * FROM \"table\".requests",
         "DELETE FROM \"table\".requests_other",
+        "UPDATE \"table\".tiles SET level = 2",
+        "DELETE FROM \"table\".tiles",
+        "UPDATE \"table\".checkpoints SET size = 2",
+        "DELETE FROM \"table\".checkpoints",
+        "TRUNCATE \"table\".checkpoints",
         "DELETE FROM \"table\".owners",
         "TRUNCATE \"table\".owners",
         "UPDATE \"table\"._sqlx_migrations SET version = 0",
@@ -120,8 +125,15 @@ async fn a_service_adds_and_never_changes() -> anyhow::Result<()> {
 async fn not_even_a_superuser_changes_by_mistake() -> anyhow::Result<()> {
     let admin = migrated("triggers").await?;
     written(&admin, "table").await?;
-    for table in ["events", "requests", "requests_2026", "requests_2045", "requests_other"] {
-        let column = if table == "events" { "position" } else { "first" };
+    for (table, column) in [
+        ("events", "position"),
+        ("requests", "first"),
+        ("requests_2026", "first"),
+        ("requests_2045", "first"),
+        ("requests_other", "first"),
+        ("tiles", "level"),
+        ("checkpoints", "size"),
+    ] {
         for sql in [
             format!("UPDATE \"table\".{table} SET {column} = 7"),
             format!("DELETE FROM \"table\".{table}"),
@@ -145,7 +157,7 @@ async fn services_do_not_see_each_other() -> anyhow::Result<()> {
     {
         let url = as_role(&admin, &format!("sabacc_{role}"));
         for other in others {
-            for table in ["events", "requests", "owners"] {
+            for table in ["events", "requests", "owners", "tiles", "checkpoints"] {
                 let sql = format!("SELECT * FROM \"{other}\".{table}");
                 assert_eq!(refusal(&url, &sql).await?, REFUSED_BY_RIGHT, "{role}: {sql}");
             }

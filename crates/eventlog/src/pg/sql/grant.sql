@@ -12,6 +12,7 @@ BEGIN
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO %s', service, roles);
     EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO %s', service, roles);
     EXECUTE format('GRANT INSERT ON %I.events, %I.requests TO %I', service, service, owner);
+    EXECUTE format('GRANT INSERT ON %I.tiles, %I.checkpoints TO %I', service, service, owner);
     EXECUTE format('GRANT INSERT, UPDATE ON %I.owners TO %I', service, owner);
 END
 $grant$

@@ -1,0 +1,107 @@
+//! The shelf's statements, one function each.
+
+use async_trait::async_trait;
+use sqlx::PgPool;
+
+use super::rows::{checkpoint, full_tile, signed};
+use super::{PgStore, read};
+use crate::shelf::{FullTile, Shelf, SignedCheckpoint, TilePlace};
+use crate::store::StoreError;
+
+/// Both writes are harmless when they are repeated, so that they go where the reads go: no writer's
+/// connection is taken for them, and a dead connection is tried again.
+#[async_trait]
+impl Shelf for PgStore {
+    async fn put_tiles(&self, log: &str, tiles: &[FullTile]) -> Result<(), StoreError> {
+        let others = read(|| put_tiles(&self.readers, log, tiles)).await?;
+        if others == 0 {
+            return Ok(());
+        }
+        let what = format!("{others} of {} tiles are stored with other hashes", tiles.len());
+        Err(StoreError::Corrupt(what.into()))
+    }
+
+    async fn tiles(&self, log: &str, places: &[TilePlace]) -> Result<Vec<FullTile>, StoreError> {
+        read(|| tiles(&self.readers, log, places)).await
+    }
+
+    async fn put_checkpoint(
+        &self,
+        log: &str,
+        checkpoint: &SignedCheckpoint,
+    ) -> Result<bool, StoreError> {
+        if read(|| put_checkpoint(&self.readers, log, checkpoint)).await? {
+            return Ok(true);
+        }
+        // A try before, whose answer was lost, may have written it.
+        let there = self.checkpoints(log, checkpoint.number, 1).await?;
+        Ok(there.first() == Some(checkpoint))
+    }
+
+    async fn last_checkpoint(&self, log: &str) -> Result<Option<SignedCheckpoint>, StoreError> {
+        read(|| last_checkpoint(&self.readers, log)).await
+    }
+
+    async fn checkpoints(
+        &self,
+        log: &str,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<SignedCheckpoint>, StoreError> {
+        read(|| checkpoints(&self.readers, log, from, limit)).await
+    }
+}
+
+/// Puts tiles; how many are there already and are others.
+async fn put_tiles(pool: &PgPool, log: &str, tiles: &[FullTile]) -> Result<i64, sqlx::Error> {
+    let (levels, indexes) = places(tiles.iter().map(|tile| tile.place))?;
+    let hashes: Vec<&[u8]> = tiles.iter().map(|tile| &tile.hashes[..]).collect();
+    let query = sqlx::query_scalar(include_str!("sql/put_tiles.sql"));
+    query.bind(log).bind(levels).bind(indexes).bind(hashes).fetch_one(pool).await
+}
+
+async fn tiles(pool: &PgPool, log: &str, of: &[TilePlace]) -> Result<Vec<FullTile>, sqlx::Error> {
+    let (levels, indexes) = places(of.iter().copied())?;
+    let query = sqlx::query(include_str!("sql/tiles.sql")).bind(log).bind(levels).bind(indexes);
+    query.fetch_all(pool).await?.iter().map(full_tile).collect()
+}
+
+/// Whether it was written now.
+async fn put_checkpoint(
+    pool: &PgPool,
+    log: &str,
+    checkpoint: &SignedCheckpoint,
+) -> Result<bool, sqlx::Error> {
+    let query = sqlx::query(include_str!("sql/put_checkpoint.sql"))
+        .bind(log)
+        .bind(signed(checkpoint.number)?)
+        .bind(signed(checkpoint.size)?)
+        .bind(&*checkpoint.note);
+    Ok(query.execute(pool).await?.rows_affected() == 1)
+}
+
+async fn last_checkpoint(
+    pool: &PgPool,
+    log: &str,
+) -> Result<Option<SignedCheckpoint>, sqlx::Error> {
+    let query = sqlx::query(include_str!("sql/last_checkpoint.sql")).bind(log);
+    query.fetch_optional(pool).await?.as_ref().map(checkpoint).transpose()
+}
+
+async fn checkpoints(
+    pool: &PgPool,
+    log: &str,
+    from: u64,
+    limit: usize,
+) -> Result<Vec<SignedCheckpoint>, sqlx::Error> {
+    let query = sqlx::query(include_str!("sql/checkpoints.sql"))
+        .bind(log)
+        .bind(i64::try_from(from).unwrap_or(i64::MAX))
+        .bind(i64::try_from(limit).unwrap_or(i64::MAX));
+    query.fetch_all(pool).await?.iter().map(checkpoint).collect()
+}
+
+fn places(of: impl Iterator<Item = TilePlace>) -> Result<(Vec<i32>, Vec<i64>), sqlx::Error> {
+    let pairs = of.map(|(level, index)| Ok((i32::from(level), signed(index)?)));
+    pairs.collect()
+}
