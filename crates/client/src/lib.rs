@@ -24,6 +24,7 @@ pub mod bot;
 mod connection;
 mod error;
 mod patience;
+mod people;
 mod play;
 mod state;
 pub mod strategy;

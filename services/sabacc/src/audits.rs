@@ -11,6 +11,7 @@ use clap::Subcommand;
 use serde_json::json;
 
 use crate::demo::Played;
+use crate::disputes;
 use crate::logs::{self, Logs};
 use crate::randomness;
 use crate::room::Room;
@@ -23,6 +24,8 @@ pub(crate) enum What {
         /// The hand's id, or `latest`.
         id: String,
     },
+    /// What players object to: list, show, answer.
+    Disputes(disputes::Options),
     /// Compare all stacks, pots and accounts over the logs.
     Ledger,
     /// Deal many hands with fixed seeds, and test cards and dice for every bias known to matter.
@@ -38,6 +41,7 @@ pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow
             logs.close().await?;
             outcome
         }
+        What::Disputes(options) => disputes::run(data, json, options).await,
         What::Ledger => {
             let logs = Logs::open(data).await?;
             let outcome = ledger(&logs, json).await;
@@ -48,7 +52,8 @@ pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow
     }
 }
 
-async fn hand(logs: &mut Logs, id: &str, json: bool) -> anyhow::Result<bool> {
+/// Tells a hand and checks it; true where every check passed.
+pub(crate) async fn hand(logs: &mut Logs, id: &str, json: bool) -> anyhow::Result<bool> {
     let id = logs.named(id).await?;
     let records = logs.hand(id).await?;
     let report = hand::audit(&records);

@@ -122,11 +122,23 @@ impl Folder {
 
     /// The key that seeds at rest are sealed under.
     pub(crate) fn seed_key(&self) -> anyhow::Result<Zeroizing<[u8; 32]>> {
-        let text = self.password("seed.key")?;
+        self.key("seed.key")
+    }
+
+    /// The key that the players' keys are wrapped under.
+    pub(crate) fn people_key(&self) -> anyhow::Result<Zeroizing<[u8; 32]>> {
+        self.key("people.key")
+    }
+
+    /// 32 random bytes, the same for ever under their name.
+    fn key(&self, name: &str) -> anyhow::Result<Zeroizing<[u8; 32]>> {
+        let text = self.password(name)?;
         let mut key = Zeroizing::new([0; 32]);
         for (at, byte) in key.iter_mut().enumerate() {
-            let digits = text.get(2 * at..2 * at + 2).context("keys/seed.key is too short")?;
-            *byte = u8::from_str_radix(digits, 16).context("keys/seed.key is not hexadecimal")?;
+            let digits = text.get(2 * at..2 * at + 2);
+            let digits = digits.with_context(|| format!("keys/{name} is too short"))?;
+            *byte = u8::from_str_radix(digits, 16)
+                .with_context(|| format!("keys/{name} is not hexadecimal"))?;
         }
         Ok(key)
     }

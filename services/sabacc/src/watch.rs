@@ -3,26 +3,20 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use chassis::auth::Role;
-use chassis::postgres::{Environment, default_data_dir};
 use clap::Args;
 use client::{Client, Seen, TableState};
 use primitives::TableId;
 
-use crate::folder::Folder;
-use crate::{room, say};
+use crate::door::Door;
+use crate::say;
 
 #[derive(Args)]
 pub(crate) struct Options {
     /// The table's id; `demo` for the demo table, or the only table there is.
     #[arg(default_value = "demo")]
     table: String,
-    /// The public port, where it is not that of the room in the data folder.
-    #[arg(long, value_name = "URL")]
-    server: Option<String>,
-    /// A token, where the issuer is not that of the data folder.
-    #[arg(long, env = "SABACC_TOKEN", hide_env_values = true)]
-    token: Option<String>,
+    #[command(flatten)]
+    door: Door,
 }
 
 pub(crate) async fn run(
@@ -30,26 +24,8 @@ pub(crate) async fn run(
     json: bool,
     options: Options,
 ) -> anyhow::Result<bool> {
-    let Options { table, server, token } = options;
-    let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
-    let folder = || Folder::open(&path);
-    let server = match server {
-        Some(server) => server,
-        None => {
-            let running = folder()?.running().with_context(|| {
-                format!(
-                    "no room runs in {}: start one with `sabacc up`, or name --server",
-                    path.display()
-                )
-            })?;
-            running.address
-        }
-    };
-    let token = match token {
-        Some(token) => token,
-        None => room::token(&folder()?.issuer()?, Role::Auditor, "watch"),
-    };
-    let client = Client::connect(&server, token)?;
+    let Options { table, door } = options;
+    let client = door.open(data, "watch")?;
     let table = find(&client, &table).await?;
     let mut watch = client.watch(table);
     let mut state = TableState::new(None);

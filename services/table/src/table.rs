@@ -188,6 +188,7 @@ impl Table {
 
     /// Takes one event of the table's stream or of one of its hands'. Those of a hand count as
     /// updates and else concern [`crate::play::Play`].
+    #[expect(clippy::too_many_lines, reason = "a line for each event that there is")]
     pub fn evolve(&mut self, event: &Recorded, at: UnixMicros) -> Result<(), Damaged> {
         if crate::updates::is_published(event) {
             self.sequence += 1;

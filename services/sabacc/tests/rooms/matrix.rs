@@ -15,7 +15,12 @@ use crate::people::{bearing, channel};
 use crate::place::Place;
 
 /// Services of the public edge; of the others there is nothing here, whoever asks.
-const PUBLIC: [&str; 2] = ["sabacc.table.v1.TableService", "sabacc.wallet.v1.WalletService"];
+const PUBLIC: [&str; 4] = [
+    "sabacc.audit.v1.DisputeService",
+    "sabacc.table.v1.PeopleService",
+    "sabacc.table.v1.TableService",
+    "sabacc.wallet.v1.WalletService",
+];
 
 /// The roles that the descriptors allow a method to.
 fn allowed(pool: &DescriptorPool, method: &MethodDescriptor) -> Vec<Role> {

@@ -144,10 +144,8 @@ mod tests {
     }
 
     fn told(directory: &Directory) -> String {
-        match directory.told(changed()) {
-            What::Seat(pb::SeatChanged { seat: Some(seat), .. }) => seat.name,
-            other => panic!("{other:?}"),
-        }
+        let What::Seat(told) = directory.told(changed()) else { panic!("another update") };
+        told.seat.unwrap().name
     }
 
     #[test]
