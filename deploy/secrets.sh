@@ -75,5 +75,8 @@ for log in dealer table_log wallet_log; do
   hand_over "$log.pem"
 done
 password seed_key 32
+# Keys that seeds were sealed under before, one a line; normally none.
+[ -f seed_key_previous ] || : >seed_key_previous
+hand_over seed_key_previous
 
 echo "Made in $PWD. Copy all of it to a safe place; door.pem and ca.key belong nowhere else."

@@ -95,10 +95,10 @@ impl Config {
         };
         let hands = settings.number("hands", 1..=10_000_000, HANDS);
         let hands = usize::try_from(hands).unwrap_or(usize::MAX);
-        let parts = seed_key.zip(previous);
+        let keys = seed_key.zip(previous);
         settings.finish()?;
         let (seed_key, seed_keys_previous) =
-            parts.expect("each part that is missing was refused above");
+            keys.expect("where one is missing it was refused above");
         Ok(Config { service, seed_key, seed_keys_previous, hands })
     }
 }

@@ -18,6 +18,10 @@ use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+mod seed_keys;
+
+pub(crate) use seed_keys::SeedKeys;
+
 /// What a room on one machine is called: the first part of its logs' origins.
 const ROOM: &str = "sabacc.local";
 /// The dealer's key, as older rooms call it.
@@ -120,35 +124,15 @@ impl Folder {
         write(&self.path.join("keys.txt"), keys.as_bytes(), 0o644)
     }
 
-    /// The key that seeds at rest are sealed under.
-    pub(crate) fn seed_key(&self) -> anyhow::Result<Zeroizing<[u8; 32]>> {
-        self.key("seed.key")
-    }
-
     /// The key that the players' keys are wrapped under.
     pub(crate) fn people_key(&self) -> anyhow::Result<Zeroizing<[u8; 32]>> {
-        self.key("people.key")
-    }
-
-    /// 32 random bytes, the same for ever under their name.
-    fn key(&self, name: &str) -> anyhow::Result<Zeroizing<[u8; 32]>> {
-        let text = self.password(name)?;
-        let mut key = Zeroizing::new([0; 32]);
-        for (at, byte) in key.iter_mut().enumerate() {
-            let digits = text.get(2 * at..2 * at + 2);
-            let digits = digits.with_context(|| format!("keys/{name} is too short"))?;
-            *byte = u8::from_str_radix(digits, 16)
-                .with_context(|| format!("keys/{name} is not hexadecimal"))?;
-        }
-        Ok(key)
+        let key = sabacc_table::config::parse_key(&self.password("people.key")?);
+        key.context("keys/people.key is not 64 hexadecimal digits")
     }
 
     /// A random text of 64 hexadecimal digits, the same for ever under its name.
     pub(crate) fn password(&self, name: &str) -> anyhow::Result<Zeroizing<String>> {
-        self.secret(name, || {
-            let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
-            Zeroizing::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-        })
+        self.secret(name, random_digits)
     }
 
     /// Reads a secret, or makes it and writes it down whole before it is used.
@@ -192,6 +176,12 @@ impl Folder {
     }
 }
 
+/// 64 random hexadecimal digits.
+fn random_digits() -> Zeroizing<String> {
+    let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
+    Zeroizing::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Writes a file that only its owner reads.
 fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     write(path, content, 0o600)
@@ -205,7 +195,9 @@ fn write(path: &Path, content: &[u8], mode: u32) -> anyhow::Result<()> {
         let mut file = options.write(true).create(true).truncate(true).mode(mode).open(&new)?;
         file.write_all(content)?;
         file.sync_all()?;
-        fs::rename(&new, path)
+        fs::rename(&new, path)?;
+        // The name is in place before anything that is written after it.
+        path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
     };
     write().with_context(|| format!("{} cannot be written", path.display()))
 }

@@ -104,10 +104,11 @@ impl Room {
         let (to_dealer, to_wallet, to_table) = (uri(&dealer), uri(&wallet), uri(&table));
 
         let service = self.config(Service::Dealer, Some(dealer_url))?;
+        let seed_keys = self.folder.seed_keys()?;
         let dealer_config = sabacc_dealer::shell::Config {
             service,
-            seed_key: self.folder.seed_key()?,
-            seed_keys_previous: Vec::new(),
+            seed_key: seed_keys.current,
+            seed_keys_previous: seed_keys.previous,
             hands: 10_000,
         };
         self.spawn("dealer", |drain| async move {

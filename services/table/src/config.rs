@@ -33,13 +33,16 @@ fn people_key(settings: &mut Settings) -> Option<Zeroizing<[u8; 32]>> {
         return None;
     };
     let key = match std::fs::read_to_string(&path).map(Zeroizing::new) {
-        Ok(text) => unhex(text.trim()).ok_or_else(|| "not 64 hexadecimal digits".to_owned()),
+        Ok(text) => parse_key(&text).ok_or_else(|| "not 64 hexadecimal digits".to_owned()),
         Err(error) => Err(format!("the file cannot be read: {error}")),
     };
     key.map_err(|advice| settings.refuse("people_key", advice)).ok()
 }
 
-fn unhex(text: &str) -> Option<Zeroizing<[u8; 32]>> {
+/// The key that the players' keys are wrapped under: 64 hexadecimal digits.
+#[must_use]
+pub fn parse_key(text: &str) -> Option<Zeroizing<[u8; 32]>> {
+    let text = text.trim();
     let mut key = Zeroizing::new([0; 32]);
     if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
@@ -56,9 +59,9 @@ mod tests {
 
     #[test]
     fn a_key_is_64_hexadecimal_digits() {
-        assert_eq!(unhex(&"0f".repeat(32)).as_deref(), Some(&[15; 32]));
+        assert_eq!(parse_key(&"0f".repeat(32)).as_deref(), Some(&[15; 32]));
         for text in ["", "0f", &"0g".repeat(32), &"é".repeat(32), &"0f".repeat(33)] {
-            assert_eq!(unhex(text), None, "{text}");
+            assert_eq!(parse_key(text), None, "{text}");
         }
     }
 }

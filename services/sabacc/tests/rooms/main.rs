@@ -12,6 +12,7 @@ mod bad_input;
 mod kill;
 mod matrix;
 mod people;
+mod personal;
 mod place;
 mod playing;
 mod records;
