@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use chassis::auth::Role;
+use chassis::ids::IdMaker;
 use client::{Client, Error, Seen};
 use primitives::{Credits, DisputeId, PlayerId};
 use proto::audit::v1::DisputeState;
@@ -38,20 +39,21 @@ fn shown(view: &pb::TableView) -> String {
     view.seats.iter().find(|seat| seat.seat == 1).map(|seat| seat.name.clone()).unwrap()
 }
 
-/// Follows the party's table until seat 1 is told of under a name.
-async fn told(party: &Party, name: &str) {
-    let mut watch = party.guests[1].client.watch(party.table);
+/// The name that an update tells seat 1 under.
+fn renamed(update: &pb::TableUpdate) -> Option<String> {
+    let Some(What::Seat(change)) = &update.what else { return None };
+    change.seat.as_ref().filter(|seat| seat.seat == 1).map(|seat| seat.name.clone())
+}
+
+/// Follows the party's table from a place on until an update tells of seat 1 under a name.
+async fn told(party: &Party, token: Vec<u8>, name: &str) {
+    let mut watch = party.guests[1].client.watch_from(party.table, token);
     let told = async {
         while let Some(seen) = watch.next().await.unwrap() {
-            let shown = match &seen {
-                Seen::Snapshot(view) => shown(view),
-                Seen::Update(pb::TableUpdate { what: Some(What::Seat(change)), .. }) => {
-                    change.seat.clone().filter(|seat| seat.seat == 1).unwrap_or_default().name
-                }
-                Seen::Update(_) | Seen::CaughtUp => continue,
-            };
-            if shown == name {
-                return;
+            match &seen {
+                Seen::Update(update) if renamed(update).as_deref() == Some(name) => return,
+                Seen::Update(_) | Seen::CaughtUp => {}
+                Seen::Snapshot(_) => panic!("what was missed is told, not all of it"),
             }
         }
         panic!("the table is closed");
@@ -71,9 +73,17 @@ async fn play_a_hand(party: &mut Party, room: &Room) {
 }
 
 /// Leaves the table; the others play on until he is paid out.
-async fn leave(party: &mut Party, guest: &Guest) {
+async fn leave(party: &Party, guest: &Guest) {
     guest.client.stand_up(party.table).await.unwrap();
-    party.play_until(|view| view.seats.iter().all(|seat| seat.seat != 1)).await;
+    loop {
+        let (one, view) = party.turn().await;
+        if view.seats.iter().all(|seat| seat.seat != 1) {
+            return;
+        }
+        // Of the one who leaves every decision is its default, which may have come first.
+        let act = party.act_request(one, &view, IdMaker::system().request_id());
+        let _ = party.act(one, act).await;
+    }
 }
 
 /// Where a viewer is who has seen everything so far.
@@ -89,11 +99,9 @@ async fn names_since(party: &Party, token: Vec<u8>) -> Vec<String> {
     let mut names = Vec::new();
     loop {
         match watch.next().await.unwrap().expect("the table is open") {
-            Seen::Update(pb::TableUpdate { what: Some(What::Seat(change)), .. }) => {
-                names.extend(change.seat.filter(|seat| seat.seat == 1).map(|seat| seat.name));
-            }
+            Seen::Update(update) => names.extend(renamed(&update)),
             Seen::CaughtUp => return names,
-            Seen::Snapshot(_) | Seen::Update(_) => {}
+            Seen::Snapshot(_) => {}
         }
     }
 }
@@ -131,10 +139,12 @@ async fn a_name_is_told_as_it_changes_and_after_a_restart() {
     let mut room = place.up(&["--no-bots"]).await;
     let mut party = Party::new(&place, &room.url, 2).await;
     let lando = party.guests[0].client.clone();
+    party.turn().await;
+    let token = place_in(&party).await;
     assert_eq!(lando.set_name("  Lando   C. ").await.unwrap(), "Lando C.");
-    told(&party, "Lando C.").await;
+    told(&party, token.clone(), "Lando C.").await;
     lando.set_name(NAME).await.unwrap();
-    told(&party, NAME).await;
+    told(&party, token, NAME).await;
     assert_eq!(reason(lando.set_name("tab\there").await), Some(ErrorReason::BadField));
     let named = party.guests[1].client.get_player(Some(party.guests[0].id)).await.unwrap();
     assert_eq!((named.name.as_str(), named.erased), (NAME, false));
@@ -147,8 +157,9 @@ async fn a_name_is_told_as_it_changes_and_after_a_restart() {
     party.moved(&room.url);
     let after = party.seen_by(1).await;
     assert_eq!((shown(&after).as_str(), after.sequence), (NAME, before.sequence));
+    let token = place_in(&party).await;
     party.guests[0].client.set_name("").await.unwrap();
-    told(&party, "").await;
+    told(&party, token, "").await;
     room.running.stop(Signal::INT).await;
 }
 
@@ -208,7 +219,7 @@ async fn nothing_is_left_of_an_erased_player_but_his_hands() {
     let seated = operator.erase_player(guest.id, "by letter").await;
     assert_eq!(reason(seated), Some(ErrorReason::PlayerSeated));
     let token = place_in(&party).await;
-    leave(&mut party, &guest).await;
+    leave(&party, &guest).await;
     assert_eq!(names_since(&party, token.clone()).await.first().map(String::as_str), Some(NAME));
     let open = operator.erase_player(guest.id, "by letter").await;
     assert_eq!(reason(open), Some(ErrorReason::DisputesOpen));
@@ -236,6 +247,8 @@ async fn nothing_is_left_of_an_erased_player_but_his_hands() {
     let mut found = Vec::new();
     search(&place.data(), &[NAME, WORDS, REASONS], &mut found);
     assert!(found.is_empty(), "{found:?}");
+    search(&place.data(), &["by letter"], &mut found);
+    assert!(!found.is_empty(), "what is written in the clear is found");
     assert!([NAME, WORDS, REASONS].iter().all(|text| !said.contains(text)), "{said}");
 
     let mut room = place.up(&["--no-bots"]).await;

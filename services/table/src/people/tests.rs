@@ -5,10 +5,12 @@ use chassis::entropy::SystemEntropy;
 use eventlog::{Event, Limits, MemStore, Options, Store};
 use primitives::{DisputeId, TableId};
 use proto::audit::v1 as audit;
-use proto::event::v1::{DisputeVerdict, HandOpened, HandStarted, RosterSeat, TableCreated};
+use proto::event::v1::{
+    DisputeVerdict, HandOpened, HandStarted, RosterSeat, SeatRenamed, SeatTaken, TableCreated,
+};
 
 use super::*;
-use crate::recovery::fold;
+use crate::recovery::{Folded, fold};
 
 const ANN: PlayerId = PlayerId([1; 16]);
 const BOB: PlayerId = PlayerId([2; 16]);
@@ -212,6 +214,33 @@ async fn a_key_that_outlived_a_crash_is_destroyed_at_the_next_start() {
     assert_eq!(place.keys.get(&[ANN, BOB]).await.unwrap().len(), 1);
     assert_eq!(name(&people, ANN).await, "erased player");
     assert_eq!(name(&people, BOB).await, "Bossk");
+}
+
+#[tokio::test]
+async fn what_a_crash_kept_from_viewers_is_told_after_it() {
+    let place = Place::new();
+    place.hand(1).await;
+    let log = place.log().await;
+    let taken = SeatTaken {
+        seat: 3,
+        player_id: ANN.0.to_vec().into(),
+        transfer_id: vec![1; 16].into(),
+        ..SeatTaken::default()
+    };
+    write(&log, TABLE.into(), &Recorded::from(taken)).await;
+    let owed = async || {
+        let log = place.log().await;
+        let Folded { tables, people } = fold(&log).await.unwrap();
+        let named = |player| Some(people.person(player)?.named.as_ref()?.1);
+        tables[0].renamed(named)
+    };
+    assert_eq!(owed().await, []);
+    place.people().await.unwrap().set_name(ANN, NAME, by(1, 1)).await.unwrap();
+    let named = Position(place.log().await.size() - 1);
+    assert_eq!(owed().await, [(ANN, named)]);
+    let told = Recorded::from(SeatRenamed { seat: 3 });
+    write(&place.log().await, TABLE.into(), &told).await;
+    assert_eq!(owed().await, []);
 }
 
 #[tokio::test]
