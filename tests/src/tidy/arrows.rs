@@ -43,7 +43,8 @@ pub const ROOMS: &[Room] = &[
     ("audit",          &["primitives", "merkle", "rules", "fairness", "ledger",
                          "proto", "eventlog", "wire"],                                   PureWithProto),
     ("chassis",        &["primitives", "proto", "wire"],                                 Anything),
-    ("client",         &["primitives", "rules", "proto", "wire", "chassis"],             Anything),
+    ("client",         &["primitives", "merkle", "rules", "fairness",
+                         "proto", "wire", "chassis"],                                    Anything),
     ("testkit",        &["primitives", "eventlog", "chassis"],                           Anything),
 
     // Services meet over gRPC, never in the compiler.
