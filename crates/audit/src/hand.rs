@@ -14,6 +14,7 @@
 mod case;
 pub(crate) mod chance;
 mod credits;
+mod entropy;
 mod inputs;
 mod openings;
 mod promises;
@@ -30,12 +31,12 @@ use eventlog::Event;
 use primitives::HandId;
 use serde::Serialize;
 
-use crate::report::{Checked, Checks, Verdict};
+use crate::report::{Checked, Checks, Trouble, Verdict, missing};
 use case::Case;
 use walk::Walk;
 
 pub use inputs::inputs;
-pub use select::{of_table, of_wallet};
+pub use select::{hand_no, of_table, of_wallet};
 pub use story::{StoryLine, story};
 
 /// How far the clocks of two services may be apart before the order of their records counts.
@@ -49,7 +50,8 @@ pub struct HandRecords {
     pub hand_id: HandId,
     /// The hand's stream of the table's log, whole.
     pub hand: Vec<Event>,
-    /// Of the table's stream: `HandCommitted`, `HandStarted` and `HandFinished` of this hand.
+    /// Of the table's stream: `HandCommitted`, `EntropyCommitted`, `HandStarted` and `HandFinished`
+    /// of this hand.
     pub table: Vec<Event>,
     /// The hand's stream of the dealer's log, whole.
     pub dealer: Vec<Event>,
@@ -57,12 +59,25 @@ pub struct HandRecords {
     pub wallet: Vec<Event>,
     /// The dealer's public keys, Ed25519, as the auditor knows them.
     pub dealer_keys: Vec<[u8; 32]>,
+    /// Nothing where the records come without proofs that they stand in the logs.
+    pub proofs: Option<Proofs>,
+}
+
+/// What the proofs of records are worth to who reads them: [`crate::bundle::Bundle::records`].
+#[derive(Debug, Clone)]
+pub struct Proofs {
+    pub(crate) keys: Result<(), Trouble>,
+    pub(crate) inclusion: Result<(), Trouble>,
+    /// The name of the key of the dealer's log, which commitments are bound to.
+    pub(crate) dealer_origin: Option<String>,
 }
 
 /// The checks, in the order they are told in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
+    Keys,
+    Inclusion,
     Streams,
     Commitment,
     Transcript,
@@ -78,7 +93,9 @@ pub enum Check {
 }
 
 impl Check {
-    pub const ALL: [Check; 12] = [
+    pub const ALL: [Check; 14] = [
+        Check::Keys,
+        Check::Inclusion,
         Check::Streams,
         Check::Commitment,
         Check::Transcript,
@@ -97,6 +114,10 @@ impl Check {
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
+            Check::Keys => "The logs' keys are ones that the reader trusts, each log with its own.",
+            Check::Inclusion => {
+                "Every record stands in the log that its service has signed, just as it is here."
+            }
             Check::Streams => {
                 "The hand's streams are unbroken: every record is there, in its place, chained to \
                  the one before it."
@@ -106,7 +127,8 @@ impl Check {
                  was opened."
             }
             Check::Transcript => {
-                "What the seats brought to chance is bound as both logs say it, seat by seat."
+                "What the seats brought to chance is bound seat by seat, all of it and in time, as \
+                 both logs say it."
             }
             Check::Seed => {
                 "The seed that was opened is the one committed to, and was opened when all was over."
@@ -161,6 +183,19 @@ impl Report {
     pub fn passed(&self) -> bool {
         self.checks.passed()
     }
+
+    /// Whether every check passed that needs nothing but the records themselves: what can be said of
+    /// records that come without proofs.
+    #[must_use]
+    pub fn passed_but_for_proofs(&self) -> bool {
+        let proved = |check| matches!(check, Check::Keys | Check::Inclusion);
+        let passes = |it: &Checked<Check>| match &it.verdict {
+            Verdict::Passed => true,
+            Verdict::NotPossible(_) => proved(it.check),
+            Verdict::Failed(_) => false,
+        };
+        self.checks.0.iter().all(passes)
+    }
 }
 
 /// Audits one hand.
@@ -173,6 +208,8 @@ pub fn audit(records: &HandRecords) -> Report {
     let openings = openings::check(&case, &walk, &mut notes);
     let verdict = |check: Check| -> Verdict {
         match check {
+            Check::Keys => proved(records, |proofs| &proofs.keys).into(),
+            Check::Inclusion => proved(records, |proofs| &proofs.inclusion).into(),
             Check::Streams => streams::check(&case).into(),
             Check::Commitment => promises::commitment(&case).into(),
             Check::Transcript => promises::transcript(&case).into(),
@@ -190,6 +227,16 @@ pub fn audit(records: &HandRecords) -> Report {
         hand_id: records.hand_id.to_string(),
         checks: Checks(Check::ALL.into_iter().map(checked).collect()),
         notes,
+    }
+}
+
+fn proved(
+    records: &HandRecords,
+    which: fn(&Proofs) -> &Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    match &records.proofs {
+        Some(proofs) => which(proofs).clone(),
+        None => Err(missing("the records came without proofs that they stand in the logs")),
     }
 }
 

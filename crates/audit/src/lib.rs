@@ -3,6 +3,7 @@
 //!
 //! Pure: records and public keys in, verdicts out, the same for everybody who asks.
 //!
+//! - [`bundle`]: one hand's records with the proofs that they stand in the logs, as a file.
 //! - [`hand`]: one hand, from the dealer's promise to the last credit, and the story of it.
 //! - [`ledger`]: all credits, over the whole logs of the wallet and the tables.
 //! - [`log`]: one log as it lies: numbers without gaps, unbroken chains, its root.
@@ -13,6 +14,8 @@
 //! What no audit of these records can see: players sign nothing, so that a decision is theirs only
 //! on the table's word; and what a dealer tells without its own log is not in its log.
 
+pub mod bundle;
+mod dealing;
 pub mod hand;
 pub mod ledger;
 pub mod log;

@@ -5,6 +5,8 @@
 //! in the same order. The same number gives the same script. A test then breaks exactly one record
 //! and sees who notices: [`Script::records`] chains what is there anew.
 
+mod bundle;
+mod entropy;
 mod hand;
 mod promise;
 mod script;
@@ -18,6 +20,7 @@ use proto::event::v1 as pb;
 use sha2::{Digest, Sha256};
 use wire::Recorded;
 
+pub use bundle::{bundle, log_key, signed, trusted};
 pub use script::{Entry, LogName, Script};
 
 /// Seconds for a decision, at every table here.
@@ -27,13 +30,47 @@ pub const BANK_SECONDS: u32 = 30;
 const BUY_IN: u64 = 2000;
 /// Between two things that happen.
 const STEP_MICROS: u64 = 700;
-const ORIGIN: &str = "specimen.example/dealer";
+/// The origins of the logs, in the order of [`crate::bundle::LOGS`].
+pub const ORIGINS: [&str; 3] =
+    ["specimen.example/table", "specimen.example/dealer", "specimen.example/wallet"];
+/// What a dishonest operator has: the secret keys of the logs, in the same order.
+pub const SECRETS: [[u8; 32]; 3] = [[5; 32], [7; 32], [9; 32]];
+/// Milliseconds that seats have to commit, and as many to reveal.
+pub const ENTROPY_MS: u64 = 2000;
 
 /// A seat with somebody on it.
 #[derive(Debug, Clone)]
 pub struct Seat {
     pub player: PlayerId,
     pub stack: u64,
+}
+
+/// What a seat does about chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Commits while the hand before runs, and reveals.
+    Reveals,
+    /// Commits when the hand is open, and reveals.
+    Late,
+    /// Has never heard of it.
+    Absent,
+    /// Commits and is silent.
+    Withholds,
+    /// Commits, and the table acts as if it had not.
+    Dropped,
+}
+
+/// How the hands of a table come to be what they are.
+#[derive(Debug, Clone, Default)]
+pub struct Ways {
+    /// By seat; who is not named reveals where his seat's number is odd, and is absent else.
+    pub parts: BTreeMap<u32, Part>,
+    /// The hand comes to nothing after so many inputs of the rules; before it is sealed, where none.
+    pub abort: Option<(pb::AtFault, Option<u32>)>,
+    /// Seconds from a settlement to the opening of the seed.
+    pub reveal_delay_seconds: u32,
+    /// As hands were written before seats took part in chance.
+    pub without_entropy: bool,
 }
 
 /// One table and what is behind it.
@@ -43,6 +80,7 @@ pub struct Room {
     pub table: TableId,
     pub seats: BTreeMap<u32, Seat>,
     pub hand_no: u64,
+    pub ways: Ways,
     sabacc_pot: u64,
     carried_pot: u64,
     rule_set: String,
@@ -61,16 +99,23 @@ impl Room {
     pub fn open(number: u64, variant: &str) -> Room {
         let variant = rules::variant(variant).expect("a variant of the registry");
         let rule_set = rules::RuleSet::defaults(variant).canonical();
+        Room::with_rules(number, rule_set)
+    }
+
+    /// A table of a rule set's canonical text.
+    #[must_use]
+    pub fn with_rules(number: u64, rule_set: String) -> Room {
         let mut room = Room {
             script: Script::default(),
             table: TableId(id("table", number)),
             seats: BTreeMap::new(),
             hand_no: 0,
+            ways: Ways::default(),
             sabacc_pot: 0,
             carried_pot: 0,
             rule_set: rule_set.clone(),
             ledger: Ledger::new(),
-            key: SigningKey::from_bytes(&[7; 32]),
+            key: SigningKey::from_bytes(&SECRETS[1]),
             now: 1_700_000_000_000_000,
             state: number,
         };
@@ -83,6 +128,8 @@ impl Room {
             action_seconds: ACTION_SECONDS,
             bank_seconds: BANK_SECONDS,
             pause_ms: 1000,
+            reveal_delay_seconds: 0,
+            entropy_ms: 2000,
         };
         room.table_says(created);
         room
@@ -96,6 +143,13 @@ impl Room {
             room.sit(seat, BUY_IN);
         }
         room
+    }
+
+    /// The same table, whose hands come about in these ways from now on.
+    #[must_use]
+    pub fn in_ways(mut self, ways: Ways) -> Room {
+        self.ways = ways;
+        self
     }
 
     /// The dealer's public key.
@@ -283,9 +337,9 @@ impl Room {
         self.table_says(pb::PotRefundDue { transfer_id: transfer.0.to_vec().into(), shares });
         if whole > 0 {
             let legs = [
-                (Account::Seat(table, player), signed(whole)),
-                (Account::SabaccPot(table), -signed(pots[0])),
-                (Account::CarriedPot(table), -signed(pots[1])),
+                (Account::Seat(table, player), as_signed(whole)),
+                (Account::SabaccPot(table), -as_signed(pots[0])),
+                (Account::CarriedPot(table), -as_signed(pots[1])),
             ];
             self.post(transfer_of(transfer, Kind::PotRefund { table }, &legs));
         }
@@ -308,7 +362,7 @@ fn id(what: &str, number: u64) -> [u8; 16] {
     id
 }
 
-fn signed(credits: u64) -> i64 {
+fn as_signed(credits: u64) -> i64 {
     i64::try_from(credits).expect("far below the limit")
 }
 
@@ -323,6 +377,6 @@ fn transfer_of(id: RequestId, kind: Kind, legs: &[(Account, i64)]) -> Transfer {
 }
 
 fn pair(id: RequestId, kind: Kind, (from, to): (Account, Account), credits: Credits) -> Transfer {
-    let amount = signed(credits.get());
+    let amount = as_signed(credits.get());
     transfer_of(id, kind, &[(from, -amount), (to, amount)])
 }

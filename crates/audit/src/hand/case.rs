@@ -52,10 +52,14 @@ macro_rules! one {
 one! {
     /// The hand's first event.
     opened: HandOpened in hand, "the opening of the hand";
+    /// The end of the time to commit entropy.
+    closed: EntropyClosed in hand, "the closing of the seats' commitments";
     /// The table's record of what the seats brought.
     sealed: HandSealed in hand, "the sealing of the hand";
     /// The settlement as the table recorded it.
     settled: HandSettled in hand, "the settlement";
+    /// The end of a hand that came to nothing.
+    aborted: HandAborted in hand, "that the hand was aborted";
     /// The table's record of the wallet's answer.
     posted: SettlementPosted in hand, "the table's note of the posted settlement";
     /// The seed as the table recorded it.
@@ -93,10 +97,22 @@ impl<'a> Case<'a> {
             }
             read
         };
-        let HandRecords { hand_id: _, hand, table, dealer, wallet, dealer_keys: _ } = records;
+        let HandRecords { hand_id: _, hand, table, dealer, wallet, dealer_keys: _, proofs: _ } =
+            records;
         let (hand, table) = (list("the table", hand), list("the table", table));
         let (dealer, wallet) = (list("the dealer", dealer), list("the wallet", wallet));
         Case { records, hand, table, dealer, wallet, unreadable, strange }
+    }
+
+    /// Whether the hand came to nothing.
+    pub(super) fn came_to_nothing(&self) -> bool {
+        self.aborted().is_ok()
+    }
+
+    /// Whether seats had a time to commit entropy. Hands from before that have none, and shuffles
+    /// without roots, and cards without salts.
+    pub(super) fn has_entropy(&self) -> bool {
+        self.opened().is_ok_and(|(_, opened)| opened.entropy_deadline_micros != 0)
     }
 
     /// The table as the hand's first event names it.

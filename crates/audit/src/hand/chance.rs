@@ -36,7 +36,7 @@ pub(crate) fn ask(operation: &pb::Operation) -> Option<Ask> {
 }
 
 /// The public numbers of an answer; of a shuffle the number of cards.
-pub(crate) fn values(answer: &Answer) -> Vec<u32> {
+fn values(answer: &Answer) -> Vec<u32> {
     match answer {
         Answer::Shuffled { root: _, count } => vec![u32::from(*count)],
         Answer::Rolled(sides) => sides.iter().copied().map(u32::from).collect(),
@@ -69,11 +69,27 @@ pub(super) fn operations<'a>(case: &'a Case<'_>, walk: &Walk) -> Result<(), Trou
             format!("the table's and the dealer's logs tell operation {index} differently")
         })?;
     }
-    // The dealer is asked first: of a hand in play it may know more.
-    let over = case.settled().is_ok();
-    hold(dealer.len() == table.len() || !over, || {
-        let index = table.len();
-        format!("the dealer performed operation {index}, which the hand did not use")
-    })?;
+    // The dealer is asked first: of a hand in play it may know more, and of one that came to nothing
+    // what was due when it did.
+    let over = case.settled().is_ok() || case.came_to_nothing();
+    for (index, theirs) in dealer.iter().enumerate().skip(table.len()).filter(|_| over) {
+        let due = walk.ahead.iter().find(|(due, _)| u32::try_from(index) == Ok(due.index));
+        hold(due.is_some_and(|(due, result)| *theirs == (Some(due), Some(result))), || {
+            format!("the dealer performed operation {index}, which the hand did not use")
+        })?;
+    }
     walk.verdict(Check::Operations)
+}
+
+/// The public result of an operation; with a shuffle's root where the hand has them.
+pub(crate) fn result(index: u32, answer: &Answer, roots: bool) -> pb::OperationResult {
+    let root = match answer {
+        Answer::Shuffled { root, count: _ } if roots => root.to_vec(),
+        Answer::Shuffled { .. }
+        | Answer::Rolled(_)
+        | Answer::Pulsed(_)
+        | Answer::Picked(_)
+        | Answer::Sampled(_) => Vec::new(),
+    };
+    pb::OperationResult { index, values: values(answer), root }
 }

@@ -44,7 +44,12 @@ impl From<&pb::HandSettled> for After {
 }
 
 /// The table recorded what the rules make of the hand, line by line.
+///
+/// A hand that came to nothing is not settled.
 pub(super) fn settlement(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
+    if case.came_to_nothing() && case.settled().is_err() {
+        return Ok(());
+    }
     walk.verdict(Check::Settlement)?;
     let (_, settled) = case.settled()?;
     let end = walk.end.as_ref().ok_or_else(|| missing("the hand is not over"))?;
@@ -76,8 +81,15 @@ pub(super) fn settlement(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
 }
 
 /// One transfer, of the right name and kind, with a leg for each account that the hand moved.
+/// None for a hand that came to nothing.
 pub(super) fn transfer(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
     let (_, opened) = case.opened()?;
+    if case.came_to_nothing() {
+        let quiet = case.wallet.is_empty() && case.posted().is_err();
+        return hold(quiet, || {
+            "the hand came to nothing, and credits were moved for it".to_owned()
+        });
+    }
     let (settled_at, settled) = case.settled()?;
     let ruled = walk.end.as_ref().map(|end| After::from(&end.settlement));
     let expected = legs(opened, &ruled.unwrap_or_else(|| After::from(settled)))?;
@@ -148,6 +160,9 @@ fn legs(opened: &pb::HandOpened, after: &After) -> Result<BTreeMap<Account, i64>
 /// Before = after + rake; the legs sum to zero; the table's own books go on with the same.
 pub(super) fn conserved(case: &Case<'_>) -> Result<(), Trouble> {
     let (_, opened) = case.opened()?;
+    if case.came_to_nothing() {
+        return given_back(case, opened);
+    }
     let (_, settled) = case.settled()?;
     let stacks = opened.roster.iter().map(|seat| seat.stack);
     let before = sum(stacks.chain([opened.sabacc_pot, opened.carried_pot]));
@@ -171,6 +186,24 @@ pub(super) fn conserved(case: &Case<'_>) -> Result<(), Trouble> {
     let paid = (sabacc_paid, sabacc_won) == (&settled.sabacc_paid, &settled.sabacc_won);
     hold(roster && pots && paid, || {
         "the table goes on with other credits than the settlement says".to_owned()
+    })?;
+    hold(!finished.aborted, || {
+        "the table goes on as if the hand had come to nothing, and it was settled".to_owned()
+    })
+}
+
+/// Every ante and bet is back where it came from: the table goes on with what it had.
+fn given_back(case: &Case<'_>, opened: &pb::HandOpened) -> Result<(), Trouble> {
+    let (_, finished) = case.finished()?;
+    let pb::HandFinished { seats, sabacc_pot, carried_pot, sabacc_paid, sabacc_won, .. } = finished;
+    let pots = (*sabacc_pot, *carried_pot) == (opened.sabacc_pot, opened.carried_pot);
+    let paid = sabacc_paid.iter().all(|paid| *paid == 0) && !sabacc_won;
+    hold(*seats == opened.roster && pots && paid, || {
+        "the hand came to nothing, and the table goes on with other credits than before it"
+            .to_owned()
+    })?;
+    hold(finished.aborted, || {
+        "the hand came to nothing, and the table goes on as if it had been played".to_owned()
     })
 }
 

@@ -4,6 +4,9 @@
 //! face up, and not before the hand came to need it. A hand that is shown is opened once more, to
 //! everybody, when all is decided. A table that lost its memory may ask again for what was dealt already, for the
 //! same eyes; each time is noted. Anything else is a card that somebody looked at.
+//!
+//! Of a hand that came to nothing the dealer may have opened what was due next, or shown what was to
+//! be shown, and need not have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,18 +28,24 @@ struct Called {
     audience: u32,
     since: UnixMicros,
     opened: bool,
+    /// It is on the table's record.
+    certain: bool,
     /// For the end: whether it is to be shown, and was.
     shown: Option<bool>,
 }
 
 pub(super) fn check(case: &Case<'_>, walk: &Walk, notes: &mut Vec<String>) -> Result<(), Trouble> {
     walk.verdict(Check::Openings)?;
-    let end = walk.end.as_ref().ok_or_else(|| missing("the hand is not over"))?;
+    let (end, nothing) = (walk.end.as_ref(), case.came_to_nothing());
+    if end.is_none() && !nothing {
+        return Err(missing("the hand is not over"));
+    }
     let mut called: BTreeMap<Handle, Called> = BTreeMap::new();
-    for Dealt { places, audience, since } in &walk.deals {
+    for Dealt { places, audience, since, certain } in &walk.deals {
         for place in places {
-            let shown = end.shown.contains(place).then_some(false);
-            let card = Called { audience: *audience, since: *since, opened: false, shown };
+            let shown = end.is_some_and(|end| end.shown.contains(place)).then_some(false);
+            let (audience, since, certain) = (*audience, *since, *certain);
+            let card = Called { audience, since, opened: false, certain, shown };
             called.insert(*place, card);
         }
     }
@@ -57,7 +66,9 @@ pub(super) fn check(case: &Case<'_>, walk: &Walk, notes: &mut Vec<String>) -> Re
         let callers: Vec<&str> = callers.into_iter().collect();
         notes.push(format!("Cards were opened for more than one caller: {}.", callers.join(", ")));
     }
-    let unopened = called.iter().find(|(_, it)| !it.opened || it.shown == Some(false));
+    let unopened = called
+        .iter()
+        .find(|(_, it)| (it.certain && !it.opened) || (it.shown == Some(false) && !nothing));
     match unopened {
         None => Ok(()),
         Some((Handle { op, position }, _)) => Err(failed(format!(
@@ -70,7 +81,7 @@ pub(super) fn check(case: &Case<'_>, walk: &Walk, notes: &mut Vec<String>) -> Re
 fn one(
     event: &Event,
     opening: &dealer::Opening,
-    (called, end): (&mut BTreeMap<Handle, Called>, &End),
+    (called, end): (&mut BTreeMap<Handle, Called>, Option<&End>),
 ) -> Result<(), String> {
     let audience = opening.audience_seat;
     let not_before = |since: UnixMicros| {
@@ -99,7 +110,7 @@ fn one(
                 if std::mem::replace(shown, true) {
                     return Err("a second time".to_owned());
                 }
-                not_before(end.at)?;
+                not_before(end.map_or(UnixMicros(u64::MAX), |end| end.at))?;
             }
             OpeningReason::Recovery => {
                 let dealt = dealt.ok_or("which the rules do not deal")?;

@@ -1,17 +1,20 @@
 //! What was promised before chance could be known: the dealer's commitment, the seats' entropy, and
 //! the seed that keeps the promise.
 
+use std::time::Duration;
+
 use fairness::{
     ClientCommitment, Commitment, Context, Entropy, Keys, Row, Seed, SeedCommitted, Status,
     Transcript,
 };
-use primitives::{PlayerId, TableId};
+use primitives::{PlayerId, TableId, UnixMicros};
 use proto::dealer::v1::{self as dealer, EntropyStatus};
 use proto::event::v1 as pb;
 use sha2::{Digest, Sha256};
+use wire::Recorded;
 
-use crate::hand::CLOCK_SKEW;
 use crate::hand::case::Case;
+use crate::hand::{CLOCK_SKEW, entropy, words};
 use crate::report::{Trouble, failed, hold, missing};
 
 /// The dealer's commitment, parsed, and the context it is made in.
@@ -23,7 +26,7 @@ struct Promise {
     context: Context,
 }
 
-fn array<const N: usize>(what: &str, bytes: &[u8]) -> Result<[u8; N], Trouble> {
+pub(super) fn array<const N: usize>(what: &str, bytes: &[u8]) -> Result<[u8; N], Trouble> {
     let length = bytes.len();
     bytes.try_into().map_err(|_| failed(format!("{what} has {length} bytes, not {N}")))
 }
@@ -51,6 +54,7 @@ pub(super) fn commitment(case: &Case<'_>) -> Result<(), Trouble> {
     let (opened_at, opened) = case.opened()?;
     let (noted_at, noted) = case.noted()?;
     let (committed_at, committed) = case.committed()?;
+    once(case)?;
     let Promise { table, hand_no, rule_set_hash, commitment, context: _ } = promise(committed)?;
     hold(table.0[..] == opened.table_id[..] && hand_no == opened.hand_no, || {
         format!("the dealer committed to hand {hand_no} of table {table}, which is another")
@@ -75,8 +79,21 @@ pub(super) fn commitment(case: &Case<'_>) -> Result<(), Trouble> {
         let (committed, opened) = (committed_at.recorded_at, opened_at.recorded_at);
         format!("the dealer committed at {committed}, the hand was opened at {opened}")
     })?;
+    let early = case.table.iter().find(|read| {
+        matches!(read.recorded, Recorded::EntropyCommitted(_))
+            && read.event.position < noted_at.position
+    });
+    hold(early.is_none(), || {
+        "a seat committed to entropy before the dealer's commitment was on the table's record"
+            .to_owned()
+    })?;
     let signed = there("the commitment", committed.commitment.as_ref())?;
-    let dealer::Commitment { commitment: _, key_id, signature, origin: _ } = signed;
+    let dealer::Commitment { commitment: _, key_id, signature, origin } = signed;
+    if let Some(proofs) = &case.records.proofs {
+        hold(proofs.dealer_origin.as_ref().is_none_or(|name| name == origin), || {
+            format!("the commitment is bound to {origin}, which is not the dealer's log")
+        })?;
+    }
     let message = SeedCommitted {
         table,
         hand_no,
@@ -95,16 +112,48 @@ pub(super) fn commitment(case: &Case<'_>) -> Result<(), Trouble> {
     message.verify(key, &signature).map_err(|error| failed(error.to_string()))
 }
 
-/// One row for each player dealt in, the same in both logs, none withheld, and bound as recorded.
+/// One promise for a hand number, in either log: a second one is a seed picked among two.
+fn once(case: &Case<'_>) -> Result<(), Trouble> {
+    let promises =
+        case.dealer.iter().filter(|read| matches!(read.recorded, Recorded::SeedCommitted(_)));
+    hold(promises.count() == 1, || {
+        "the dealer committed to a second seed for this hand number".to_owned()
+    })?;
+    let notes =
+        case.table.iter().filter(|read| matches!(read.recorded, Recorded::HandCommitted(_)));
+    hold(notes.count() == 1, || "the table noted a second commitment of the dealer".to_owned())
+}
+
+/// What the seats brought, in order and in time; of a hand that was sealed one row for each player
+/// dealt in, the same in both logs, none withheld, and bound as recorded.
 pub(super) fn transcript(case: &Case<'_>) -> Result<(), Trouble> {
     let (_, opened) = case.opened()?;
-    let (_, sealed) = case.sealed()?;
-    let (_, bound) = case.bound()?;
     let (_, committed) = case.committed()?;
     let Promise { commitment, context, .. } = promise(committed)?;
+    let brought = entropy::brought(case, (&context, &commitment))?;
+    brought.grounds(case)?;
+    let (sealed, bound) = (case.sealed(), case.bound());
+    if case.came_to_nothing() && sealed.is_err() {
+        // The dealer is asked first: it may have bound what the table no longer wanted.
+        let Ok((_, bound)) = bound else { return Ok(()) };
+        return bound_as_brought(opened, bound, &brought, (&context, &commitment));
+    }
+    let ((_, sealed), (_, bound)) = (sealed?, bound?);
     hold(sealed.rows == bound.rows, || {
         "the table and the dealer recorded different contributions of the seats".to_owned()
     })?;
+    bound_as_brought(opened, bound, &brought, (&context, &commitment))?;
+    hold(sealed.transcript == bound.transcript, || {
+        "the table recorded another transcript than the contributions give".to_owned()
+    })
+}
+
+fn bound_as_brought(
+    opened: &pb::HandOpened,
+    bound: &pb::SeedSealed,
+    brought: &entropy::Brought<'_>,
+    (context, commitment): (&Context, &Commitment),
+) -> Result<(), Trouble> {
     let mut roster: Vec<(u32, &[u8])> =
         opened.roster.iter().map(|seat| (seat.seat, &seat.player_id[..])).collect();
     roster.sort_unstable();
@@ -119,13 +168,11 @@ pub(super) fn transcript(case: &Case<'_>) -> Result<(), Trouble> {
         "the transcript holds a beacon: none is defined, so nobody can check that it was not chosen"
             .to_owned()
     })?;
-    let computed = bind(&context, &commitment, &bound.rows)?;
-    for (who, recorded) in [("the table", &sealed.transcript), ("the dealer", &bound.transcript)] {
-        hold(computed.0[..] == recorded[..], || {
-            format!("{who} recorded another transcript than the contributions give")
-        })?;
-    }
-    Ok(())
+    bound.rows.iter().try_for_each(|row| brought.is(row))?;
+    let computed = bind(context, commitment, &bound.rows)?;
+    hold(computed.0[..] == bound.transcript[..], || {
+        "the dealer recorded another transcript than the contributions give".to_owned()
+    })
 }
 
 fn bind(
@@ -168,7 +215,8 @@ fn row(row: &dealer::EntropyRow) -> Result<Row, Trouble> {
     })
 }
 
-/// The same in both logs, opening the commitment, and not before the settlement was on record.
+/// The same in both logs, opening the commitment, not before all was over, nor before the delay that
+/// the table was made with, and where there is no delay before a credit moved.
 pub(super) fn seed(case: &Case<'_>) -> Result<(), Trouble> {
     let (opened_at, opened) = case.seed()?;
     let (_, committed) = case.committed()?;
@@ -177,16 +225,51 @@ pub(super) fn seed(case: &Case<'_>) -> Result<(), Trouble> {
     hold(commitment.opens(&context, &seed), || {
         "the opened seed is not the one that the dealer committed to".to_owned()
     })?;
-    let (settled_at, _) = case.settled().map_err(|_| {
-        failed("the seed was opened, and no settlement of the hand is on record before it")
+    hold(opened.discarded == case.came_to_nothing(), || {
+        if opened.discarded {
+            "the dealer opened the seed of a hand to be discarded, and it was not".to_owned()
+        } else {
+            "the hand came to nothing, and the dealer opened its seed as if it had been played"
+                .to_owned()
+        }
     })?;
-    hold(settled_at.recorded_at <= opened_at.recorded_at.plus(CLOCK_SKEW), || {
-        let (settled, opened) = (settled_at.recorded_at, opened_at.recorded_at);
-        format!("the dealer opened the seed at {opened}, the hand was settled at {settled}")
-    })?;
+    in_time(case, opened_at.recorded_at)?;
     let (_, revealed) = case.revealed()?;
     hold(revealed.seed == opened.seed, || {
         "the table recorded another seed than the dealer opened".to_owned()
+    })
+}
+
+fn in_time(case: &Case<'_>, seen: UnixMicros) -> Result<(), Trouble> {
+    let known = seen.plus(CLOCK_SKEW);
+    if let Ok((aborted, _)) = case.aborted() {
+        return hold(aborted.recorded_at <= known, || {
+            let over = aborted.recorded_at;
+            format!("the dealer opened the seed at {seen}, the hand was aborted at {over}")
+        });
+    }
+    let (settled_at, _) = case.settled().map_err(|_| {
+        failed("the seed was opened, and no end of the hand is on record before it")
+    })?;
+    let (_, opened) = case.opened()?;
+    let settled = settled_at.recorded_at;
+    let delay = Duration::from_secs(opened.reveal_delay_seconds.into());
+    hold(settled.plus(delay) <= known, || {
+        let after = if delay.is_zero() {
+            String::new()
+        } else {
+            format!(" and its seed was to stay hidden for {} seconds more", delay.as_secs())
+        };
+        format!("the dealer opened the seed at {seen}, the hand was settled at {settled}{after}")
+    })?;
+    // Hands without a time for entropy were posted first.
+    if !delay.is_zero() || !case.has_entropy() {
+        return Ok(());
+    }
+    let Ok((posted, _)) = case.posted() else { return Ok(()) };
+    hold(seen <= posted.recorded_at.plus(CLOCK_SKEW), || {
+        let posted = posted.recorded_at;
+        format!("the settlement was posted at {posted}, the dealer opened the seed at {seen} only")
     })
 }
 
@@ -223,21 +306,22 @@ pub(super) fn keys(case: &Case<'_>) -> Result<Keys, Trouble> {
         .ok_or_else(|| missing("no recorded contributions of the seats give a recorded transcript"))
 }
 
-/// Who took part in chance, for whoever wonders how much his own part counted.
+/// Who took part in chance, for whoever wonders how much his own part counted; and why a hand came to
+/// nothing.
 pub(super) fn notes(case: &Case<'_>) -> Vec<String> {
-    let Ok((_, bound)) = case.bound() else { return Vec::new() };
+    let mut notes = Vec::new();
+    if let Ok((_, aborted)) = case.aborted() {
+        notes.push(words::abort(aborted));
+    }
+    let Ok((_, bound)) = case.bound() else { return notes };
     let brought = |row: &&dealer::EntropyRow| row.status() == EntropyStatus::Revealed;
     let seats: Vec<String> =
         bound.rows.iter().filter(brought).map(|row| row.seat.to_string()).collect();
-    let note = if seats.is_empty() {
+    notes.push(if seats.is_empty() {
         "No seat brought entropy of its own: chance came from the dealer's committed seed alone."
             .to_owned()
     } else {
-        format!(
-            "Entropy of their own brought the seats {}; when they had committed to it, no record of \
-             these says.",
-            seats.join(", ")
-        )
-    };
-    vec![note]
+        format!("Seats that brought entropy of their own to chance: {}.", seats.join(", "))
+    });
+    notes
 }

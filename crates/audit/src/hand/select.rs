@@ -4,22 +4,28 @@ use eventlog::Event;
 use primitives::HandId;
 use wire::Recorded;
 
-/// Out of a table's stream: that the hand's seed was committed to, that it started, that it
-/// finished.
-pub fn of_table(hand_no: u64, stream: impl IntoIterator<Item = Event>) -> Vec<Event> {
-    let number = |recorded: &Recorded| {
-        if let Recorded::HandCommitted(noted) = recorded {
-            Some(noted.hand_no)
-        } else if let Recorded::HandStarted(started) = recorded {
-            Some(started.hand_no)
-        } else if let Recorded::HandFinished(finished) = recorded {
-            Some(finished.hand_no)
-        } else {
-            None
-        }
-    };
+/// The number of the hand that an event of a table's stream is about, where it belongs to the hand's
+/// records.
+#[must_use]
+pub fn hand_no(recorded: &Recorded) -> Option<u64> {
+    if let Recorded::HandCommitted(noted) = recorded {
+        Some(noted.hand_no)
+    } else if let Recorded::EntropyCommitted(given) = recorded {
+        Some(given.hand_no)
+    } else if let Recorded::HandStarted(started) = recorded {
+        Some(started.hand_no)
+    } else if let Recorded::HandFinished(finished) = recorded {
+        Some(finished.hand_no)
+    } else {
+        None
+    }
+}
+
+/// Out of a table's stream: that the hand's seed was committed to, what seats committed to for it,
+/// that it started, that it finished.
+pub fn of_table(number: u64, stream: impl IntoIterator<Item = Event>) -> Vec<Event> {
     let ours =
-        |event: &Event| Recorded::try_from(event).is_ok_and(|it| number(&it) == Some(hand_no));
+        |event: &Event| Recorded::try_from(event).is_ok_and(|it| hand_no(&it) == Some(number));
     stream.into_iter().filter(ours).collect()
 }
 

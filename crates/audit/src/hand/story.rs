@@ -14,7 +14,7 @@ use wire::Recorded;
 
 use crate::hand::case::{Case, Read};
 use crate::hand::walk::{Step, Walk};
-use crate::hand::words::Words;
+use crate::hand::words::{self, Words};
 use crate::hand::{HandRecords, Report};
 
 /// One line of the story.
@@ -102,11 +102,49 @@ impl Teller<'_> {
             vec![(dealer(), "shuffles the discards, because a pile runs out".to_owned())]
         } else if let Recorded::CardsOpened(opened) = recorded {
             vec![(dealer(), opening(opened))]
+        } else if let Some(line) = self.entropy(recorded) {
+            vec![line]
         } else if let Some((who, what)) = plain(recorded) {
             vec![(who.to_owned(), what.to_owned())]
         } else {
             Vec::new()
         }
+    }
+
+    /// What seats do about chance, and a hand that comes to nothing.
+    fn entropy(&self, recorded: &Recorded) -> Option<(String, String)> {
+        let table = || "the table".to_owned();
+        if let Recorded::EntropyCommitted(given) = recorded {
+            let what = "commits to entropy of its own, unseen".to_owned();
+            return Some((self.seat(given.seat), what));
+        }
+        if let Recorded::EntropyRevealed(revealed) = recorded {
+            let what = "reveals the entropy it had committed to".to_owned();
+            return Some((self.seat(revealed.seat), what));
+        }
+        if let Recorded::EntropyClosed(closed) = recorded {
+            let seats: Vec<String> = closed.seats.iter().map(|seat| self.seat(*seat)).collect();
+            let what = if seats.is_empty() {
+                "takes no entropy any more; no seat has committed to any".to_owned()
+            } else {
+                format!("takes no entropy any more; to reveal theirs: {}", seats.join(", "))
+            };
+            return Some((table(), what));
+        }
+        if let Recorded::HandAborted(aborted) = recorded {
+            let what = format!("aborts the hand. {}", words::abort(aborted));
+            return Some((table(), what));
+        }
+        if let Recorded::HandFinished(pb::HandFinished { aborted: true, .. }) = recorded {
+            return Some((
+                table(),
+                "gives everything back, and goes on with what it had".to_owned(),
+            ));
+        }
+        if let Recorded::SeedOpened(pb::SeedOpened { discarded: true, .. }) = recorded {
+            return Some(("the dealer".to_owned(), "opens the seed that was not used".to_owned()));
+        }
+        None
     }
 
     fn step(&self, step: &Step) -> (String, String) {
@@ -187,7 +225,7 @@ fn opening(opened: &pb::CardsOpened) -> String {
 
 /// Events that have one sentence each; the others have none here.
 fn plain(recorded: &Recorded) -> Option<(&'static str, &'static str)> {
-    let sentences: [(&str, &str, &str); 12] = [
+    let sentences: [(&str, &str, &str); 13] = [
         ("SeedCommitted", "the dealer", "commits to a seed"),
         ("SeedSealed", "the dealer", "binds what the seats brought to chance"),
         ("SeedOpened", "the dealer", "opens the seed"),
@@ -197,6 +235,7 @@ fn plain(recorded: &Recorded) -> Option<(&'static str, &'static str)> {
         ("HandFinished", "the table", "goes on with what the hand left"),
         ("SettlementPosted", "the table", "notes that the wallet has posted the settlement"),
         ("HandRevealed", "the table", "notes the opened seed"),
+        ("SeedRefused", "the table", "refuses the seed: it is not the one committed to"),
         ("ChanceUsed", "the dealer", "used chance, which the replay did not come to"),
         ("CardsMoved", "the dealer", "dealt cards, which the replay did not come to"),
         ("MoveDecided", "the table", "took a decision, which the replay did not come to"),

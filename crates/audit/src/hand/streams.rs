@@ -21,8 +21,8 @@ pub(super) fn check(case: &Case<'_>) -> Result<(), Trouble> {
     let table = StreamId::from(case.table_id()?);
     part("the table's log", table, &case.records.table)?;
     part("the wallet's log", table, &case.records.wallet)?;
-    in_order(&HAND, &case.hand)?;
-    in_order(&DEALER, &case.dealer)?;
+    hand_in_order(case)?;
+    dealer_in_order(case)?;
     of_this_hand(case)?;
     match &case.strange {
         None => Ok(()),
@@ -70,94 +70,165 @@ fn part(log: &str, stream: StreamId, events: &[Event]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The stages of a stream, in order.
-struct Stages {
-    what: &'static str,
-    /// Those that may be left out, and may have any number of events; the others have one.
-    free: &'static [u8],
-    /// The stage of an event, where it belongs to the stream at all. `next` is the first stage that
-    /// is still open.
-    of: fn(&Recorded, next: u8) -> Option<u8>,
+/// What an event is to the order of its stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Before the first event.
+    Start,
+    Opened,
+    EntropyClosed,
+    EntropyRevealed,
+    Sealed,
+    Played,
+    Shown,
+    Settled,
+    Posted,
+    Revealed,
+    SeedRefused,
+    Aborted,
 }
 
-/// A stage and the events that belong to it.
-type Stage = (u8, fn(&Recorded) -> bool);
-
-const HAND: Stages =
-    Stages { what: "the table's stream of the hand", free: &[2, 3], of: stage_in_hand };
-const DEALER: Stages =
-    Stages { what: "the dealer's stream of the hand", free: &[2, 4], of: stage_at_dealer };
-
-fn in_order(stages: &Stages, stream: &[Read<'_>]) -> Result<(), Trouble> {
-    let Stages { what, free, of } = stages;
-    let mut next = 0;
-    for Read { event, recorded } in stream {
+/// Each event of the hand's stream may follow the one before it. After its settlement a hand is
+/// posted and its seed is opened, in either order.
+fn hand_in_order(case: &Case<'_>) -> Result<(), Trouble> {
+    let entropy = case.has_entropy();
+    let (mut before, mut posted, mut revealed) = (Stage::Start, false, false);
+    for Read { event, recorded } in &case.hand {
         let (at, name) = (event.position.0, recorded.name());
-        let stage = of(recorded, next).ok_or_else(|| {
-            failed(format!("{what}, position {at}: {name} does not belong there"))
+        let stage = stage_in_hand(recorded).ok_or_else(|| {
+            failed(format!(
+                "the table's stream of the hand, position {at}: {name} does not belong there"
+            ))
         })?;
-        let comes = stage >= next && (next..stage).all(|left_out| free.contains(&left_out));
-        hold(comes, || format!("{what}, position {at}: {name} comes too early or too late"))?;
-        next = if free.contains(&stage) { stage } else { stage + 1 };
+        let comes = match stage {
+            Stage::Start => false,
+            Stage::Opened => before == Stage::Start,
+            Stage::EntropyClosed => before == Stage::Opened && entropy,
+            Stage::EntropyRevealed => {
+                matches!(before, Stage::EntropyClosed | Stage::EntropyRevealed)
+            }
+            Stage::Sealed if entropy => {
+                matches!(before, Stage::EntropyClosed | Stage::EntropyRevealed)
+            }
+            Stage::Sealed => before == Stage::Opened,
+            Stage::Played => matches!(before, Stage::Sealed | Stage::Played),
+            Stage::Shown | Stage::Settled => {
+                matches!(before, Stage::Sealed | Stage::Played | Stage::Shown)
+            }
+            Stage::Posted => {
+                matches!(before, Stage::Settled | Stage::Revealed)
+                    && !posted
+                    && !case.came_to_nothing()
+            }
+            Stage::Revealed => {
+                matches!(before, Stage::Settled | Stage::Posted | Stage::Aborted) && !revealed
+            }
+            Stage::SeedRefused => matches!(before, Stage::Settled | Stage::Posted) && !revealed,
+            Stage::Aborted => {
+                let early = !matches!(before, Stage::Start | Stage::Settled | Stage::Aborted);
+                early && !posted && !revealed
+            }
+        };
+        hold(comes, || {
+            format!(
+                "the table's stream of the hand, position {at}: {name} comes too early or too late"
+            )
+        })?;
+        posted |= stage == Stage::Posted;
+        revealed |= stage == Stage::Revealed;
+        before = stage;
     }
     Ok(())
 }
 
-fn stage_in_hand(recorded: &Recorded, _next: u8) -> Option<u8> {
-    let stages: [Stage; 7] = [
-        (0, |it| matches!(it, Recorded::HandOpened(_))),
-        (1, |it| matches!(it, Recorded::HandSealed(_))),
-        (2, |it| {
+/// A stage, and which events are of it.
+type Kind = (Stage, fn(&Recorded) -> bool);
+
+fn stage_in_hand(recorded: &Recorded) -> Option<Stage> {
+    let stages: [Kind; 11] = [
+        (Stage::Opened, |it| matches!(it, Recorded::HandOpened(_))),
+        (Stage::EntropyClosed, |it| matches!(it, Recorded::EntropyClosed(_))),
+        (Stage::EntropyRevealed, |it| matches!(it, Recorded::EntropyRevealed(_))),
+        (Stage::Sealed, |it| matches!(it, Recorded::HandSealed(_))),
+        (Stage::Played, |it| {
             matches!(it, Recorded::ChanceUsed(_) | Recorded::CardsMoved(_))
                 || matches!(it, Recorded::MoveDecided(_) | Recorded::ClockResumed(_))
         }),
-        (3, |it| matches!(it, Recorded::CardsShown(_))),
-        (4, |it| matches!(it, Recorded::HandSettled(_))),
-        (5, |it| matches!(it, Recorded::SettlementPosted(_))),
-        (6, |it| matches!(it, Recorded::HandRevealed(_))),
+        (Stage::Shown, |it| matches!(it, Recorded::CardsShown(_))),
+        (Stage::Settled, |it| matches!(it, Recorded::HandSettled(_))),
+        (Stage::Posted, |it| matches!(it, Recorded::SettlementPosted(_))),
+        (Stage::Revealed, |it| matches!(it, Recorded::HandRevealed(_))),
+        (Stage::SeedRefused, |it| matches!(it, Recorded::SeedRefused(_))),
+        (Stage::Aborted, |it| matches!(it, Recorded::HandAborted(_))),
     ];
     stages.into_iter().find(|(_, is)| is(recorded)).map(|(stage, _)| stage)
 }
 
-/// After the seed is open there is nothing to use or to open, but who lost his memory may ask again.
-fn stage_at_dealer(recorded: &Recorded, next: u8) -> Option<u8> {
-    if let Recorded::CardsOpened(opened) = recorded {
-        let reason = opened.opening.as_ref().map(|opening| opening.reason());
-        return Some(if reason == Some(OpeningReason::Recovery) && next > 3 { 4 } else { 2 });
+/// The dealer promises, seals, works, and opens the seed. After that there is nothing to use or to
+/// open, but who lost his memory may ask again. The seed of a hand that is discarded may be opened at
+/// any time. How often the dealer promised is not judged here.
+fn dealer_in_order(case: &Case<'_>) -> Result<(), Trouble> {
+    let (mut promised, mut sealed, mut open) = (false, false, false);
+    for Read { event, recorded } in &case.dealer {
+        let (at, name) = (event.position.0, recorded.name());
+        let comes = if let Recorded::SeedCommitted(_) = recorded {
+            !sealed && !open
+        } else if let Recorded::SeedSealed(_) = recorded {
+            promised && !sealed && !open
+        } else if let Recorded::OperationPerformed(_) = recorded {
+            sealed && !open
+        } else if let Recorded::CardsOpened(opened) = recorded {
+            let reason = opened.opening.as_ref().map(|opening| opening.reason());
+            sealed && (!open || reason == Some(OpeningReason::Recovery))
+        } else if let Recorded::SeedOpened(seed) = recorded {
+            (sealed || (promised && seed.discarded)) && !open
+        } else {
+            return Err(failed(format!(
+                "the dealer's stream of the hand, position {at}: {name} does not belong there"
+            )));
+        };
+        hold(comes, || {
+            format!(
+                "the dealer's stream of the hand, position {at}: {name} comes too early or too late"
+            )
+        })?;
+        promised |= matches!(recorded, Recorded::SeedCommitted(_));
+        sealed |= matches!(recorded, Recorded::SeedSealed(_));
+        open |= matches!(recorded, Recorded::SeedOpened(_));
     }
-    let stages: [Stage; 4] = [
-        (0, |it| matches!(it, Recorded::SeedCommitted(_))),
-        (1, |it| matches!(it, Recorded::SeedSealed(_))),
-        (2, |it| matches!(it, Recorded::OperationPerformed(_))),
-        (3, |it| matches!(it, Recorded::SeedOpened(_))),
-    ];
-    stages.into_iter().find(|(_, is)| is(recorded)).map(|(stage, _)| stage)
+    Ok(())
 }
 
-/// The events of the table's stream: of this hand, each once, around the hand's own.
+/// The events of the table's stream: of this hand, each once, around the hand's own. How often the
+/// dealer's promise was noted, and how often a seat committed, is not judged here.
 fn of_this_hand(case: &Case<'_>) -> Result<(), Trouble> {
     let (_, opened) = case.opened()?;
-    let mut names: Vec<&str> = Vec::new();
+    let (mut started, mut finished) = (0, 0);
     for Read { event, recorded } in &case.table {
         let (at, name) = (event.position.0, recorded.name());
         let id = &case.records.hand_id.0[..];
         let (this, placed) = if let Recorded::HandCommitted(noted) = recorded {
             (noted.hand_no == opened.hand_no, true)
-        } else if let Recorded::HandStarted(started) = recorded {
-            (started.hand_no == opened.hand_no && started.hand_id[..] == *id, true)
-        } else if let Recorded::HandFinished(finished) = recorded {
-            // Written together with the settlement, on either side of it.
-            let settled = case.settled().is_ok_and(|(at, _)| at.recorded_at <= event.recorded_at);
-            (finished.hand_no == opened.hand_no && finished.hand_id[..] == *id, settled)
+        } else if let Recorded::EntropyCommitted(given) = recorded {
+            (given.hand_no == opened.hand_no, true)
+        } else if let Recorded::HandStarted(it) = recorded {
+            started += 1;
+            (it.hand_no == opened.hand_no && it.hand_id[..] == *id, started == 1)
+        } else if let Recorded::HandFinished(it) = recorded {
+            finished += 1;
+            // Written together with the hand's end, on either side of it.
+            let aborted = case.aborted().map(|(at, _)| at);
+            let end = aborted.or_else(|_| case.settled().map(|(at, _)| at));
+            let over = end.is_ok_and(|end| end.recorded_at <= event.recorded_at);
+            (it.hand_no == opened.hand_no && it.hand_id[..] == *id, finished == 1 && over)
         } else {
             (false, true)
         };
-        hold(this && placed && !names.contains(&name), || {
+        hold(this && placed, || {
             format!("the table's log, position {at}: {name} is not this hand's, or out of order")
         })?;
-        names.push(name);
     }
-    if names.contains(&"HandStarted") {
+    if started == 1 {
         Ok(())
     } else {
         Err(missing("the start of the hand in the table's stream is not among the records"))

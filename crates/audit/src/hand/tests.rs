@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use proto::event::v1 as pb;
 
 use super::*;
-use crate::specimen::{Entry, LogName, Room};
+use crate::specimen::{Entry, LogName, Room, trusted};
 use wire::Recorded;
 
 /// The first table whose first hand has a decision of the clock, a bet, shown hands and a winner.
@@ -30,6 +30,11 @@ static HONEST: LazyLock<Room> = LazyLock::new(|| {
         .unwrap()
 });
 
+/// A hand's records as a bundle brings them to somebody who trusts the right keys.
+fn proved(room: &Room, hand_no: u64) -> HandRecords {
+    room.bundle(hand_no).records(&trusted())
+}
+
 fn room() -> Room {
     HONEST.clone()
 }
@@ -37,7 +42,7 @@ fn room() -> Room {
 fn after(edit: impl FnOnce(&mut Vec<Entry>)) -> Report {
     let mut room = room();
     edit(&mut room.script.entries);
-    audit(&room.records(1))
+    audit(&proved(&room, 1))
 }
 
 fn fails(report: &Report) -> Vec<Check> {
@@ -54,7 +59,7 @@ fn honest_hands_of_every_variant_pass() {
                 if !room.play() {
                     break;
                 }
-                let report = audit(&room.records(room.hand_no));
+                let report = audit(&proved(&room, room.hand_no));
                 assert!(report.passed(), "{} {number} {report:#?}", variant.id);
             }
             assert!(room.hand_no > 0, "{} plays", variant.id);
@@ -65,12 +70,13 @@ fn honest_hands_of_every_variant_pass() {
 #[test]
 fn what_is_not_there_is_no_pass() {
     let room = room();
-    let honest = room.records(1);
+    let honest = proved(&room, 1);
     let none = HandRecords {
         hand: Vec::new(),
         table: Vec::new(),
         dealer: Vec::new(),
         wallet: Vec::new(),
+        proofs: None,
         ..honest.clone()
     };
     let missing = |report: &Report| {
@@ -91,7 +97,7 @@ fn what_is_not_there_is_no_pass() {
 fn a_hand_in_play_is_neither_proved_nor_disproved() {
     let room = room();
     for length in 1..room.records(1).hand.len() {
-        let mut records = room.records(1);
+        let mut records = proved(&room, 1);
         let last = records.hand[length - 1].recorded_at;
         records.hand.truncate(length);
         records.dealer.retain(|event| event.recorded_at <= last);
@@ -106,7 +112,7 @@ fn a_hand_in_play_is_neither_proved_nor_disproved() {
 #[test]
 fn the_story_tells_everything_and_ends_with_the_verdicts() {
     let room = room();
-    let records = room.records(1);
+    let records = proved(&room, 1);
     let report = audit(&records);
     let told = story(&records, &report);
     let verdicts: Vec<&StoryLine> = told.iter().filter(|line| line.who == "audit").collect();
@@ -134,6 +140,6 @@ fn the_story_tells_everything_and_ends_with_the_verdicts() {
     let json = serde_json::to_value(&told).unwrap();
     assert_eq!(json[0]["who"], "the dealer");
     let json = serde_json::to_value(&report).unwrap();
-    assert_eq!(json["checks"][0]["check"], "streams");
+    assert_eq!(json["checks"][0]["check"], "keys");
     assert_eq!(json["checks"][0]["verdict"], "passed");
 }

@@ -4,13 +4,14 @@
 //! table must keep them, and collects what the checks and the story need. Faces and results come
 //! from the seed alone; what is on record of them is only compared.
 
+mod ahead;
 mod cards;
 mod clock;
 
 use std::collections::BTreeMap;
 
 use eventlog::Event;
-use fairness::{Handle, Shoe};
+use fairness::{Handle, Keys, Shoe};
 use primitives::{SeatNo, UnixMicros};
 use proto::common::v1::CardRef;
 use proto::dealer::v1 as dealer;
@@ -34,6 +35,8 @@ pub(super) struct Walk {
     /// What each record of the hand's stream was to the rules, by position.
     pub(super) steps: BTreeMap<u64, Step>,
     pub(super) deals: Vec<Dealt>,
+    /// What was due of chance, with its results, when the hand came to nothing.
+    pub(super) ahead: Vec<(dealer::Operation, dealer::OperationResult)>,
     pub(super) end: Option<End>,
     pub(super) deck: Option<&'static Deck>,
     pub(super) seats: Vec<SeatNo>,
@@ -53,6 +56,8 @@ pub(super) struct Dealt {
     pub(super) audience: u32,
     /// When the hand came to need these cards: its sealing, or the last decision before them.
     pub(super) since: UnixMicros,
+    /// It is on the table's record; else it was due when the hand came to nothing.
+    pub(super) certain: bool,
 }
 
 /// The rules' end of the hand.
@@ -80,7 +85,12 @@ fn stop(check: Check, why: impl std::fmt::Display) -> Stop {
 /// The walk under way.
 struct Walker {
     replay: HandReplay,
+    /// The replay before the restocks of a deal whose cards have not come yet.
+    before_restock: Option<HandReplay>,
     shoe: Shoe,
+    keys: Keys,
+    /// Shuffles have roots on record, and cards salts.
+    proved_cards: bool,
     clock: Clock,
     since: UnixMicros,
     ante: u64,
@@ -90,13 +100,17 @@ struct Walker {
 
 impl Walk {
     pub(super) fn of(case: &Case<'_>) -> Walk {
+        if case.came_to_nothing() && case.sealed().is_err() {
+            // No chance was used, and nothing dealt or decided: the streams' order says so.
+            return Walk::empty();
+        }
         let walker = match Walker::try_new(case) {
             Ok(walker) => walker,
             Err(Stop { check, why }) => {
                 return Walk { stop: Some((check, why)), ..Walk::empty() };
             }
         };
-        walker.run(&case.hand, case.finished().ok().map(|(_, finished)| finished))
+        walker.run(case)
     }
 
     fn empty() -> Walk {
@@ -105,6 +119,7 @@ impl Walk {
             stop: None,
             steps: BTreeMap::new(),
             deals: Vec::new(),
+            ahead: Vec::new(),
             end: None,
             deck: None,
             seats: Vec::new(),
@@ -159,25 +174,34 @@ impl Walker {
             },
             clock: Clock::new(opened, at.recorded_at),
             since: at.recorded_at,
-            shoe: Shoe::new(keys),
+            shoe: Shoe::new(keys.clone()),
+            keys,
+            proved_cards: case.has_entropy(),
+            before_restock: None,
             shown: BTreeMap::new(),
             replay,
             out,
         })
     }
 
-    fn run(mut self, stream: &[Read<'_>], finished: Option<&pb::HandFinished>) -> Walk {
-        for read in stream {
+    fn run(mut self, case: &Case<'_>) -> Walk {
+        for read in &case.hand {
             if let Err(Stop { check, why }) = self.step(read) {
                 let at = read.event.position.0;
                 self.out.stop = Some((check, format!("position {at} of the table's log: {why}")));
                 return self.out;
             }
         }
+        if case.came_to_nothing() {
+            self.look_ahead();
+            self.out.notes = std::mem::take(&mut self.clock.notes);
+            return self.out;
+        }
         if self.out.end.is_none() {
             self.out.stop = Some((None, "the hand is not over".to_owned()));
         }
         self.shows();
+        let finished = case.finished().ok().map(|(_, finished)| finished);
         if finished.is_some_and(|finished| !self.clock.missed(&finished.misses)) {
             let why = "the table counts other clocks missed in a row than the hand has".to_owned();
             self.out.trouble(Check::Clocks, || why);
@@ -207,6 +231,7 @@ impl Walker {
             if self.out.end.is_none() {
                 self.out.trouble(Check::Cards, || format!("seat {seat} shows before the end"));
             }
+            shown.cards.iter().for_each(|card| self.salted(card));
             let cards =
                 shown.cards.iter().filter_map(|card| Some((place(card)?, card.card.clone())));
             if self.shown.insert(seat, cards.collect()).is_some() {
@@ -222,6 +247,9 @@ impl Walker {
 
     fn chance(&mut self, event: &Event, used: &pb::ChanceUsed) -> Result<(), Stop> {
         let due = self.replay.hand.due().cloned();
+        if used.restock && self.before_restock.is_none() {
+            self.before_restock = Some(self.replay.clone());
+        }
         let input = self
             .replay
             .read(&Recorded::ChanceUsed(used.clone()), &|_| None)
@@ -235,12 +263,19 @@ impl Walker {
         let ask = chance::ask(operation)
             .ok_or_else(|| stop(Check::Operations, format!("operation {index} cannot be one")))?;
         let answer = self.shoe.perform(index, &ask);
-        let given = chance::values(&answer.map_err(|error| stop(Check::Operations, error))?);
-        if result.index != index || result.values != given {
-            let recorded = &result.values;
+        let answer = answer.map_err(|error| stop(Check::Operations, error))?;
+        let given = chance::result(index, &answer, true);
+        if result.index != index || result.values != given.values {
+            let (recorded, given) = (&result.values, given.values);
             let why =
                 format!("operation {index} gave {recorded:?} on record, the seed gives {given:?}");
             return Err(stop(Check::Operations, why));
+        }
+        let unproved = result.root.is_empty() && !self.proved_cards;
+        if result.root != given.root && !unproved {
+            self.out.trouble(Check::Operations, || {
+                format!("the root of operation {index}'s cards is not the one the seed gives")
+            });
         }
         if let (Some(due), Some(rules::Event::Chance(outcome))) = (due, &input) {
             self.out.steps.insert(event.position.0, Step::Chance(due, outcome.clone()));
@@ -251,10 +286,10 @@ impl Walker {
 
     fn cards(&mut self, event: &Event, moved: &pb::CardsMoved) -> Result<(), Stop> {
         let due = self.replay.hand.due().cloned();
-        let blank = pb::CardsMoved {
-            seat: moved.seat,
-            cards: moved.cards.iter().map(without_face).collect(),
-        };
+        self.before_restock = None;
+        let blank = |card: &CardRef| without_face(card.op, card.position);
+        let blank =
+            pb::CardsMoved { seat: moved.seat, cards: moved.cards.iter().map(blank).collect() };
         let (shoe, deck) = (&self.shoe, self.out.deck);
         let face = |place| deck.and_then(|deck| deck.card(shoe.reopen(place).ok()?));
         let input = self.replay.read(&Recorded::CardsMoved(blank), &face);
@@ -263,11 +298,13 @@ impl Walker {
         let open = deal.shown || deal.to == To::Table;
         for card in &moved.cards {
             self.compare(card, open);
+            self.salted(card);
         }
         self.out.deals.push(Dealt {
             places: moved.cards.iter().filter_map(place).collect(),
             audience: if open { 0 } else { moved.seat },
             since: self.since,
+            certain: true,
         });
         if let (Some(due), Some(rules::Event::Chance(outcome))) = (&due, &input) {
             self.out.steps.insert(event.position.0, Step::Chance(due.clone(), outcome.clone()));
@@ -350,6 +387,6 @@ fn place(card: &CardRef) -> Option<Handle> {
     handle_from_pb(&dealer::Handle { op: card.op, position: card.position }).ok()
 }
 
-fn without_face(card: &CardRef) -> CardRef {
-    CardRef { op: card.op, position: card.position, card: String::new(), salt: Vec::new() }
+fn without_face(op: u32, position: u32) -> CardRef {
+    CardRef { op, position, card: String::new(), salt: Vec::new() }
 }

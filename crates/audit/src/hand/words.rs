@@ -1,6 +1,21 @@
 //! What the rules' inputs are called, in sentences without their subject.
 
+use proto::event::v1::{self as pb, AtFault};
 use rules::{By, Card, Chance, Deck, Move, Outcome, Player, To};
+
+/// Why a hand came to nothing.
+pub(super) fn abort(aborted: &pb::HandAborted) -> String {
+    let pb::HandAborted { at_fault: _, seats, evidence } = aborted;
+    let seats: Vec<String> = seats.iter().map(u32::to_string).collect();
+    let fault = match aborted.at_fault() {
+        AtFault::Unspecified => "nobody's fault".to_owned(),
+        AtFault::Seat => format!("seat {}, who withheld entropy", seats.join(" and seat ")),
+        AtFault::Dealer => "the dealer".to_owned(),
+        AtFault::Operator => "the operator".to_owned(),
+    };
+    let evidence = if evidence.is_empty() { "nothing is said of it" } else { evidence };
+    format!("The hand came to nothing; at fault: {fault} ({evidence}).")
+}
 
 /// The words' surroundings: the deck, and what players are called.
 pub(super) struct Words<'a> {

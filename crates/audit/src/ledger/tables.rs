@@ -49,6 +49,8 @@ struct Playing {
     opened: pb::HandOpened,
     settled: Option<pb::HandSettled>,
     finished: Option<pb::HandFinished>,
+    /// It came to nothing.
+    aborted: bool,
 }
 
 /// A record that cannot follow those before it.
@@ -122,6 +124,7 @@ impl Tables {
                 self.playing(hand)?.finished = Some(finished.clone());
                 self.gone_on(hand)
             }
+            Recorded::HandAborted(_) => self.hand_aborted(hand, books),
             Recorded::SettlementPosted(posted) => {
                 let answer = Answer { position: Some(posted.position), ..answer };
                 books.effects.answered(hand.into(), answer, books.troubles);
@@ -160,13 +163,12 @@ impl Tables {
             | Recorded::CardsShown(_)
             | Recorded::HandRevealed(_)
             | Recorded::ClockResumed(_)
-            | Recorded::CloseAsked(_)
             | Recorded::EntropyCommitted(_)
             | Recorded::EntropyClosed(_)
             | Recorded::EntropyRevealed(_)
-            | Recorded::HandAborted(_)
             | Recorded::TablePaused(_)
-            | Recorded::SeedRefused(_) => Ok(()),
+            | Recorded::SeedRefused(_)
+            | Recorded::CloseAsked(_) => Ok(()),
             Recorded::SeedCommitted(_)
             | Recorded::SeedSealed(_)
             | Recorded::OperationPerformed(_)
@@ -276,7 +278,13 @@ impl Tables {
         books.figures.hands_opened = books.figures.hands_opened.saturating_add(1);
         let unsettled = self.hands.values().find(|playing| playing.table == table);
         let unsettled = unsettled.map(|playing| playing.opened.hand_no);
-        let playing = Playing { table, opened: opened.clone(), settled: None, finished: None };
+        let playing = Playing {
+            table,
+            opened: opened.clone(),
+            settled: None,
+            finished: None,
+            aborted: false,
+        };
         self.hands.insert(hand, playing);
         if let Some(hand_no) = unsettled {
             return Err(broken(format!("hand {hand_no} of this table was never settled")));
@@ -342,20 +350,7 @@ impl Tables {
         if opened.roster.len() != settled.finishing_stacks.len() {
             return Err(broken("not one finishing stack a player"));
         }
-        let mut legs = Legs::new();
-        let mut leg = |account, before: u64, after: u64| {
-            let moved = i128::from(after) - i128::from(before);
-            if moved != 0 {
-                legs.insert(account, moved);
-            }
-        };
-        for (seat, stack) in opened.roster.iter().zip(&settled.finishing_stacks) {
-            let player = field::player_id(&seat.player_id)?;
-            leg(Account::Seat(table, player), seat.stack, *stack);
-        }
-        leg(Account::SabaccPot(table), opened.sabacc_pot, settled.finishing_sabacc_pot);
-        leg(Account::CarriedPot(table), opened.carried_pot, settled.finishing_carried_pot);
-        leg(Account::Rake, 0, settled.rake);
+        let legs = settlement_legs(table, &opened, settled)?;
         for (account, moved) in &legs {
             self.state(*account, *moved);
         }
@@ -368,14 +363,35 @@ impl Tables {
         if sum == 0 { Ok(()) } else { Err(broken(format!("the hand made {sum} credits"))) }
     }
 
+    /// Nothing was played for. A settlement that stands on record before it is taken back, and was not
+    /// posted.
+    fn hand_aborted(&mut self, hand: HandId, books: &mut Books<'_>) -> Result<(), Broken> {
+        let playing = self.playing(hand)?;
+        playing.aborted = true;
+        let (table, opened) = (playing.table, playing.opened.clone());
+        if let Some(settled) = playing.settled.take() {
+            for (account, moved) in settlement_legs(table, &opened, &settled)? {
+                self.state(account, -moved);
+            }
+            let figures = &mut books.figures;
+            figures.hands_settled = figures.hands_settled.saturating_sub(1);
+            figures.rake = figures.rake.saturating_sub(settled.rake);
+            books.effects.refused(hand.into(), books.troubles);
+        }
+        self.gone_on(hand)
+    }
+
     /// Once a hand is settled and its table has gone on, both must say the same.
     fn gone_on(&mut self, hand: HandId) -> Result<(), Broken> {
         let playing = self.playing(hand)?;
         let table = playing.table;
-        let (Some(_), Some(finished)) = (&playing.settled, playing.finished.take()) else {
-            return Ok(());
-        };
+        let over = playing.settled.is_some() || playing.aborted;
+        let Some(finished) = playing.finished.clone().filter(|_| over) else { return Ok(()) };
+        let aborted = playing.aborted;
         self.hands.remove(&hand);
+        if finished.aborted != aborted {
+            return Err(broken("its records disagree whether the hand came to nothing"));
+        }
         self.same(table, &finished.seats, (finished.sabacc_pot, finished.carried_pot))
     }
 
@@ -441,4 +457,27 @@ impl Tables {
             }
         }
     }
+}
+
+/// What a settlement moves.
+fn settlement_legs(
+    table: TableId,
+    opened: &pb::HandOpened,
+    settled: &pb::HandSettled,
+) -> Result<Legs, Broken> {
+    let mut legs = Legs::new();
+    let mut leg = |account, before: u64, after: u64| {
+        let moved = i128::from(after) - i128::from(before);
+        if moved != 0 {
+            legs.insert(account, moved);
+        }
+    };
+    for (seat, stack) in opened.roster.iter().zip(&settled.finishing_stacks) {
+        let player = field::player_id(&seat.player_id)?;
+        leg(Account::Seat(table, player), seat.stack, *stack);
+    }
+    leg(Account::SabaccPot(table), opened.sabacc_pot, settled.finishing_sabacc_pot);
+    leg(Account::CarriedPot(table), opened.carried_pot, settled.finishing_carried_pot);
+    leg(Account::Rake, 0, settled.rake);
+    Ok(legs)
 }

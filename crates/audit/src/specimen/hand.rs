@@ -1,20 +1,20 @@
 //! One hand, from the dealer's promise to the opened seed, written down as it happens.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use ::ledger::{Account, Kind};
-use fairness::{Handle, Shoe};
+use fairness::{Handle, Keys, Shoe, deck};
 use primitives::{Credits, HandId, PlayerId, UnixMicros};
 use proto::common::v1::{CardRef, SettlementLine};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
-use rules::{By, Chance, Count, Deal, Line, Move, Next, Player, Pot, Settlement, To};
+use rules::{By, Chance, Deal, Line, Move, Next, Player, Pot, Settlement, To};
 use wire::places::handle_to_pb;
-use wire::replay::Layout;
 use wire::{HandReplay, Recorded};
 
-use super::{ACTION_SECONDS, BANK_SECONDS, Room, Seat, signed, transfer_of};
+use super::promise::Secret;
+use super::{ACTION_SECONDS, BANK_SECONDS, Part, Room, Seat, as_signed, transfer_of};
+use crate::dealing;
 use crate::hand::chance;
 
 /// Who asks the dealer.
@@ -27,6 +27,9 @@ struct Maker<'a> {
     opened: pb::HandOpened,
     replay: HandReplay,
     shoe: Shoe,
+    keys: Keys,
+    /// Inputs of the rules so far.
+    inputs: u32,
     turn: u32,
     due_at: UnixMicros,
     banks: Vec<Duration>,
@@ -55,21 +58,22 @@ impl Room {
             player_id: it.player.0.to_vec().into(),
             stack: it.stack,
         });
-        let opened = pb::HandOpened {
-            table_id: self.table.0.to_vec().into(),
-            hand_no: self.hand_no,
-            commitment: Some(secret.commitment.clone()),
-            rule_set: self.rule_set.clone(),
-            roster: roster.collect(),
-            sabacc_pot: self.sabacc_pot,
-            carried_pot: self.carried_pot,
-            action_seconds: ACTION_SECONDS,
-            bank_seconds: BANK_SECONDS,
-        };
-        let started = pb::HandStarted { hand_no: self.hand_no, hand_id: hand.0.to_vec().into() };
-        self.table_says(started);
-        self.hand_says(hand, opened.clone());
-        let shoe = self.seal(hand, &secret, &opened.roster);
+        let roster: Vec<pb::RosterSeat> = roster.collect();
+        self.commit_entropy(&secret, &roster, &[Part::Reveals, Part::Withholds, Part::Dropped]);
+        let opened = self.open_hand((hand, &secret), roster);
+        self.commit_entropy(&secret, &opened.roster, &[Part::Late]);
+        self.reveal_entropy(hand, &secret, &opened);
+        let misses = vec![0; opened.roster.len()];
+        if !self.silent(&opened.roster).is_empty() {
+            self.abort((hand, &secret), &opened, (pb::AtFault::Seat, misses));
+            return true;
+        }
+        if let Some((fault, None)) = self.ways.abort {
+            self.wait_ms(60_000);
+            self.abort((hand, &secret), &opened, (fault, misses));
+            return true;
+        }
+        let keys = self.seal(hand, &secret, &opened.roster);
         let due_at = self.now();
         let count = opened.roster.len();
         let maker = Maker {
@@ -77,20 +81,53 @@ impl Room {
             room: self,
             hand,
             opened,
-            shoe,
+            shoe: Shoe::new(keys.clone()),
+            keys,
+            inputs: 0,
             turn: 0,
             due_at,
             banks: vec![Duration::from_secs(u64::from(BANK_SECONDS)); count],
-            misses: vec![0; count],
+            misses,
         };
-        maker.play_out(&secret.seed);
+        maker.play_out(&secret);
         true
+    }
+
+    fn open_hand(
+        &mut self,
+        (hand, secret): (HandId, &Secret),
+        roster: Vec<pb::RosterSeat>,
+    ) -> pb::HandOpened {
+        let opened = pb::HandOpened {
+            table_id: self.table.0.to_vec().into(),
+            hand_no: self.hand_no,
+            commitment: Some(secret.commitment.clone()),
+            rule_set: self.rule_set.clone(),
+            entropy_deadline_micros: self.entropy_deadline(&roster),
+            roster,
+            sabacc_pot: self.sabacc_pot,
+            carried_pot: self.carried_pot,
+            action_seconds: ACTION_SECONDS,
+            bank_seconds: BANK_SECONDS,
+            reveal_delay_seconds: self.ways.reveal_delay_seconds,
+        };
+        let started = pb::HandStarted { hand_no: self.hand_no, hand_id: hand.0.to_vec().into() };
+        self.table_says(started);
+        self.hand_says(hand, opened.clone());
+        opened
     }
 }
 
 impl Maker<'_> {
-    fn play_out(mut self, seed: &[u8; 64]) {
+    fn play_out(mut self, secret: &Secret) {
         loop {
+            if let Some((fault, Some(inputs))) = self.room.ways.abort
+                && self.inputs >= inputs
+            {
+                let Maker { room, hand, opened, misses, .. } = self;
+                room.wait_ms(60_000);
+                return room.abort((hand, secret), &opened, (fault, misses));
+            }
             match rules::next(&self.replay.hand) {
                 Next::Chance([due, ..]) => {
                     let due = due.clone();
@@ -104,7 +141,7 @@ impl Maker<'_> {
                 }
                 Next::Done(settlement) => {
                     let settlement = settlement.clone();
-                    return self.settle(&settlement, seed);
+                    return self.settle(&settlement, &secret.seed);
                 }
             }
         }
@@ -117,6 +154,7 @@ impl Maker<'_> {
         let input = self.replay.apply(&recorded, &face).expect("an honest record");
         self.room.hand_says(self.hand, recorded);
         if input.is_some() {
+            self.inputs += 1;
             self.due_at = self.room.now();
             self.turn += u32::from(self.replay.hand.to_act().is_some());
         }
@@ -126,7 +164,8 @@ impl Maker<'_> {
         let ask = chance::ask(&operation).expect("an operation of ours");
         let index = operation.index;
         let answer = self.shoe.perform(index, &ask).expect("the next operation");
-        let result = Some(dealer::OperationResult { index, values: chance::values(&answer), root: Vec::new() });
+        let roots = !self.room.ways.without_entropy;
+        let result = Some(chance::result(index, &answer, roots));
         let operation = Some(operation);
         let done = pb::OperationPerformed { operation: operation.clone(), result: result.clone() };
         self.room.dealer_says(self.hand, done);
@@ -134,32 +173,16 @@ impl Maker<'_> {
     }
 
     fn chance(&mut self, due: &Chance) {
-        let mut places = self.replay.places.clone();
         let Chance::Deal(deal) = due else {
-            return self.perform(places.ask(due).expect("places of this hand"), false);
+            let operation = self.replay.places.clone().ask(due).expect("places of this hand");
+            return self.perform(operation, false);
         };
-        let Layout { restocks, places } = match deal.parts[..] {
-            [ref part] if matches!(part.count, Count::UntilOneOf(_)) => Layout {
-                restocks: VecDeque::new(),
-                places: self.until(&part.count, places.rest(part.pile)),
-            },
-            _ => places.lay_out(deal).expect("the piles hold what is dealt"),
-        };
-        for restock in restocks {
+        let layout = dealing::lay_out(&self.replay, &self.shoe, deal);
+        let layout = layout.expect("the piles hold what is dealt");
+        for restock in layout.restocks {
             self.perform(restock, true);
         }
-        self.deal(deal, &places);
-    }
-
-    fn until(&self, count: &Count, pile: Vec<Handle>) -> Vec<Handle> {
-        let deck = self.replay.hand.rules().variant().deck;
-        let mut cards = Vec::new();
-        let more = |place: &Handle| {
-            let wanted = count.more(&cards);
-            cards.extend(self.shoe.open(*place).ok().and_then(|id| deck.card(id)));
-            wanted
-        };
-        pile.into_iter().take_while(more).collect()
+        self.deal(deal, &layout.places);
     }
 
     fn deal(&mut self, deal: &Deal, places: &[Handle]) {
@@ -180,8 +203,18 @@ impl Maker<'_> {
     fn card(&self, place: Handle, open: bool) -> CardRef {
         let deck = self.replay.hand.rules().variant().deck;
         let card = deck.card(self.shoe.reopen(place).expect("a card of this hand"));
-        let card = card.filter(|_| open).map_or("", |card| deck.code(card));
-        CardRef { op: place.op, position: u32::from(place.position), card: card.to_owned(), salt: Vec::new() }
+        let card = card.filter(|_| open).map_or("", |card| deck.code(card)).to_owned();
+        let position = u32::from(place.position);
+        self.salted(CardRef { op: place.op, position, card, salt: Vec::new() })
+    }
+
+    /// A card whose face is written, with its salt.
+    fn salted(&self, card: CardRef) -> CardRef {
+        if card.card.is_empty() || self.room.ways.without_entropy {
+            return card;
+        }
+        let position = u16::try_from(card.position).expect("a place in a pile");
+        CardRef { salt: deck::salt(&self.keys, card.op, position).to_vec(), ..card }
     }
 
     /// Somebody leaves, in turn or not, where anybody still may.
@@ -220,6 +253,7 @@ impl Maker<'_> {
         let used = thinks.saturating_sub(action).min(bank_ms);
         recorded.bank_used_ms = u32::try_from(used).expect("a short time");
         recorded.turn = self.turn;
+        recorded.cards = recorded.cards.into_iter().map(|card| self.salted(card)).collect();
         self.banks[player.index()] = bank.saturating_sub(Duration::from_millis(used));
         self.misses[player.index()] = if late { self.misses[player.index()] + 1 } else { 0 };
         self.play(recorded.into());
@@ -233,12 +267,25 @@ impl Maker<'_> {
         let settled = self.settled(settlement);
         let hand = self.hand;
         self.room.hand_says(hand, settled.clone());
+        let ways = self.room.ways.clone();
+        if ways.reveal_delay_seconds == 0 && !ways.without_entropy {
+            self.reveal(seed);
+            self.finish(&settled);
+            let position = self.post(&settled);
+            self.room.hand_says(hand, pb::SettlementPosted { position });
+            return;
+        }
         self.finish(&settled);
         let position = self.post(&settled);
-        let seed = bytes::Bytes::copy_from_slice(seed);
         self.room.hand_says(hand, pb::SettlementPosted { position });
-        self.room.dealer_says(hand, pb::SeedOpened { seed: seed.clone(), discarded: false });
-        self.room.hand_says(hand, pb::HandRevealed { seed });
+        self.room.wait_ms(u64::from(ways.reveal_delay_seconds) * 1000);
+        self.reveal(seed);
+    }
+
+    fn reveal(&mut self, seed: &[u8; 64]) {
+        let seed = bytes::Bytes::copy_from_slice(seed);
+        self.room.dealer_says(self.hand, pb::SeedOpened { seed: seed.clone(), discarded: false });
+        self.room.hand_says(self.hand, pb::HandRevealed { seed });
     }
 
     fn show(&mut self, player: Player) {
@@ -307,6 +354,7 @@ impl Maker<'_> {
             sabacc_paid: settled.sabacc_paid.clone(),
             sabacc_won: settled.sabacc_won,
             misses: self.misses.clone(),
+            aborted: false,
         };
         self.room.table_says(finished);
     }
@@ -316,14 +364,14 @@ impl Maker<'_> {
         let mut legs = Vec::new();
         for (seat, stack) in self.opened.roster.iter().zip(&settled.finishing_stacks) {
             let player = PlayerId::try_from(&seat.player_id[..]).expect("an id");
-            legs.push((Account::Seat(table, player), signed(*stack) - signed(seat.stack)));
+            legs.push((Account::Seat(table, player), as_signed(*stack) - as_signed(seat.stack)));
         }
         let pots = [
             (Account::SabaccPot(table), self.opened.sabacc_pot, settled.finishing_sabacc_pot),
             (Account::CarriedPot(table), self.opened.carried_pot, settled.finishing_carried_pot),
             (Account::Rake, 0, settled.rake),
         ];
-        let moved = |(account, before, after)| (account, signed(after) - signed(before));
+        let moved = |(account, before, after)| (account, as_signed(after) - as_signed(before));
         legs.extend(pots.into_iter().map(moved));
         self.room.post(transfer_of(self.hand.into(), Kind::Settlement { table }, &legs))
     }

@@ -84,6 +84,6 @@ impl Script {
         let wallet = hand::of_wallet(hand_id, of(LogName::Wallet, table.into()));
         let (hand, dealer) =
             (of(LogName::Table, hand_id.into()), of(LogName::Dealer, hand_id.into()));
-        HandRecords { hand_id, hand, table: at_table, dealer, wallet, dealer_keys }
+        HandRecords { hand_id, hand, table: at_table, dealer, wallet, dealer_keys, proofs: None }
     }
 }

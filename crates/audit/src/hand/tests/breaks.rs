@@ -57,14 +57,14 @@ fn at_hand(entries: &[Entry]) -> eventlog::StreamId {
 #[test]
 fn streams() {
     let broken = |edit: fn(&mut HandRecords)| {
-        let mut records = room().records(1);
+        let mut records = proved(&room(), 1);
         edit(&mut records);
         assert_eq!(fails(&audit(&records)), [Check::Streams]);
     };
     broken(|it| it.hand.last_mut().unwrap().previous[0] ^= 1);
     broken(|it| it.dealer.last_mut().unwrap().previous[0] ^= 1);
     broken(|it| it.hand.last_mut().unwrap().version.0 += 1);
-    broken(|it| it.hand.last_mut().unwrap().recorded_at = UnixMicros(1));
+    broken(|it| it.table.last_mut().unwrap().recorded_at = UnixMicros(1));
     broken(|it| it.table[0].stream = eventlog::StreamId([3; 16]));
     broken(|it| it.wallet[0].stream = eventlog::StreamId([3; 16]));
     check(&[Check::Streams], |entries| {
@@ -105,7 +105,7 @@ fn commitment() {
         let sealed = at(entries, |it| matches!(it, Recorded::SeedSealed(_)));
         entries[sealed..].iter_mut().for_each(|entry| later(entry, 10));
     });
-    let mut records = room().records(1);
+    let mut records = proved(&room(), 1);
     records.dealer_keys = vec![[1; 32]];
     assert_eq!(fails(&audit(&records)), [Check::Commitment]);
 }

@@ -14,8 +14,12 @@ impl Walker {
     /// The cards a decision names are written down as the rules let everybody see them.
     pub(super) fn named_cards(&mut self, input: Option<&rules::Event>, decided: &pb::MoveDecided) {
         let expected = input.and_then(|event| self.replay.record_move(event).ok().flatten());
-        let same =
-            expected.is_some_and(|it| it.cards == decided.cards && it.r#move == decided.r#move);
+        let seen = |card: &CardRef| (card.op, card.position, card.card.clone());
+        let same = expected.is_some_and(|it| {
+            it.cards.iter().map(seen).eq(decided.cards.iter().map(seen))
+                && it.r#move == decided.r#move
+        });
+        decided.cards.iter().for_each(|card| self.salted(card));
         if !same {
             let turn = decided.turn;
             self.out.trouble(Check::Cards, || {
@@ -66,6 +70,23 @@ impl Walker {
                     "is hidden, and written"
                 };
                 format!("the card at position {position} of shuffle {op} {problem}")
+            });
+        }
+    }
+
+    /// The salt of a card whose face is on record is the seed's, and no other card's is there.
+    pub(super) fn salted(&mut self, card: &CardRef) {
+        let salt = place(card)
+            .filter(|_| !card.card.is_empty())
+            .map(|place| fairness::deck::salt(&self.keys, place.op, place.position));
+        let expected: &[u8] = salt.as_ref().map_or(&[], |salt| &salt[..]);
+        let unproved = card.salt.is_empty() && !self.proved_cards;
+        if card.salt != expected && !unproved {
+            let CardRef { op, position, .. } = *card;
+            self.out.trouble(Check::Cards, || {
+                format!(
+                    "the salt of position {position} of shuffle {op} is not what the seed gives"
+                )
             });
         }
     }

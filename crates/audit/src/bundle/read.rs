@@ -1,0 +1,127 @@
+//! Bytes to a bundle.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use eventlog::{Event, Position, Version};
+use primitives::{HandId, StreamId, UnixMicros};
+use prost::Message as _;
+use proto::audit::v1 as pb;
+use sha2::{Digest, Sha256};
+use wire::Recorded;
+
+use super::{Bundle, FORMAT, LOGS, ProvedLog};
+
+/// Why bytes are no bundle.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotABundle {
+    #[error("these bytes are not a HandBundle in its only spelling")]
+    Outer,
+    #[error("the contents are not what their SHA-256 says: the file is damaged")]
+    Damaged,
+    #[error("the contents are not BundleContents in their only spelling")]
+    Inner,
+    #[error("this is a bundle of format {0}, this program reads format {FORMAT}")]
+    Format(u32),
+    #[error("a bundle has three logs: table, dealer, wallet, in this order")]
+    Logs,
+    #[error("{what} has {got} bytes, not {want}")]
+    Length { what: &'static str, got: usize, want: usize },
+    #[error("record {at} of the {log}'s log does not stand after the one before it")]
+    Order { log: &'static str, at: usize },
+    #[error("record {at} of the {log}'s log: {why}")]
+    Payload { log: &'static str, at: usize, why: String },
+}
+
+fn array<const N: usize>(what: &'static str, bytes: &[u8]) -> Result<[u8; N], NotABundle> {
+    let got = bytes.len();
+    bytes.try_into().map_err(|_| NotABundle::Length { what, got, want: N })
+}
+
+pub(super) fn bundle(bytes: &[u8]) -> Result<Bundle, NotABundle> {
+    let outer = pb::HandBundle::decode(bytes).map_err(|_| NotABundle::Outer)?;
+    if outer.encode_to_vec() != bytes {
+        return Err(NotABundle::Outer);
+    }
+    let pb::HandBundle { contents, sha256 } = outer;
+    if Sha256::digest(&contents)[..] != array::<32>("the bundle's SHA-256", &sha256)? {
+        return Err(NotABundle::Damaged);
+    }
+    let inner = pb::BundleContents::decode(&contents[..]).map_err(|_| NotABundle::Inner)?;
+    if inner.encode_to_vec() != contents {
+        return Err(NotABundle::Inner);
+    }
+    let pb::BundleContents { format, hand_id, logs } = inner;
+    if format != FORMAT {
+        return Err(NotABundle::Format(format));
+    }
+    let hand_id = HandId(array("the hand's id", &hand_id)?);
+    let Ok([table, dealer, wallet]) = <[pb::BundleLog; 3]>::try_from(logs) else {
+        return Err(NotABundle::Logs);
+    };
+    let [name_1, name_2, name_3] = LOGS;
+    Ok(Bundle {
+        hand_id,
+        table: log(name_1, table)?,
+        dealer: log(name_2, dealer)?,
+        wallet: log(name_3, wallet)?,
+    })
+}
+
+fn log(log: &'static str, read: pb::BundleLog) -> Result<ProvedLog, NotABundle> {
+    let pb::BundleLog { name, key, checkpoint, records, proof } = read;
+    if name != log {
+        return Err(NotABundle::Logs);
+    }
+    let mut events: Vec<Event> = Vec::with_capacity(records.len());
+    for (at, record) in records.into_iter().enumerate() {
+        let event = event((log, at), record)?;
+        if events.last().is_some_and(|before| before.position >= event.position) {
+            return Err(NotABundle::Order { log, at });
+        }
+        events.push(event);
+    }
+    let proof = proof.iter().map(|hash| array("a hash of a proof", hash));
+    Ok(ProvedLog { key, checkpoint, records: events, proof: proof.collect::<Result<_, _>>()? })
+}
+
+fn event((log, at): (&'static str, usize), record: pb::LogRecord) -> Result<Event, NotABundle> {
+    let pb::LogRecord {
+        position,
+        recorded_at_micros,
+        stream,
+        version,
+        r#type,
+        schema,
+        sealed,
+        payload,
+        previous,
+    } = record;
+    let refused = |why: String| NotABundle::Payload { log, at, why };
+    let small = |number: u32| {
+        u16::try_from(number).map_err(|_| refused(format!("{number} is no type or schema")))
+    };
+    let event = Event {
+        position: Position(position),
+        recorded_at: UnixMicros(recorded_at_micros),
+        stream: StreamId(array("a record's stream", &stream)?),
+        version: Version(version),
+        kind: small(r#type)?,
+        schema: small(schema)?,
+        sealed,
+        payload: Bytes::from(payload),
+        request_id: None,
+        actor: Arc::from(""),
+        trace: [0; 16],
+        previous: array("a record's previous", &previous)?,
+    };
+    if sealed {
+        return Err(refused("the payload is encrypted".to_owned()));
+    }
+    let recorded = Recorded::try_from(&event).map_err(|error| refused(error.to_string()))?;
+    if recorded.on(event.stream).payload == event.payload {
+        Ok(event)
+    } else {
+        Err(refused(format!("the payload is not a {} in its only spelling", recorded.name())))
+    }
+}

@@ -1,0 +1,172 @@
+//! What the seats brought to chance, and who withheld what he had committed to.
+//!
+//! A seat commits in the table's stream, once for a hand; the hand's stream closes the commitments
+//! and names who has made one; those reveal. All of it stands in one log, so that order is order of
+//! positions and a deadline is compared with the times of that log's own clock.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use eventlog::Event;
+use fairness::{ClientCommitment, Commitment, Context, Entropy};
+use primitives::{PlayerId, UnixMicros};
+use proto::dealer::v1::{EntropyRow, EntropyStatus};
+use proto::event::v1::{self as pb, AtFault};
+use wire::Recorded;
+
+use crate::hand::case::Case;
+use crate::hand::promises::array;
+use crate::report::{Trouble, failed, hold};
+
+/// What is on record of the seats' part, before it is bound.
+pub(super) struct Brought<'a> {
+    /// By seat, of the roster: what it committed to in time.
+    committed: BTreeMap<u32, &'a pb::EntropyCommitted>,
+    /// By seat: what it revealed.
+    revealed: BTreeMap<u32, &'a pb::EntropyRevealed>,
+    closed: Option<(&'a Event, &'a pb::EntropyClosed)>,
+}
+
+/// The seats' part as the table's log has it, each step in its order and time.
+pub(super) fn brought<'a>(
+    case: &'a Case<'_>,
+    (context, promised): (&Context, &Commitment),
+) -> Result<Brought<'a>, Trouble> {
+    let (_, opened) = case.opened()?;
+    let mut brought =
+        Brought { committed: BTreeMap::new(), revealed: BTreeMap::new(), closed: None };
+    let all = commitments(case)?;
+    if !case.has_entropy() {
+        return hold(all.is_empty() && case.closed().is_err(), || {
+            "seats committed to entropy in a hand that gave them no time to".to_owned()
+        })
+        .map(|()| brought);
+    }
+    let Ok(closed) = case.closed() else { return Ok(brought) };
+    brought.closed = Some(closed);
+    let (closed_at, closed) = closed;
+    for (seat, (at, given)) in &all {
+        let player = opened.roster.iter().find(|place| place.seat == *seat);
+        hold(at.position < closed_at.position, || {
+            format!("seat {seat} committed after the commitments were closed")
+        })?;
+        if player.is_some_and(|place| place.player_id == given.player_id) {
+            brought.committed.insert(*seat, given);
+        }
+    }
+    hold(closed.seats.iter().eq(brought.committed.keys()), || {
+        let seats: Vec<u32> = brought.committed.keys().copied().collect();
+        format!("the table closed with the commitments of seats {:?}, not {seats:?}", closed.seats)
+    })?;
+    let deadline = UnixMicros(opened.entropy_deadline_micros);
+    let everybody = brought.committed.len() == opened.roster.len();
+    hold(everybody || closed_at.recorded_at >= deadline, || {
+        let at = closed_at.recorded_at;
+        format!("the commitments were closed at {at}, and seats had until {deadline}")
+    })?;
+    for read in &case.hand {
+        if let Recorded::EntropyRevealed(revealed) = &read.recorded {
+            let seat = revealed.seat;
+            let given = brought.committed.get(&seat);
+            let given = given.ok_or_else(|| {
+                failed(format!("seat {seat} revealed entropy that it had not committed to"))
+            })?;
+            opens(given, revealed, (context, promised))?;
+            hold(brought.revealed.insert(seat, revealed).is_none(), || {
+                format!("seat {seat} revealed its entropy twice")
+            })?;
+        }
+    }
+    Ok(brought)
+}
+
+/// By seat, with where it stands: every commitment made for this hand, one a seat.
+fn commitments<'a>(
+    case: &'a Case<'_>,
+) -> Result<BTreeMap<u32, (&'a Event, &'a pb::EntropyCommitted)>, Trouble> {
+    let mut all = BTreeMap::new();
+    for read in &case.table {
+        if let Recorded::EntropyCommitted(given) = &read.recorded {
+            let seat = given.seat;
+            hold(all.insert(seat, (read.event, given)).is_none(), || {
+                format!("seat {seat} committed to entropy twice")
+            })?;
+        }
+    }
+    Ok(all)
+}
+
+fn opens(
+    given: &pb::EntropyCommitted,
+    revealed: &pb::EntropyRevealed,
+    (context, promised): (&Context, &Commitment),
+) -> Result<(), Trouble> {
+    let seat = given.seat;
+    let number = u8::try_from(seat).map_err(|_| failed(format!("there is no seat {seat}")))?;
+    let player = PlayerId(array("a player's id", &given.player_id)?);
+    let entropy = Entropy(array("a seat's entropy", &revealed.entropy)?);
+    let commitment = ClientCommitment(array("a seat's commitment", &given.commitment)?);
+    let made = ClientCommitment::new(context, promised, number, player, &entropy);
+    hold(made.matches(&commitment), || {
+        format!("what seat {seat} revealed does not open what it had committed to")
+    })
+}
+
+impl Brought<'_> {
+    /// Seats that committed and have not revealed, ascending.
+    fn silent(&self) -> Vec<u32> {
+        let mut seats = self.committed.keys().copied().collect::<BTreeSet<_>>();
+        seats.retain(|seat| !self.revealed.contains_key(seat));
+        seats.into_iter().collect()
+    }
+
+    /// Whether a row of a sealed hand is what its seat brought. Such a hand has nobody who withheld.
+    pub(super) fn is(&self, row: &EntropyRow) -> Result<(), Trouble> {
+        let EntropyRow { seat, player_id: _, status: _, commitment, entropy } = row;
+        let same = match (self.committed.get(seat), self.revealed.get(seat)) {
+            (Some(given), Some(revealed)) => {
+                row.status() == EntropyStatus::Revealed
+                    && given.commitment == commitment[..]
+                    && revealed.entropy == entropy[..]
+            }
+            (Some(_), None) => {
+                return Err(failed(format!(
+                    "the hand was sealed, and seat {seat} had not revealed what it had committed to"
+                )));
+            }
+            (None, _) => row.status() == EntropyStatus::Absent,
+        };
+        hold(same, || {
+            format!("the hand was sealed with another part of seat {seat} than it brought")
+        })
+    }
+
+    /// Whether the hand may have been aborted as it was.
+    pub(super) fn grounds(&self, case: &Case<'_>) -> Result<(), Trouble> {
+        let Ok((at, aborted)) = case.aborted() else { return Ok(()) };
+        let pb::HandAborted { at_fault: _, seats, evidence: _ } = aborted;
+        match aborted.at_fault() {
+            AtFault::Unspecified => Err(failed("the hand was aborted, and nobody is at fault")),
+            AtFault::Dealer | AtFault::Operator => {
+                hold(seats.is_empty(), || "the hand was aborted for two faults at once".to_owned())
+            }
+            AtFault::Seat => {
+                let silent = self.silent();
+                hold(!silent.is_empty() && *seats == silent, || {
+                    format!(
+                        "the hand was burnt for seats {seats:?}, and {silent:?} are those that \
+                         withheld what they had committed to"
+                    )
+                })?;
+                hold(case.sealed().is_err(), || {
+                    "the hand was burnt after everybody's entropy was bound".to_owned()
+                })?;
+                let until = self.closed.map(|(_, closed)| UnixMicros(closed.deadline_micros));
+                let until = until.unwrap_or(UnixMicros(u64::MAX));
+                hold(at.recorded_at >= until, || {
+                    let at = at.recorded_at;
+                    format!("the hand was burnt at {at}, and seats had until {until} to reveal")
+                })
+            }
+        }
+    }
+}

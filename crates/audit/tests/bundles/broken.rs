@@ -1,0 +1,90 @@
+//! Hands of an operator who lies about one thing and has every key: he chains the records anew, grows
+//! the trees anew and signs them. Only the one check that the lie concerns fails. Where he lies about
+//! the logs themselves, the records are honest and their proofs are not.
+
+mod lies;
+mod proofs;
+
+use std::collections::BTreeMap;
+
+use audit::hand::Check;
+use audit::specimen::{Entry, Part, Room, Ways};
+use primitives::UnixMicros;
+use proto::event::v1::{self as pb, AtFault};
+use wire::Recorded;
+
+use super::{Golden, golden};
+
+/// The first event of a kind that fits, to be changed.
+macro_rules! the {
+    ($entries:expr, $kind:ident) => {
+        the!($entries, $kind, |_: &proto::event::v1::$kind| true)
+    };
+    ($entries:expr, $kind:ident, $fits:expr) => {
+        $entries
+            .iter_mut()
+            .find_map(|entry| match &mut entry.recorded {
+                wire::Recorded::$kind(it) if $fits(it) => Some(it),
+                _ => None,
+            })
+            .unwrap()
+    };
+}
+use the;
+
+pub(super) fn all() -> Vec<Golden> {
+    let mut all = proofs::all();
+    all.extend(lies::all());
+    all
+}
+
+/// The first table of three whose first hand has a decision of the clock, a bet, shown hands, a winner
+/// and a shift.
+fn rich() -> Room {
+    let fits = |room: &Room| {
+        let has = |test: &dyn Fn(&Recorded) -> bool| {
+            room.script.entries.iter().any(|entry| test(&entry.recorded))
+        };
+        let moved = |it: &pb::MoveDecided| it.r#move.as_ref().map_or(0, |it| it.amount);
+        let wins = |it: &pb::HandSettled| it.lines.iter().any(|line| line.text.contains(" wins "));
+        has(&|it| matches!(it, Recorded::MoveDecided(it) if it.by_clock))
+            && has(&|it| matches!(it, Recorded::MoveDecided(it) if moved(it) > 0))
+            && has(&|it| matches!(it, Recorded::CardsShown(_)))
+            && has(&|it| matches!(it, Recorded::HandSettled(it) if wins(it)))
+            && room.records(1).hand.len() < 60
+    };
+    (0..)
+        .map(|number| Room::seated(number, "dice", 3))
+        .find_map(|mut room| (room.play() && fits(&room)).then_some(room))
+        .unwrap()
+}
+
+/// A hand that was burnt because seat 1 withheld its entropy.
+fn burnt() -> Room {
+    let ways = Ways { parts: BTreeMap::from([(1, Part::Withholds)]), ..Ways::default() };
+    played(ways)
+}
+
+fn void() -> Room {
+    played(Ways { abort: Some((AtFault::Operator, Some(6))), ..Ways::default() })
+}
+
+fn played(ways: Ways) -> Room {
+    let mut room = Room::seated(40, "dice", 3).in_ways(ways);
+    assert!(room.play());
+    room
+}
+
+/// A lie in one hand of a room.
+fn lie(name: &str, mut room: Room, check: Check, edit: impl FnOnce(&mut Vec<Entry>)) -> Golden {
+    edit(&mut room.script.entries);
+    golden(name, room.bundle(1), &[check])
+}
+
+fn at(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
+    entries.iter().position(|entry| test(&entry.recorded)).unwrap()
+}
+
+fn later(entry: &mut Entry, micros: u64) {
+    entry.at = UnixMicros(entry.at.0 + micros);
+}
