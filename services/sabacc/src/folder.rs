@@ -20,8 +20,6 @@ use zeroize::Zeroizing;
 
 mod seed_keys;
 
-pub(crate) use seed_keys::SeedKeys;
-
 /// What a room on one machine is called: the first part of its logs' origins.
 const ROOM: &str = "sabacc.local";
 /// The dealer's key, as older rooms call it.

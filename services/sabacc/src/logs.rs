@@ -137,7 +137,8 @@ impl Logs {
             });
         }
         let dealer_keys = vec![self.dealer_key];
-        Ok(HandRecords { hand_id: id, hand, table: of_hand, dealer, wallet, dealer_keys })
+        let proofs = None;
+        Ok(HandRecords { hand_id: id, hand, table: of_hand, dealer, wallet, dealer_keys, proofs })
     }
 
     /// What a table's stream says of its hands.

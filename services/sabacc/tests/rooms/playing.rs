@@ -48,6 +48,7 @@ impl Player {
             match self.play.next().await.unwrap() {
                 Some(Heard::Seen(seen)) => self.state.apply(&seen),
                 Some(Heard::Acted(acted)) => self.answered(acted),
+                Some(Heard::TookPart(_)) => {}
                 None => return,
             }
             let view = self.state.view();
