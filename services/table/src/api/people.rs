@@ -12,7 +12,7 @@ use proto::audit::v1::dispute_service_server::{DisputeService, DisputeServiceSer
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use proto::table::v1::people_service_server::{PeopleService, PeopleServiceServer};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tonic::{Request, Response, Status};
 use wire::{BadField, Refused, field, refused, status};
 
@@ -21,10 +21,14 @@ use crate::house::House;
 use crate::pay::digest;
 use crate::people::By;
 
+/// Commands that are done or wait for each other; more are refused.
+const COMMANDS: usize = 256;
+
 /// People over whatever house is ours at the moment. Clones are handles of the same.
 #[derive(Clone)]
 pub struct PeopleApi {
     house: watch::Receiver<Option<Arc<House>>>,
+    room: Arc<Semaphore>,
 }
 
 impl PeopleApi {
@@ -32,13 +36,32 @@ impl PeopleApi {
     pub fn services(
         house: watch::Receiver<Option<Arc<House>>>,
     ) -> (PeopleServiceServer<PeopleApi>, DisputeServiceServer<PeopleApi>) {
-        let api = PeopleApi { house };
+        let api = PeopleApi { house, room: Arc::new(Semaphore::new(COMMANDS)) };
         (PeopleServiceServer::new(api.clone()), DisputeServiceServer::new(api))
     }
 
     fn house(&self) -> Result<Arc<House>, Refused> {
         let house = self.house.borrow().clone();
         house.ok_or_else(|| status::unavailable("the tables are just being taken up"))
+    }
+
+    /// Does it to the end, whether anybody waits or not.
+    async fn done<A: Send + 'static>(
+        &self,
+        doing: impl Future<Output = Result<A, Refused>> + Send + 'static,
+    ) -> Result<Response<A>, Status> {
+        let full = |_| {
+            let message = "too much is being asked about people: try again in a moment";
+            refused(ErrorReason::Overloaded, message)
+        };
+        let room = Arc::clone(&self.room).try_acquire_owned().map_err(full)?;
+        let task = tokio::spawn(async move {
+            let answer = doing.await;
+            drop(room);
+            answer
+        });
+        let broken = |_| refused(ErrorReason::Corrupt, "this command broke down in the middle");
+        Ok(Response::new(task.await.map_err(broken)??))
     }
 }
 
@@ -60,15 +83,6 @@ fn own(caller: &Caller) -> Result<PlayerId, Refused> {
     caller.player.ok_or_else(nobody)
 }
 
-/// Does it to the end, whether anybody waits or not.
-async fn done<A: Send + 'static>(
-    doing: impl Future<Output = Result<A, Refused>> + Send + 'static,
-) -> Result<Response<A>, Status> {
-    let task = tokio::spawn(doing);
-    let broken = |_| refused(ErrorReason::Corrupt, "this command broke down in the middle");
-    Ok(Response::new(task.await.map_err(broken)??))
-}
-
 #[tonic::async_trait]
 impl PeopleService for PeopleApi {
     async fn set_name(
@@ -79,7 +93,7 @@ impl PeopleService for PeopleApi {
         let message = request.into_inner();
         let by = by(&caller, "SetName", (&message.request_id, &message))?;
         let (house, player) = (self.house()?, own(&caller)?);
-        done(async move { house.set_name(player, &message.name, by).await }).await
+        self.done(async move { house.set_name(player, &message.name, by).await }).await
     }
 
     async fn get_player(
@@ -104,7 +118,7 @@ impl PeopleService for PeopleApi {
         let by = by(&caller, "ErasePlayer", (&message.request_id, &message))?;
         let player = field::player_id(&message.player_id)?;
         let people = Arc::clone(self.house()?.people());
-        done(async move { people.erase(player, &message.reason, by).await }).await
+        self.done(async move { people.erase(player, &message.reason, by).await }).await
     }
 }
 
@@ -118,7 +132,7 @@ impl DisputeService for PeopleApi {
         let message = request.into_inner();
         let by = by(&caller, "OpenDispute", (&message.request_id, &message))?;
         let (people, player) = (Arc::clone(self.house()?.people()), own(&caller)?);
-        done(async move { people.open_dispute(player, &message, by).await }).await
+        self.done(async move { people.open_dispute(player, &message, by).await }).await
     }
 
     async fn list_disputes(
@@ -151,7 +165,7 @@ impl DisputeService for PeopleApi {
         let message = request.into_inner();
         let by = by(&caller, "AnswerDispute", (&message.request_id, &message))?;
         let people = Arc::clone(self.house()?.people());
-        done(async move { people.answer_dispute(&message, by).await }).await
+        self.done(async move { people.answer_dispute(&message, by).await }).await
     }
 }
 
