@@ -122,8 +122,8 @@ impl Room {
         service.peers.dealer = to_dealer;
         service.peers.wallet = to_wallet.clone();
         service.auth.signing = Some(self.issuer.clone());
-        let people_key = self.folder.people_key()?;
-        let config = sabacc_table::config::Config { service, people_key };
+        let (people_key, people_keys_previous) = self.folder.people_keys()?;
+        let config = sabacc_table::config::Config { service, people_key, people_keys_previous };
         self.spawn("table", |drain| async move {
             Ok(sabacc_table::shell::run(config, (table, drain), true).await?)
         });

@@ -9,7 +9,7 @@
 //!
 //! - [`registry`] folds the log, [`judge`] says what may happen, [`words`] what may be written. Pure.
 //! - [`directory`] has the names that viewers are told. Nothing else keeps one.
-//! - Here and in `disputes` it is done: one command at a time, durable first.
+//! - `keeping` has the keys. Here and in `disputes` it is done: one command at a time, durable first.
 //!
 //! A request's digest is what a repeat is known by, and stands in the database for ever. Of a request
 //! with words in it, it is made under the player's key: else a name could be found out by trying.
@@ -17,6 +17,7 @@
 pub mod directory;
 mod disputes;
 pub mod judge;
+mod keeping;
 pub mod registry;
 pub mod vault;
 pub mod words;
@@ -24,7 +25,7 @@ pub mod words;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chassis::entropy::{self, Entropy};
+use chassis::entropy;
 use chassis::ids::IdMaker;
 use eventlog::{AppendError, Entry, Log, Position, Recall, Receipt, Request};
 use primitives::{PlayerId, RequestId, StreamId};
@@ -35,21 +36,14 @@ use proto::table::v1 as pb;
 use wire::{Recorded, Refused, refused, status};
 use zeroize::Zeroizing;
 
-use crate::repo::{Keys, RepoError};
 use directory::Directory;
+pub use keeping::{Keeping, PeopleError};
+use keeping::{of_keys, unusable};
 use registry::{Place, Registry};
-use vault::{DoesNotOpen, PlayerKey, Vault};
+use vault::PlayerKey;
 
 /// Before a key that could not be destroyed is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// What people's events are kept with.
-#[derive(Clone)]
-pub struct Keeping {
-    pub keys: Keys,
-    pub vault: Vault,
-    pub entropy: Arc<dyn Entropy>,
-}
 
 /// Everything about people, over a log that is ours.
 pub struct People {
@@ -71,19 +65,6 @@ pub struct By {
     pub trace: [u8; 16],
 }
 
-/// Why people's events cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum PeopleError {
-    #[error(transparent)]
-    Keys(#[from] RepoError),
-    #[error(
-        "the key of a player does not open: people_key is not the one that the keys were kept under"
-    )]
-    WrongKey(#[from] DoesNotOpen),
-    #[error("the name of player {0} does not open, and he was not erased")]
-    Name(PlayerId),
-}
-
 impl People {
     /// Takes people up: what is owed to those who were erased is paid, and those who sit are known by
     /// name.
@@ -93,9 +74,7 @@ impl People {
         keeping: Keeping,
         directory: Directory,
     ) -> Result<People, PeopleError> {
-        if let Some((player, key)) = keeping.keys.any().await? {
-            keeping.vault.unwrap(player, &key)?;
-        }
+        keeping.wrap_anew().await?;
         let erased: Vec<PlayerId> = registry.erased().collect();
         keeping.keys.destroy(&erased).await?;
         erased.into_iter().for_each(|player| directory.erase(player));
@@ -173,7 +152,7 @@ impl People {
         let name = words::name(given)?;
         let _one_at_a_time = self.writing.lock().await;
         self.look(|registry| judge::not_erased(registry, player))?;
-        let key = self.key(player).await?;
+        let key = self.keeping.key(player).await?;
         let digest = key.digest(by.digest);
         let answer = pb::SetNameResponse { name: name.clone() };
         if self.recalled(by.request, digest).await?.is_some() {
@@ -233,21 +212,6 @@ impl People {
 
     fn look<T>(&self, at: impl FnOnce(&Registry) -> T) -> T {
         at(&self.registry.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// The key of a player who is not erased; made where he has none.
-    async fn key(&self, player: PlayerId) -> Result<PlayerKey, Refused> {
-        let Keeping { keys, vault, entropy } = &self.keeping;
-        let known = keys.get(&[player]).await.map_err(|error| of_keys(&error))?;
-        let kept = match known.into_iter().next() {
-            Some((_, kept)) => kept,
-            None => {
-                let new = PlayerKey::new(Zeroizing::new(entropy::bytes(&**entropy)));
-                let new = vault.wrap(player, &new, entropy::bytes(&**entropy));
-                keys.keep(player, new).await.map_err(|error| of_keys(&error))?
-            }
-        };
-        vault.unwrap(player, &kept).map_err(|error| unusable(error.into()))
     }
 
     fn sealed(
@@ -318,22 +282,6 @@ fn is_name(registry: &Registry, player: PlayerId, sealed: &SealedPayload) -> boo
 /// The number of an event's type.
 fn kind(of: EventType) -> u16 {
     u16::try_from(i32::from(of)).expect("event types are small")
-}
-
-fn of_keys(error: &RepoError) -> Refused {
-    match error {
-        RepoError::Unavailable(_) => status::unavailable("the players' keys cannot be reached"),
-        RepoError::Corrupt => refused(ErrorReason::Corrupt, error.to_string()),
-    }
-}
-
-fn unusable(error: PeopleError) -> Refused {
-    match error {
-        PeopleError::Keys(error) => of_keys(&error),
-        PeopleError::WrongKey(_) | PeopleError::Name(_) => {
-            refused(ErrorReason::Corrupt, error.to_string())
-        }
-    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS table_people.player_key (
     wrapped     bytea NOT NULL CHECK (octet_length(wrapped) = 48)
 );
 COMMENT ON TABLE table_people.player_key IS
-    'one key a player: made once, never changed, and gone when he is erased';
+    'one key a player: made once, the same whatever it is wrapped under, gone when he is erased';
 -- What is deleted is swept away soon, not when a fifth of the table has gone.
 ALTER TABLE table_people.player_key SET (
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 0
@@ -19,13 +19,13 @@ ALTER TABLE table_people.player_key SET (
 
 CREATE OR REPLACE FUNCTION table_people.keys_stay() RETURNS trigger LANGUAGE plpgsql AS $stay$
 BEGIN
-    RAISE EXCEPTION 'a key is made once and destroyed once: % is refused', TG_OP
+    RAISE EXCEPTION 'keys are destroyed one by one, and nobody gets another''s: % is refused', TG_OP
         USING ERRCODE = 'restrict_violation';
 END
 $stay$;
-CREATE OR REPLACE TRIGGER keys_stay BEFORE UPDATE OR TRUNCATE ON table_people.player_key
+CREATE OR REPLACE TRIGGER keys_stay BEFORE UPDATE OF player_id OR TRUNCATE ON table_people.player_key
     FOR EACH STATEMENT EXECUTE FUNCTION table_people.keys_stay();
 ALTER TABLE table_people.player_key ENABLE ALWAYS TRIGGER keys_stay;
 
 REVOKE ALL ON table_people.player_key FROM PUBLIC, sabacc_auditor, sabacc_table;
-GRANT SELECT, INSERT, DELETE ON table_people.player_key TO sabacc_table;
+GRANT SELECT, INSERT, DELETE, UPDATE (nonce, wrapped) ON table_people.player_key TO sabacc_table;

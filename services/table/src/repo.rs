@@ -1,7 +1,7 @@
 //! Where the players' keys lie: the table `player_key` in a schema that the table service's role alone
 //! can enter, or memory for tests.
 //!
-//! One row for each player, added once, never changed, deleted when he is erased. Whoever asks first
+//! One row for each player, added once, deleted when he is erased; the key in it never changes. Whoever asks first
 //! decides the player's key, also where two processes believe for a moment that they own the log.
 
 use std::collections::BTreeMap;
@@ -37,6 +37,14 @@ pub struct MigrateError(#[source] sqlx::Error);
 /// Keeps the players' keys. Clones are handles of the same.
 #[derive(Clone)]
 pub struct Keys(Place);
+
+/// A player's key under another key than before.
+pub struct Rewrapped {
+    pub player: PlayerId,
+    /// The nonce it was wrapped with before.
+    pub was: [u8; 24],
+    pub now: WrappedKey,
+}
 
 #[derive(Clone)]
 enum Place {
@@ -89,13 +97,34 @@ impl Keys {
         }
     }
 
-    /// Any one of the keys, to try the key that they are wrapped under.
-    pub async fn any(&self) -> Result<Option<(PlayerId, WrappedKey)>, RepoError> {
+    /// The keys of the next players after one, in their order; at most `limit`.
+    pub async fn page(
+        &self,
+        after: Option<PlayerId>,
+        limit: usize,
+    ) -> Result<Vec<(PlayerId, WrappedKey)>, RepoError> {
         match &self.0 {
-            Place::Postgres(pool) => first(pool).await,
+            Place::Postgres(pool) => select_after(pool, after, limit).await,
             Place::Memory(keys) => {
                 let keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
-                Ok(keys.first_key_value().map(|(player, key)| (*player, key.clone())))
+                let next = keys.iter().filter(|(player, _)| after.is_none_or(|it| **player > it));
+                Ok(next.take(limit).map(|(player, key)| (*player, key.clone())).collect())
+            }
+        }
+    }
+
+    /// Puts keys in the place of the same keys wrapped otherwise, where these still are.
+    pub async fn rewrap(&self, keys: &[Rewrapped]) -> Result<(), RepoError> {
+        match &self.0 {
+            Place::Postgres(pool) => update(pool, keys).await,
+            Place::Memory(kept) => {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                for Rewrapped { player, was, now } in keys {
+                    if let Some(key) = kept.get_mut(player).filter(|key| key.nonce == *was) {
+                        *key = now.clone();
+                    }
+                }
+                Ok(())
             }
         }
     }
@@ -151,12 +180,39 @@ async fn select(
     rows.iter().map(key).collect()
 }
 
-async fn first(pool: &PgPool) -> Result<Option<(PlayerId, WrappedKey)>, RepoError> {
-    let row = sqlx::query("SELECT player_id, nonce, wrapped FROM table_people.player_key LIMIT 1")
-        .fetch_optional(pool)
-        .await
-        .map_err(unavailable)?;
-    row.as_ref().map(key).transpose()
+async fn select_after(
+    pool: &PgPool,
+    after: Option<PlayerId>,
+    limit: usize,
+) -> Result<Vec<(PlayerId, WrappedKey)>, RepoError> {
+    let rows = sqlx::query(
+        "SELECT player_id, nonce, wrapped FROM table_people.player_key WHERE player_id > $1 \
+         ORDER BY player_id LIMIT $2",
+    )
+    .bind(after.map_or_else(Vec::new, |player| player.0.to_vec()))
+    .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+    .fetch_all(pool)
+    .await
+    .map_err(unavailable)?;
+    rows.iter().map(key).collect()
+}
+
+async fn update(pool: &PgPool, keys: &[Rewrapped]) -> Result<(), RepoError> {
+    let column = |of: fn(&Rewrapped) -> Vec<u8>| keys.iter().map(of).collect::<Vec<_>>();
+    sqlx::query(
+        "UPDATE table_people.player_key AS kept SET nonce = new.nonce, wrapped = new.wrapped \
+         FROM UNNEST($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[]) \
+              AS new (player_id, was, nonce, wrapped) \
+         WHERE kept.player_id = new.player_id AND kept.nonce = new.was",
+    )
+    .bind(column(|key| key.player.0.to_vec()))
+    .bind(column(|key| key.was.to_vec()))
+    .bind(column(|key| key.now.nonce.to_vec()))
+    .bind(column(|key| key.now.wrapped.clone()))
+    .execute(pool)
+    .await
+    .map(|_| ())
+    .map_err(unavailable)
 }
 
 async fn delete(pool: &PgPool, players: &[PlayerId]) -> Result<(), RepoError> {

@@ -86,7 +86,7 @@ pub async fn run(
     (bound, drain): (Bound, Drain),
     take_over: bool,
 ) -> Result<bool, RunError> {
-    let Config { service: config, people_key } = config;
+    let Config { service: config, people_key, people_keys_previous } = config;
     let clock = Arc::new(SystemClock::new());
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     if config.log.is_none() {
@@ -99,6 +99,7 @@ pub async fn run(
         keeping: Keeping {
             keys: Keys::postgres(url.expose())?,
             vault: Vault::new(&people_key),
+            previous: people_keys_previous.iter().map(Vault::new).collect(),
             entropy: Arc::new(SystemEntropy),
         },
     };

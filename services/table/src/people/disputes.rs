@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use super::registry::Dispute;
 use super::vault::PlayerKey;
-use super::{By, People, judge, kind, of_keys, unusable, words};
+use super::{By, People, judge, kind, words};
 use crate::updates::timestamp;
 
 /// Events of a dispute, and more than there ever are.
@@ -34,7 +34,7 @@ impl People {
         let hand = fairness::hand_id(table, *hand_no);
         let _one_at_a_time = self.writing.lock().await;
         self.look(|registry| judge::not_erased(registry, player))?;
-        let key = self.key(player).await?;
+        let key = self.keeping.key(player).await?;
         let digest = key.digest(by.digest);
         if let Some(answer) = self.recalled(by.request, digest).await? {
             return read(&answer);
@@ -95,7 +95,7 @@ impl People {
         if erased {
             return Ok(told);
         }
-        let key = self.kept_key(dispute.player).await?;
+        let key = self.keeping.kept_key(dispute.player).await?;
         let stream: StreamId = id.into();
         let events = self.log.read_stream(stream, Version(1), WHOLE).await;
         for event in events.map_err(|_| status::unavailable("the log cannot be read"))? {
@@ -131,7 +131,7 @@ impl People {
             Ok::<_, Refused>((player, judge::not_erased(registry, player)))
         })?;
         erased?;
-        let key = self.kept_key(player).await?;
+        let key = self.keeping.kept_key(player).await?;
         let digest = key.digest(by.digest);
         if let Some(answer) = self.recalled(by.request, digest).await? {
             return read(&answer);
@@ -158,16 +158,6 @@ impl People {
             return Err(refused(ErrorReason::HandUnknown, message).field("hand_no"));
         };
         Ok(opened)
-    }
-
-    /// The key of a player who has one.
-    async fn kept_key(&self, player: PlayerId) -> Result<PlayerKey, Refused> {
-        let kept = self.keeping.keys.get(&[player]).await.map_err(|error| of_keys(&error))?;
-        let Some(kept) = kept.get(&player) else {
-            let message = format!("the key of player {player} is missing, and he was not erased");
-            return Err(refused(ErrorReason::Corrupt, message));
-        };
-        self.keeping.vault.unwrap(player, kept).map_err(|error| unusable(error.into()))
     }
 }
 

@@ -9,8 +9,10 @@ use proto::event::v1::{
     DisputeVerdict, HandOpened, HandStarted, RosterSeat, SeatRenamed, SeatTaken, TableCreated,
 };
 
+use super::vault::Vault;
 use super::*;
 use crate::recovery::{Folded, fold};
+use crate::repo::Keys;
 
 const ANN: PlayerId = PlayerId([1; 16]);
 const BOB: PlayerId = PlayerId([2; 16]);
@@ -24,11 +26,12 @@ struct Place {
     store: Arc<MemStore>,
     keys: Keys,
     key: [u8; 32],
+    previous: Vec<[u8; 32]>,
 }
 
 impl Place {
     fn new() -> Place {
-        Place { store: MemStore::new(), keys: Keys::memory(), key: [5; 32] }
+        Place { store: MemStore::new(), keys: Keys::memory(), key: [5; 32], previous: Vec::new() }
     }
 
     async fn log(&self) -> Log {
@@ -53,6 +56,7 @@ impl Place {
         let keeping = Keeping {
             keys: self.keys.clone(),
             vault: Vault::new(&Zeroizing::new(self.key)),
+            previous: self.previous.iter().map(|key| Vault::new(&Zeroizing::new(*key))).collect(),
             entropy: Arc::new(SystemEntropy),
         };
         let ids = IdMaker::system();
@@ -312,8 +316,23 @@ async fn lists_come_in_pages() {
 #[tokio::test]
 async fn another_people_key_is_told_at_the_start() {
     let mut place = Place::new();
-    place.people().await.unwrap().set_name(ANN, NAME, by(1, 1)).await.unwrap();
+    let people = place.people().await.unwrap();
+    people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
+    people.set_name(BOB, "Bossk", by(2, 2)).await.unwrap();
+    let before = place.keys.get(&[ANN, BOB]).await.unwrap();
     place.key = [6; 32];
     let refused = place.people().await.err().unwrap();
     assert!(matches!(refused, PeopleError::WrongKey(_)), "{refused}");
+    // The older one beside it: every key is wrapped anew, and the older one is not needed again.
+    place.previous = vec![[4; 32], [5; 32]];
+    let people = place.people().await.unwrap();
+    assert_eq!(
+        (name(&people, ANN).await.as_str(), name(&people, BOB).await.as_str()),
+        (NAME, "Bossk")
+    );
+    let after = place.keys.get(&[ANN, BOB]).await.unwrap();
+    assert!(before[&ANN] != after[&ANN] && before[&BOB] != after[&BOB]);
+    place.previous = Vec::new();
+    assert_eq!(name(&place.people().await.unwrap(), ANN).await, NAME);
+    assert_eq!(place.keys.get(&[ANN, BOB]).await.unwrap(), after);
 }
