@@ -14,7 +14,7 @@ use std::time::Duration;
 use chassis::clock::Clock as _;
 use chassis::clock::SystemClock;
 use eventlog::{AppendError, Entry, Log, Receipt, Request};
-use primitives::{PlayerId, RequestId, UnixMicros};
+use primitives::{PlayerId, RequestId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use tokio::sync::{mpsc, oneshot};
@@ -24,11 +24,14 @@ use wire::{Recorded, Refused, refused, status};
 
 use crate::debt::{self, Debt};
 use crate::deeds::Deed;
-use crate::pay::{self, Broken, Paid};
-use crate::peers::{Faces, Failure, Peers, Reply};
+use crate::entropy::Now;
+use crate::pay::{self, Answered, Paid};
+use crate::peers::{Failure, Peers, Reply};
 use crate::people::directory::Directory;
 use crate::plan::Plan;
+use crate::proof::Faces;
 use crate::publish::{self, Past, Publisher};
+use crate::receipt::ReceiptKey;
 use crate::state::State;
 
 mod clock;
@@ -88,6 +91,10 @@ pub struct Surroundings {
     pub peers: Peers,
     pub clock: Arc<SystemClock>,
     pub directory: Directory,
+    /// Signs receipts.
+    pub key: Arc<ReceiptKey>,
+    /// How long the dealer may be silent before a hand is aborted.
+    pub patience: Duration,
 }
 
 /// What a table's task is made of.
@@ -96,6 +103,10 @@ pub struct Actor {
     log: Log,
     peers: Peers,
     clock: Arc<SystemClock>,
+    key: Arc<ReceiptKey>,
+    patience: Duration,
+    /// The table has been listening without a break since then.
+    since: UnixMicros,
     publisher: Publisher,
     /// How players are shown, and who sits where.
     directory: Directory,
@@ -148,16 +159,20 @@ impl Actor {
         surroundings: Surroundings,
         commands: mpsc::Receiver<Command>,
     ) -> Actor {
-        let Surroundings { directory, log, peers, clock } = surroundings;
+        let Surroundings { log, peers, clock, directory, key, patience } = surroundings;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
             publisher.remember(past);
         }
+        let since = clock.now();
         Actor {
             state,
             log,
             peers,
             clock,
+            key,
+            patience,
+            since,
             publisher,
             directory,
             paying: JoinSet::new(),
@@ -307,8 +322,9 @@ impl Actor {
             if self.broken.is_some() {
                 return Ok(None);
             }
-            let now = self.clock.now();
-            let (debts, later) = debt::debts(&self.state.table, self.state.play.as_ref(), now);
+            let now = self.now();
+            let (debts, later) = self.debts(&now);
+            let now = now.at;
             self.later.retain(|debt, _| debts.contains(debt));
             let mut wake = earliest(later, self.deadline());
             let mut local = None;
@@ -355,33 +371,39 @@ impl Actor {
         reply: Result<Reply, Failure>,
     ) -> Result<(), Ended> {
         self.busy.remove(&debt);
-        let now = self.clock.now();
-        let (table, play) = (&self.state.table, self.state.play.as_ref());
-        let paid = match reply {
-            Ok(reply) => pay::conclude(table, play, (debt, plan.as_ref(), now), reply),
-            Err(Failure::Refused(refusal)) => match pay::refused(table, debt, &refusal) {
-                Some(paid) => Ok(paid),
-                None => Err(Broken(format!("{debt:?} was refused: {}", refusal.message()))),
-            },
-            Err(Failure::Again(why)) => {
+        let now = self.now();
+        if !self.debts(&now).0.contains(&debt) {
+            // A hand that was aborted meanwhile needs no answer any more.
+            tracing::debug!(?debt, table = %self.state.table.id, "nobody needs this any more");
+            return Ok(());
+        }
+        let paid = match pay::answered(&self.state, (debt, plan.as_ref(), &now), reply) {
+            Answered::Append(paid) => paid,
+            Answered::Later(why) => {
                 self.try_later(debt, &why);
                 return Ok(());
             }
-        };
-        // Checked on a copy first: what the rules would not take must not get into the log.
-        let checked = paid.and_then(|paid| self.state.check(&paid, now).map(|()| paid));
-        match checked {
-            Ok(paid) => {
-                if self.append(paid, Author::service()).await?.is_err() {
-                    self.try_later(debt, "the log takes nothing");
-                } else {
-                    self.later.remove(&debt);
-                    self.answer_waiting();
-                }
+            Answered::Broken(broken) => {
+                let why = format!("{debt:?}: {broken}");
+                self.break_down(&why);
+                return Ok(());
             }
-            Err(broken) => self.break_down(&broken.0),
+        };
+        if self.append(paid, Author::service()).await?.is_err() {
+            self.try_later(debt, "the log takes nothing");
+        } else {
+            self.later.remove(&debt);
+            self.answer_waiting();
         }
         Ok(())
+    }
+
+    fn now(&self) -> Now {
+        Now { at: self.clock.now(), since: self.since, patience: self.patience }
+    }
+
+    fn debts(&self, now: &Now) -> (Vec<Debt>, Option<UnixMicros>) {
+        debt::debts(&self.state.table, self.state.play.as_ref(), now)
     }
 
     fn try_later(&mut self, debt: Debt, why: &str) {
@@ -392,7 +414,7 @@ impl Actor {
     }
 
     /// Appends, then moves the state and tells. The inner error: nothing has happened.
-    async fn append(&mut self, paid: Paid, by: Author) -> Result<Result<(), Refused>, Ended> {
+    async fn append(&mut self, paid: Paid, by: Author) -> Result<Result<Receipt, Refused>, Ended> {
         let Paid { events, faces } = paid;
         let entry = Entry {
             events: events.iter().map(|(stream, event)| event.on(*stream)).collect(),
@@ -409,7 +431,9 @@ impl Actor {
                 return Ok(Err(refused(ErrorReason::Overloaded, message)));
             }
             Err(AppendError::Unavailable { .. }) => {
-                self.outage.get_or_insert(self.clock.now());
+                // Whoever had something to say could not be heard.
+                self.since = self.clock.now();
+                self.outage.get_or_insert(self.since);
                 return Ok(Err(status::unavailable("the database cannot be reached")));
             }
             Err(
@@ -423,17 +447,21 @@ impl Actor {
             }
         };
         self.lost_time = self.lost_time.or(self.outage.take());
-        for (_, event) in &events {
-            self.apply(event, &faces, receipt.recorded_at);
+        for (stream, event) in &events {
+            self.apply((*stream, event), &faces, receipt.recorded_at);
         }
-        Ok(Ok(()))
+        Ok(Ok(receipt))
     }
 
     /// Moves the state by a durable event, and tells the viewers.
-    fn apply(&mut self, event: &Recorded, faces: &Faces, at: UnixMicros) {
+    fn apply(&mut self, (stream, event): (StreamId, &Recorded), faces: &Faces, at: UnixMicros) {
+        if let Recorded::HandAborted(aborted) = event {
+            let (table, hand_no) = (&self.state.table.id, self.state.table.hand_no);
+            tracing::warn!(%table, hand_no, at_fault = ?aborted.at_fault(), "a hand is aborted");
+        }
         let before = self.state.play.as_ref().map(|play| play.replay.hand.clone());
         self.directory.moves(&self.state.table, event);
-        match self.state.apply(event, faces, at) {
+        match self.state.apply((stream, event), faces, at) {
             Ok(Some(kind)) => {
                 let past = Past { sequence: self.state.table.sequence, at, kind };
                 let closed = matches!(event, Recorded::TableClosed(_));

@@ -15,19 +15,25 @@
 //! - [`people`] is what is personal: names, the words of disputes, erasure; [`repo`] has their keys.
 //! - [`house`] has all tables of a log, [`api`] is their gRPC face, [`shell`] a process around them.
 
+pub mod abort;
 pub mod actor;
 pub mod api;
 pub mod config;
 pub mod debt;
 pub mod deeds;
+pub mod entropy;
 pub mod house;
 pub mod pay;
 pub mod peers;
 pub mod people;
 pub mod plan;
 pub mod play;
+pub mod proof;
 pub mod publish;
+pub mod receipt;
 pub mod recovery;
+#[cfg(test)]
+mod rehearsal;
 pub mod repo;
 pub mod settle;
 pub mod shell;

@@ -25,6 +25,7 @@ use crate::peers::Peers;
 use crate::people::Keeping;
 use crate::people::directory::Directory;
 use crate::people::vault::Vault;
+use crate::receipt::ReceiptKey;
 use crate::repo::{self, Keys};
 
 /// The service's name: its schema, and a part of its role's name.
@@ -32,6 +33,8 @@ const SERVICE: &str = "table";
 const LOG: &str = "table/0";
 /// How long a silent owner keeps its log.
 const LEASE: Duration = Duration::from_secs(5);
+/// How long the dealer may be silent before a hand is aborted.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two tries to take the log again.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -89,13 +92,12 @@ pub async fn run(
     let Config { service: config, people_key, people_keys_previous } = config;
     let clock = Arc::new(SystemClock::new());
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
-    if config.log.is_none() {
-        return Err(RunError::NoLog);
-    }
+    let log = config.log.clone().ok_or(RunError::NoLog)?;
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
     let around = Around {
         peers: peers(&config, &clock)?,
         clock: Arc::clone(&clock),
+        key: Arc::new(ReceiptKey::new(log.key)),
         keeping: Keeping {
             keys: Keys::postgres(url.expose())?,
             vault: Vault::new(&people_key),
@@ -127,6 +129,7 @@ pub async fn run(
 struct Around {
     peers: Peers,
     clock: Arc<SystemClock>,
+    key: Arc<ReceiptKey>,
     keeping: Keeping,
 }
 
@@ -173,13 +176,15 @@ async fn open(
     around: &Around,
 ) -> Result<Arc<House>, RunError> {
     let log = Log::open(Arc::<PgStore>::clone(store), options.clone()).await?;
-    let Around { peers, clock, keeping } = around;
+    let Around { peers, clock, key, keeping } = around;
     let shared = Surroundings {
         log,
         peers: peers.clone(),
         clock: Arc::clone(clock),
         // Of this ownership of the log: what it knows goes with it.
         directory: Directory::default(),
+        key: Arc::clone(key),
+        patience: PATIENCE,
     };
     Ok(House::open(shared, IdMaker::system(), keeping.clone()).await?)
 }

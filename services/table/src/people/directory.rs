@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use primitives::{PlayerId, TableId};
+use primitives::{PlayerId, SeatNo, TableId};
+use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use wire::Recorded;
 
 use super::words::ERASED;
-use crate::state::vacated_by;
 use crate::table::Table;
 
 /// The directory. Clones are handles of the same.
@@ -71,8 +71,11 @@ impl Directory {
             if let Ok(player) = PlayerId::try_from(&taken.player_id[..]) {
                 self.sits(player, table.id);
             }
-        } else if let Some(seat) = vacated_by(table, event) {
-            let Ok(player) = PlayerId::try_from(&seat.player_id[..]) else { return };
+        } else if let Recorded::SeatVacated(event::SeatVacated { seat })
+        | Recorded::SeatRefused(event::SeatRefused { seat, reason: _ }) = event
+        {
+            let seat = SeatNo::try_from(*seat).ok().and_then(|seat| table.seats.get(&seat));
+            let Some(player) = seat.map(|seat| seat.player) else { return };
             self.write(|inner| {
                 let Some(tables) = inner.seats.get_mut(&player) else { return };
                 tables.remove(&table.id);

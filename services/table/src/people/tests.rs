@@ -5,6 +5,7 @@ use chassis::entropy::SystemEntropy;
 use eventlog::{Event, Limits, MemStore, Options, Store};
 use primitives::{DisputeId, TableId};
 use proto::audit::v1 as audit;
+use proto::dealer::v1::Commitment;
 use proto::event::v1::{
     DisputeVerdict, HandOpened, HandStarted, RosterSeat, SeatRenamed, SeatTaken, TableCreated,
 };
@@ -66,12 +67,17 @@ impl Place {
 
     /// A hand that both were dealt into.
     async fn hand(&self, hand_no: u64) {
-        let seat = |player: PlayerId| RosterSeat {
+        let seat = |(player, seat): (PlayerId, u32)| RosterSeat {
+            seat,
             player_id: player.0.to_vec().into(),
-            ..RosterSeat::default()
+            stack: 100,
         };
-        let opened =
-            HandOpened { hand_no, roster: vec![seat(ANN), seat(BOB)], ..HandOpened::default() };
+        let opened = HandOpened {
+            hand_no,
+            roster: [(ANN, 1), (BOB, 2)].map(seat).into(),
+            commitment: Some(Commitment::default()),
+            ..HandOpened::default()
+        };
         let hand = fairness::hand_id(TABLE, hand_no);
         let started = HandStarted { hand_no, hand_id: hand.0.to_vec().into() };
         let log = self.log().await;
