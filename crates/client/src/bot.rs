@@ -79,7 +79,7 @@ pub async fn run_bot(
     let mut report =
         BotReport { end: BotEnd::Stopped, hands: 0, decisions: 0, mistakes: 0, buy_ins: 0 };
     let me = tokio::select! {
-        me = client.open_account(None) => me?,
+        me = Box::pin(client.open_account(None)) => me?,
         () = stop.cancelled() => return Ok(report),
     };
     let mut player = Playing {
@@ -96,6 +96,7 @@ pub async fn run_bot(
         seat_changes: false,
         report: &mut report,
     };
+    let mut distrust = None;
     player.report.end = {
         let patient = async {
             stop.cancelled().await;
@@ -105,16 +106,19 @@ pub async fn run_bot(
             // On the heap, so that whoever runs many bots does not carry them on the stack.
             end = Box::pin(player.play()) => match end {
                 Err(Error::Distrust(found)) => {
-                    let _ = player.leave().await;
-                    return Err(found.into());
+                    distrust = Some(found);
+                    BotEnd::Stopped
                 }
                 end => end?,
             },
             () = patient => BotEnd::Stopped,
         }
     };
-    player.leave().await?;
-    Ok(report)
+    let left = Box::pin(player.leave()).await;
+    match distrust {
+        Some(found) => Err(found.into()),
+        None => left.map(|()| report),
+    }
 }
 
 struct Playing<'a, S> {

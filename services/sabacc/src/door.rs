@@ -6,10 +6,10 @@ use anyhow::Context as _;
 use chassis::auth::Role;
 use chassis::postgres::{Environment, default_data_dir};
 use clap::Args;
-use client::Client;
+use client::{Client, Trust};
 
 use crate::folder::Folder;
-use crate::room;
+use crate::{keys, room};
 
 #[derive(Args)]
 pub(crate) struct Door {
@@ -19,6 +19,10 @@ pub(crate) struct Door {
     /// A token, where the issuer is not that of the data folder.
     #[arg(long, env = "SABACC_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    /// The public keys of the room's logs, one verifier key a line, where they are not those of the
+    /// data folder.
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
 }
 
 impl Door {
@@ -30,9 +34,19 @@ impl Door {
 
     /// A client of the room, as an auditor of this name where no token is given.
     pub(crate) fn open(self, data: Option<PathBuf>, name: &str) -> anyhow::Result<Client> {
-        let Door { server, token } = self;
+        let Door { server, token, keys } = self;
         let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
         let folder = || Folder::open(&path);
+        let trust = match (&keys, &server) {
+            (Some(file), _) => {
+                let text = std::fs::read_to_string(file);
+                let text = text.with_context(|| format!("{} cannot be read", file.display()))?;
+                Trust::parse(&text).with_context(|| format!("{} cannot be used", file.display()))?
+            }
+            (None, None) => keys::trust(&folder()?)?,
+            // Somebody else's room: only signatures go unchecked.
+            (None, Some(_)) => Trust::default(),
+        };
         let server = match server {
             Some(server) => server,
             None => {
@@ -49,6 +63,6 @@ impl Door {
             Some(token) => token,
             None => room::token(&folder()?.issuer()?, Role::Auditor, name),
         };
-        Ok(Client::connect(&server, token)?)
+        Ok(Client::connect(&server, token)?.trusting(trust))
     }
 }

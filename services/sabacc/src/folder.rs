@@ -1,8 +1,8 @@
 //! The data folder: everything that a room on one machine keeps, and a lock on it.
 //!
 //! `postgres/` is the database; `keys/` the private keys and passwords, made once, readable by their
-//! owner alone; `keys.txt` the logs' public keys; `room.json` says where the running room is reached. Nothing here can be made again
-//! from anything else, so it is backed up together.
+//! owner alone; `keys.txt` the logs' public keys; `room.json` says where the running room is reached.
+//! Nothing here can be made again from anything else, so it is backed up together.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};

@@ -81,6 +81,11 @@ pub(crate) fn of_room(folder: &Folder) -> anyhow::Result<String> {
     Ok(text)
 }
 
+/// What clients of a room on one machine believe.
+pub(crate) fn trust(folder: &Folder) -> anyhow::Result<client::Trust> {
+    Ok(client::Trust::parse(&of_room(folder)?)?)
+}
+
 fn named(log: &str) -> anyhow::Result<VerifierKey> {
     let (origin, path) = log.split_once('=').context("a log is given as ORIGIN=FILE")?;
     let pem = std::fs::read_to_string(path).map(Zeroizing::new);

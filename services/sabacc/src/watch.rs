@@ -1,4 +1,5 @@
-//! `sabacc watch`: a table in the terminal, as everybody may see it.
+//! `sabacc watch`: a table in the terminal, as everybody may see it, and whether its chance is what it
+//! says.
 
 use std::path::PathBuf;
 
@@ -28,8 +29,13 @@ pub(crate) async fn run(
     let client = door.open(data, "watch")?;
     let table = find(&client, &table).await?;
     let mut watch = client.watch(table);
-    let mut state = TableState::new(None);
+    let (mut state, mut chance) = (TableState::new(None), client.chance(table, None));
+    let mut trusted = true;
     while let Some(seen) = watch.next().await? {
+        if let Err(found) = chance.see(&seen) {
+            trusted = false;
+            say::error(&found.to_string());
+        }
         state.apply(&seen);
         match &seen {
             Seen::Snapshot(view) if json => say::line(
@@ -59,7 +65,7 @@ pub(crate) async fn run(
         }
     }
     say::line("the table is closed");
-    Ok(true)
+    Ok(trusted)
 }
 
 /// The table that somebody means.

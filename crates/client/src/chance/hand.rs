@@ -160,9 +160,6 @@ impl Hand {
         let piles = self.variant.iter().flat_map(|variant| variant.piles);
         for (pile, ((op, told), spec)) in (0..).zip(self.roots.iter().zip(piles)) {
             let cards: Vec<u8> = spec.cards().map(rules::Card::id).collect();
-            if cards.len() != usize::from(told.cards) {
-                continue;
-            }
             let operation = Operation::Shuffle { pile, cards };
             let Ok(Outcome::Shuffled(order)) = fairness::perform(&keys, *op, &operation) else {
                 continue;
