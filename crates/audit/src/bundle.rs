@@ -23,6 +23,7 @@ use sha2::{Digest, Sha256};
 use crate::hand::HandRecords;
 
 pub use read::NotABundle;
+pub(crate) use trust::proved_log;
 pub use trust::{BadKeys, Trusted};
 
 /// The only format there is.

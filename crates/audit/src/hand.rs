@@ -14,9 +14,11 @@
 mod case;
 pub(crate) mod chance;
 mod credits;
+mod discarded;
 mod entropy;
 mod inputs;
 mod openings;
+mod peeks;
 mod promises;
 mod select;
 mod story;
@@ -35,7 +37,9 @@ use crate::report::{Checked, Checks, Trouble, Verdict, missing};
 use case::Case;
 use walk::Walk;
 
+pub use discarded::discarded;
 pub use inputs::inputs;
+pub use peeks::{Opened, opened};
 pub use select::{hand_no, of_table, of_wallet};
 pub use story::{StoryLine, story};
 

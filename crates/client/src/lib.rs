@@ -45,6 +45,7 @@
 pub mod accounts;
 pub mod bot;
 pub mod chance;
+pub mod checkpoints;
 mod connection;
 mod error;
 mod patience;

@@ -1,8 +1,9 @@
 //! The data folder: everything that a room on one machine keeps, and a lock on it.
 //!
 //! `postgres/` is the database; `keys/` the private keys and passwords, made once, readable by their
-//! owner alone; `keys.txt` the logs' public keys; `room.json` says where the running room is reached.
-//! Nothing here can be made again from anything else, so it is backed up together.
+//! owner alone; `keys.txt` the logs' public keys; `checkpoints/` what each log signed last; `room.json`
+//! says where the running room is reached. Nothing here can be made again from anything else, so it is
+//! backed up together.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -68,28 +69,7 @@ impl Folder {
 
     /// Takes the folder for this process.
     pub(crate) fn lock(&self) -> anyhow::Result<Lock> {
-        let path = self.path.join("up.lock");
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .with_context(|| format!("{} cannot be written", path.display()))?;
-        if file.try_lock().is_err() {
-            let mut owner = String::new();
-            let _ = file.read_to_string(&mut owner);
-            bail!(
-                "the data folder {} is in use by process {}: stop that one, or choose another \
-                 folder with --data",
-                self.path.display(),
-                owner.trim()
-            );
-        }
-        file.set_len(0)?;
-        write!(file, "{}", std::process::id())?;
-        Ok(Lock { _file: file })
+        lock_file(&self.path.join("up.lock"), &self.path)
     }
 
     /// The key that tokens are signed with.
@@ -116,6 +96,13 @@ impl Folder {
         let key = SigningKey::from_pkcs8_pem(&pem);
         let key = key.with_context(|| format!("keys/{file} cannot be used"))?;
         Ok(LogIdentity { origin: format!("{ROOM}/{}", of.name()).into(), key })
+    }
+
+    /// Where the last checkpoint of a service's log is remembered beside the database.
+    pub(crate) fn checkpoint(&self, of: Service) -> anyhow::Result<PathBuf> {
+        let folder = self.path.join("checkpoints");
+        fs::create_dir_all(&folder).context("checkpoints/ cannot be made")?;
+        Ok(folder.join(of.name()))
     }
 
     /// Writes down what others verify this room's logs with.
@@ -183,6 +170,30 @@ impl Folder {
     }
 }
 
+/// Takes a folder for this process, by a file in it.
+pub(crate) fn lock_file(path: &Path, folder: &Path) -> anyhow::Result<Lock> {
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("{} cannot be written", path.display()))?;
+    if file.try_lock().is_err() {
+        let mut owner = String::new();
+        let _ = file.read_to_string(&mut owner);
+        bail!(
+            "the data folder {} is in use by process {}: stop that one, or choose another folder",
+            folder.display(),
+            owner.trim()
+        );
+    }
+    file.set_len(0)?;
+    write!(file, "{}", std::process::id())?;
+    Ok(Lock { _file: file })
+}
+
 /// 64 random hexadecimal digits.
 fn random_digits() -> Zeroizing<String> {
     let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
@@ -190,7 +201,7 @@ fn random_digits() -> Zeroizing<String> {
 }
 
 /// Writes a file that only its owner reads.
-fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     write(path, content, 0o600)
 }
 

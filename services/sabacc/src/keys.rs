@@ -74,8 +74,7 @@ fn folder(data: Option<PathBuf>) -> anyhow::Result<Folder> {
 pub(crate) fn of_room(folder: &Folder) -> anyhow::Result<String> {
     let mut text = "# What this room signs is verified with these keys.\n".to_owned();
     for (service, signs) in LOGS {
-        let LogIdentity { origin, key } = folder.log(service)?;
-        let key = VerifierKey::log(KeyName::try_new(&*origin)?, key.verifying_key().as_bytes())?;
+        let key = verifier(folder, service)?;
         text += &format!("# {signs}\n{key}\n");
     }
     Ok(text)
@@ -84,6 +83,12 @@ pub(crate) fn of_room(folder: &Folder) -> anyhow::Result<String> {
 /// What clients of a room on one machine believe.
 pub(crate) fn trust(folder: &Folder) -> anyhow::Result<client::Trust> {
     Ok(client::Trust::parse(&of_room(folder)?)?)
+}
+
+/// What a service's log is verified with.
+pub(crate) fn verifier(folder: &Folder, service: Service) -> anyhow::Result<VerifierKey> {
+    let LogIdentity { origin, key } = folder.log(service)?;
+    Ok(VerifierKey::log(KeyName::try_new(&*origin)?, key.verifying_key().as_bytes())?)
 }
 
 fn named(log: &str) -> anyhow::Result<VerifierKey> {

@@ -119,7 +119,7 @@ impl Room {
             Ok(sabacc_wallet::shell::run(config, (wallet, drain), true).await?)
         });
         let mut service = self.config(Service::Table, Some(table_url))?;
-        service.peers.dealer = to_dealer;
+        service.peers.dealer = to_dealer.clone();
         service.peers.wallet = to_wallet.clone();
         service.auth.signing = Some(self.issuer.clone());
         let (people_key, people_keys_previous) = self.folder.people_keys()?;
@@ -129,7 +129,10 @@ impl Room {
         });
         let mut config = self.config(Service::Gateway, None)?;
         config.peers.table = to_table;
+        config.peers.dealer = to_dealer;
         config.peers.wallet = to_wallet;
+        // It reads the logs for auditors in its own name.
+        config.auth.signing = Some(self.issuer.clone());
         self.spawn("gateway", |drain| async move {
             Ok(sabacc_gateway::run(config, public, drain).await?)
         });
@@ -146,7 +149,10 @@ impl Room {
         let mut config = ServiceConfig::parse(service, Source::from_process(None)?)?;
         config.log = match service {
             Service::Gateway => None,
-            Service::Table | Service::Dealer | Service::Wallet => Some(self.folder.log(service)?),
+            Service::Table | Service::Dealer | Service::Wallet => {
+                config.log_witnesses.memory = Some(self.folder.checkpoint(service)?);
+                Some(self.folder.log(service)?)
+            }
         };
         config.database_url = database_url.map(Secret::new);
         config.auth.issuers = vec![IssuerKey::trusted(self.issuer.public_key())];

@@ -1,6 +1,9 @@
 //! A table played in memory, with a dealer who may misbehave, and a crash after every append: each time
 //! the log is folded anew, and what comes out must be the same table and owe the same.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a rehearsal looks at what it is about")]
+#![expect(clippy::needless_pass_by_value, reason = "what is done here is made for it")]
+
 mod dealer;
 #[cfg(test)]
 mod tests;
@@ -88,11 +91,10 @@ impl Rehearsal {
     }
 
     pub(crate) fn sit(&mut self, seat: u8) {
-        let seat_no = Some(primitives::SeatNo::try_new(seat).unwrap());
+        let number = primitives::SeatNo::try_new(seat).unwrap();
         let due = self.state.table.config.rules.due(primitives::Credits::ZERO);
         let buy_in = due.times(20).unwrap().max(primitives::Credits::of(1000));
-        self.deed(seat, Deed::SitDown { seat: seat_no, buy_in }).unwrap();
-        let number = seat_no.unwrap();
+        self.deed(seat, Deed::SitDown { seat: Some(number), buy_in }).unwrap();
         self.pay(|debt| debt == Debt::Fund { seat: number });
     }
 

@@ -10,8 +10,9 @@ use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::entropy::SystemEntropy;
 use chassis::ids::IdMaker;
-use chassis::serve::{Bound, Grpc, Health, Server};
+use chassis::serve::{Beside, Bound, Grpc, Health, Server};
 use eventlog::{ConnectError, Limits, Log, MigrateError, OpenError, Options, PgStore, Pools};
+use notary::{Files, KeyError, LOGS, Notary};
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use tokio::sync::watch;
@@ -51,6 +52,8 @@ pub enum RunError {
     NoPeer(&'static str, &'static str),
     #[error("the table service needs a key to sign its own tokens with: set SABACC_SIGNING_KEY")]
     NoSigningKey,
+    #[error("the name of the log cannot be used")]
+    Origin(#[from] KeyError),
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
@@ -94,6 +97,7 @@ pub async fn run(
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let log = config.log.clone().ok_or(RunError::NoLog)?;
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
+    let notary = Notary::of_service(store.clone(), LOG, &config)?.ok_or(RunError::NoLog)?;
     let around = Around {
         peers: peers(&config, &clock)?,
         clock: Arc::clone(&clock),
@@ -109,9 +113,9 @@ pub async fn run(
     let stopping = CancellationToken::new();
     let mut options = options(bound.address().to_string(), Arc::clone(&clock));
     options.take_over = take_over;
-    let keeper = keep(store, options, around, (sender, stopping.clone()));
+    let keeper = keep((store, notary.clone()), options, around, (sender, stopping.clone()));
     let mut keeper = std::pin::pin!(keeper);
-    let mut served = std::pin::pin!(serve(house, &config, clock, (bound, drain.clone())));
+    let mut served = std::pin::pin!(serve((house, notary), &config, clock, (bound, drain.clone())));
     let finished = tokio::select! {
         finished = &mut served => finished?,
         kept = &mut keeper => {
@@ -135,14 +139,14 @@ struct Around {
 
 /// Holds the log and its tables; takes them again when they were lost.
 async fn keep(
-    store: Arc<PgStore>,
+    kept: (Arc<PgStore>, Notary),
     options: Options,
     around: Around,
     (sender, stopping): (watch::Sender<Option<Arc<House>>>, CancellationToken),
 ) -> Result<(), RunError> {
     let mut first = true;
     loop {
-        let opened = open(&store, &options, &around).await;
+        let opened = open(&kept, &options, &around).await;
         let house = match opened {
             Ok(house) => house,
             // At start trouble is the operator's to see; later it passes, or is seen in the log.
@@ -171,11 +175,12 @@ async fn keep(
 }
 
 async fn open(
-    store: &Arc<PgStore>,
+    (store, notary): &(Arc<PgStore>, Notary),
     options: &Options,
     around: &Around,
 ) -> Result<Arc<House>, RunError> {
     let log = Log::open(Arc::<PgStore>::clone(store), options.clone()).await?;
+    notary.follow(&log);
     let Around { peers, clock, key, keeping } = around;
     let shared = Surroundings {
         log,
@@ -216,7 +221,7 @@ fn options(address: String, clock: Arc<SystemClock>) -> Options {
 }
 
 async fn serve(
-    house: watch::Receiver<Option<Arc<House>>>,
+    (house, notary): (watch::Receiver<Option<Arc<House>>>, Notary),
     config: &ServiceConfig,
     clock: Arc<SystemClock>,
     (bound, drain): (Bound, Drain),
@@ -228,6 +233,7 @@ async fn serve(
     let most = config.limits.message_bytes;
     let (people, disputes) = PeopleApi::services(house.clone());
     let service = Api::service(house, drain.stopping().clone()).max_decoding_message_size(most);
+    let logs = notary::api::service(notary.clone(), SERVICE).max_decoding_message_size(most);
     let app = Grpc::new(health.clone())
         .add(service)
         .await
@@ -235,9 +241,13 @@ async fn serve(
         .await
         .add(disputes.max_decoding_message_size(most))
         .await
+        .add(logs)
+        .await
         .reflect(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?
         .guarded(verifier, Arc::new(access), &config.limits);
+    notary.tell(health.clone());
+    let app = Beside::new(LOGS, Files::new(notary, SERVICE), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
     server.tls = config
         .tls

@@ -142,7 +142,7 @@ fn silence_burns_the_number_and_sits_out_and_twice_pauses() {
     assert_eq!(table.state.table.button, None);
     // The seed is opened all the same, and the next number is committed to.
     assert!(table.pay(|debt| debt == Debt::Reveal { hand_no: 1 }));
-    assert_eq!(table.dealer.opened[&1], true);
+    assert!(table.dealer.opened[&1]);
     assert!(table.pay(|debt| debt == Debt::Commit { hand_no: 2 }));
     for number in [2, 4] {
         table.deed(number, Deed::SitOut(false)).unwrap();
@@ -306,7 +306,7 @@ fn nothing_is_posted_before_the_seed_is_known_to_be_right() {
     assert!(table.pay(|debt| debt == Debt::Post { hand_no: 1 }));
     assert_eq!(table.names(from), ["SettlementPosted", "HandFinished"]);
     assert_eq!(stacks(&table), shown);
-    assert_eq!(table.dealer.opened[&1], false);
+    assert!(!table.dealer.opened[&1]);
 }
 
 #[test]
