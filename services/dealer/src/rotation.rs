@@ -131,7 +131,8 @@ pub(crate) async fn rotate(dealer: Dealer, stopping: CancellationToken) {
 
 fn tell_the_end(current: KeyId, pass: &Pass) {
     if pass.unknown.is_empty() && pass.damaged == 0 {
-        tracing::info!(
+        // Somebody has to do something: it is told where only warnings are.
+        tracing::warn!(
             key = %current,
             "no seed is left under a previous key: what seed_key_previous names can be removed"
         );

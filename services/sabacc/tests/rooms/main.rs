@@ -9,6 +9,7 @@
 mod apart;
 mod archive;
 mod bad_input;
+mod chance;
 mod kill;
 mod matrix;
 mod people;
