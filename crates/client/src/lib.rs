@@ -43,6 +43,7 @@
 //! ```
 
 pub mod accounts;
+mod audits;
 pub mod bot;
 pub mod chance;
 pub mod checkpoints;

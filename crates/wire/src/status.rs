@@ -136,7 +136,8 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::HoldUnknown
         | ErrorReason::NotInLog
         | ErrorReason::DisputeUnknown => Code::NotFound,
-        ErrorReason::NotYourTurn
+        ErrorReason::SeedNotOpen
+        | ErrorReason::NotYourTurn
         | ErrorReason::IllegalMove
         | ErrorReason::AmountOutOfRange
         | ErrorReason::SeatTaken
@@ -230,7 +231,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 37);
+        assert_eq!(checked, 38);
     }
 
     #[test]

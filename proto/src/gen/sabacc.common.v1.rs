@@ -118,6 +118,9 @@ pub enum ErrorReason {
     /// (UNAVAILABLE) The log has signed nothing yet, or not yet what was asked about: try again. Where it stays so, the log has
     /// stopped signing, since its records contradict what it signed before: tell the operator.
     NotSigned = 41,
+    /// (FAILED_PRECONDITION) The hand's seed is not open yet: what is asked for would show what is hidden. Ask again when the
+    /// hand is over, and at a table that delays the opening when the delay is.
+    SeedNotOpen = 42,
     /// (NOT_FOUND) There is no such dispute, or it is another player's.
     DisputeUnknown = 50,
     /// (FAILED_PRECONDITION) The dispute is answered, which happens once.
@@ -171,6 +174,7 @@ impl ErrorReason {
             Self::HoldUnknown => "ERROR_REASON_HOLD_UNKNOWN",
             Self::NotInLog => "ERROR_REASON_NOT_IN_LOG",
             Self::NotSigned => "ERROR_REASON_NOT_SIGNED",
+            Self::SeedNotOpen => "ERROR_REASON_SEED_NOT_OPEN",
             Self::DisputeUnknown => "ERROR_REASON_DISPUTE_UNKNOWN",
             Self::DisputeAnswered => "ERROR_REASON_DISPUTE_ANSWERED",
             Self::DisputesOpen => "ERROR_REASON_DISPUTES_OPEN",
@@ -214,6 +218,7 @@ impl ErrorReason {
             "ERROR_REASON_HOLD_UNKNOWN" => Some(Self::HoldUnknown),
             "ERROR_REASON_NOT_IN_LOG" => Some(Self::NotInLog),
             "ERROR_REASON_NOT_SIGNED" => Some(Self::NotSigned),
+            "ERROR_REASON_SEED_NOT_OPEN" => Some(Self::SeedNotOpen),
             "ERROR_REASON_DISPUTE_UNKNOWN" => Some(Self::DisputeUnknown),
             "ERROR_REASON_DISPUTE_ANSWERED" => Some(Self::DisputeAnswered),
             "ERROR_REASON_DISPUTES_OPEN" => Some(Self::DisputesOpen),
