@@ -1015,7 +1015,7 @@ pub struct TableView {
     /// The hand in play, or the last one; 0: none yet.
     #[prost(uint64, tag = "9")]
     pub hand_no: u64,
-    /// The hand in play, or the last one while nothing has followed it.
+    /// The hand in play, or the last one while nothing has followed it. Of a hand that is not sealed `entropy` tells.
     #[prost(message, optional, tag = "10")]
     pub hand: ::core::option::Option<HandView>,
     /// The seat the caller has; 0: none.

@@ -115,15 +115,21 @@ impl Logs {
         id.parse().map_err(|error| anyhow::anyhow!("`{id}` is no hand's id: {error}"))
     }
 
-    /// The hand that ended last.
+    /// The hand that ended last: its settlement is posted and its seed is open, whichever came first.
     pub(crate) async fn latest(&self) -> anyhow::Result<HandId> {
+        let mut ends = BTreeMap::new();
         let mut end = self.table.reader.size().await?;
         while end > 0 {
             let start = end.saturating_sub(PAGE as u64);
             let limit = usize::try_from(end - start)?;
             let page = self.table.reader.read(Position(start), limit).await?;
             for event in page.iter().rev() {
-                if let Recorded::HandRevealed(_) = Recorded::try_from(event)? {
+                let recorded = Recorded::try_from(event)?;
+                if !matches!(recorded, Recorded::HandRevealed(_) | Recorded::SettlementPosted(_)) {
+                    continue;
+                }
+                let other = ends.insert(event.stream, recorded.kind());
+                if other.is_some_and(|other| other != recorded.kind()) {
                     return Ok(HandId(event.stream.0));
                 }
             }

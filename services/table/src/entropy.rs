@@ -196,5 +196,3 @@ pub fn bound(
     Ok((context, fairness::Commitment(wire::field::exactly("commitment", commitment)?)))
 }
 
-#[cfg(test)]
-mod tests;

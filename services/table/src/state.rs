@@ -7,7 +7,7 @@ use proto::table::v1 as pb;
 use wire::{Recorded, Refused, refused};
 
 use crate::pay::{Broken, Paid};
-use crate::play::Play;
+use crate::play::{Play, Stage};
 use crate::proof::Faces;
 use crate::publish::PastKind;
 use crate::table::{Closing, Funding, Table};
@@ -153,7 +153,9 @@ impl State {
     pub fn view(&self, viewer: Option<PlayerId>) -> pb::TableView {
         let table = &self.table;
         let config = &table.config;
-        let play = self.play.as_ref().or(self.last.as_deref());
+        // A hand that is not sealed has nothing to show yet but what `entropy` says.
+        let begun = self.play.as_ref().filter(|play| play.stage != Stage::Opened);
+        let play = begun.or(self.last.as_deref());
         let hand = play.map(|play| updates::hand_view(play, self.clock(), play.viewer(viewer)));
         let seats = table.seats.keys().filter_map(|number| updates::seat_view(table, *number));
         let (sabacc_pot, carried_pot) = table.shown_pots();
