@@ -40,7 +40,7 @@ use directory::Directory;
 pub use keeping::{Keeping, PeopleError};
 use keeping::{of_keys, unusable};
 use registry::{Place, Registry};
-use vault::PlayerKey;
+use vault::{PlayerKey, WrappedKey};
 
 /// Before a key that could not be destroyed is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -106,12 +106,12 @@ impl People {
         let wanted: Vec<PlayerId> = sealed.iter().map(|(player, _)| *player).collect();
         let keys = self.keeping.keys.get(&wanted).await?;
         for (player, sealed) in sealed {
-            let key = keys.get(&player).ok_or(PeopleError::Name(player))?;
-            let key = self.keeping.vault.unwrap(player, key)?;
-            let place = (player.into(), kind(EventType::PlayerNamed));
-            let opened = key.open(place, &sealed).map_err(|_| PeopleError::Name(player))?;
-            let named = PlayerNamed::decode(&opened[..]);
-            let PlayerNamed { name } = named.map_err(|_| PeopleError::Name(player))?;
+            let name = keys.get(&player).and_then(|key| self.name_in(player, key, &sealed));
+            // A lost key takes a name with it, and nobody's seat.
+            let name = name.unwrap_or_else(|| {
+                tracing::error!(%player, "the name of a player cannot be read: his key is lost");
+                String::new()
+            });
             // Not over what was chosen or erased in the meantime.
             self.look(|registry| {
                 if is_name(registry, player, &sealed) {
@@ -120,6 +120,17 @@ impl People {
             });
         }
         Ok(())
+    }
+
+    fn name_in(
+        &self,
+        player: PlayerId,
+        key: &WrappedKey,
+        sealed: &SealedPayload,
+    ) -> Option<String> {
+        let key = self.keeping.vault.unwrap(player, key).ok()?;
+        let opened = key.open((player.into(), kind(EventType::PlayerNamed)), sealed).ok()?;
+        PlayerNamed::decode(&opened[..]).ok().map(|named| named.name)
     }
 
     /// How a player is shown.

@@ -34,8 +34,6 @@ pub enum PeopleError {
         "the key of a player does not open: neither people_key nor people_key_previous is the one that it was kept under"
     )]
     WrongKey(#[from] DoesNotOpen),
-    #[error("the name of player {0} does not open, and he was not erased")]
-    Name(PlayerId),
 }
 
 impl Keeping {
@@ -106,8 +104,6 @@ pub(super) fn of_keys(error: &RepoError) -> Refused {
 pub(super) fn unusable(error: PeopleError) -> Refused {
     match error {
         PeopleError::Keys(error) => of_keys(&error),
-        PeopleError::WrongKey(_) | PeopleError::Name(_) => {
-            refused(ErrorReason::Corrupt, error.to_string())
-        }
+        PeopleError::WrongKey(_) => refused(ErrorReason::Corrupt, error.to_string()),
     }
 }

@@ -320,6 +320,19 @@ async fn lists_come_in_pages() {
 }
 
 #[tokio::test]
+async fn a_lost_key_takes_a_name_with_it_and_nothing_else() {
+    let place = Place::new();
+    place.people().await.unwrap().set_name(ANN, NAME, by(1, 1)).await.unwrap();
+    place.keys.destroy(&[ANN]).await.unwrap();
+    let people = place.people().await.unwrap();
+    let shown = people.player(ANN).await.unwrap();
+    assert_eq!((shown.name.as_str(), shown.erased), ("", false));
+    people.admit(ANN).await.unwrap();
+    people.set_name(ANN, "Ann", by(2, 2)).await.unwrap();
+    assert_eq!(name(&place.people().await.unwrap(), ANN).await, "Ann");
+}
+
+#[tokio::test]
 async fn another_people_key_is_told_at_the_start() {
     let mut place = Place::new();
     let people = place.people().await.unwrap();
