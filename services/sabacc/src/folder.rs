@@ -16,6 +16,7 @@ use chassis::config::{LogIdentity, Service};
 use chassis::entropy::{self, SystemEntropy};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
+use sabacc_table::config::{PeopleKey, parse_key, parse_keys};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -68,28 +69,7 @@ impl Folder {
 
     /// Takes the folder for this process.
     pub(crate) fn lock(&self) -> anyhow::Result<Lock> {
-        let path = self.path.join("up.lock");
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .with_context(|| format!("{} cannot be written", path.display()))?;
-        if file.try_lock().is_err() {
-            let mut owner = String::new();
-            let _ = file.read_to_string(&mut owner);
-            bail!(
-                "the data folder {} is in use by process {}: stop that one, or choose another \
-                 folder with --data",
-                self.path.display(),
-                owner.trim()
-            );
-        }
-        file.set_len(0)?;
-        write!(file, "{}", std::process::id())?;
-        Ok(Lock { _file: file })
+        lock_file(&self.path.join("up.lock"), &self.path)
     }
 
     /// The key that tokens are signed with.
@@ -128,6 +108,20 @@ impl Folder {
     /// Writes down what others verify this room's logs with.
     pub(crate) fn publish(&self, keys: &str) -> anyhow::Result<()> {
         write(&self.path.join("keys.txt"), keys.as_bytes(), 0o644)
+    }
+
+    /// The key that the players' keys are wrapped under, and what it was before.
+    pub(crate) fn people_keys(&self) -> anyhow::Result<(PeopleKey, Vec<PeopleKey>)> {
+        let key = parse_key(&self.password("people.key")?);
+        let key = key.context("keys/people.key is not 64 hexadecimal digits")?;
+        let path = self.path.join("keys").join("people.key.previous");
+        if !path.exists() {
+            return Ok((key, Vec::new()));
+        }
+        let text = fs::read_to_string(&path).map(Zeroizing::new);
+        let text = text.with_context(|| format!("{} cannot be read", path.display()))?;
+        let why = "keys/people.key.previous is not 64 hexadecimal digits on each of its lines";
+        Ok((key, parse_keys(&text).context(why)?))
     }
 
     /// A random text of 64 hexadecimal digits, the same for ever under its name.
@@ -176,6 +170,30 @@ impl Folder {
     }
 }
 
+/// Takes a folder for this process, by a file in it.
+pub(crate) fn lock_file(path: &Path, folder: &Path) -> anyhow::Result<Lock> {
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("{} cannot be written", path.display()))?;
+    if file.try_lock().is_err() {
+        let mut owner = String::new();
+        let _ = file.read_to_string(&mut owner);
+        bail!(
+            "the data folder {} is in use by process {}: stop that one, or choose another folder",
+            folder.display(),
+            owner.trim()
+        );
+    }
+    file.set_len(0)?;
+    write!(file, "{}", std::process::id())?;
+    Ok(Lock { _file: file })
+}
+
 /// 64 random hexadecimal digits.
 fn random_digits() -> Zeroizing<String> {
     let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
@@ -183,7 +201,7 @@ fn random_digits() -> Zeroizing<String> {
 }
 
 /// Writes a file that only its owner reads.
-fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     write(path, content, 0o600)
 }
 

@@ -5,6 +5,8 @@ mod archive;
 mod audits;
 mod bench;
 mod demo;
+mod disputes;
+mod door;
 mod explain;
 mod folder;
 mod hand;
@@ -20,6 +22,7 @@ mod shown;
 mod up;
 mod verify;
 mod watch;
+mod witness;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -71,6 +74,8 @@ enum Command {
     Rules(explain::Options),
     /// Print the public keys that a room's logs are verified with.
     Keys(keys::Options),
+    /// See the logs of a room grow, from outside, and cosign what follows from what was seen.
+    Witness(witness::Options),
     /// Bring a database's schemas up to date, as its administrator.
     Migrate(migrate::Options),
 }
@@ -95,6 +100,7 @@ fn main() -> ExitCode {
             Command::Hand(what) => hand::run(data, json, what).await,
             Command::Rules(options) => explain::run(json, &options),
             Command::Keys(options) => keys::run(data, &options),
+            Command::Witness(options) => Box::pin(witness::run(options)).await,
             Command::Migrate(options) => migrate::run(options).await,
         }
     });

@@ -4,30 +4,20 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use chassis::auth::Role;
-use chassis::postgres::{Environment, default_data_dir};
 use clap::Args;
-use client::{Client, Seen, TableState, Trust};
+use client::{Client, Seen, TableState};
 use primitives::TableId;
 
-use crate::folder::Folder;
-use crate::{keys, room, say};
+use crate::door::Door;
+use crate::say;
 
 #[derive(Args)]
 pub(crate) struct Options {
     /// The table's id; `demo` for the demo table, or the only table there is.
     #[arg(default_value = "demo")]
     table: String,
-    /// The public port, where it is not that of the room in the data folder.
-    #[arg(long, value_name = "URL")]
-    server: Option<String>,
-    /// A token, where the issuer is not that of the data folder.
-    #[arg(long, env = "SABACC_TOKEN", hide_env_values = true)]
-    token: Option<String>,
-    /// The public keys of the room's logs, one verifier key a line, where they are not those of the
-    /// data folder.
-    #[arg(long, value_name = "FILE")]
-    keys: Option<PathBuf>,
+    #[command(flatten)]
+    door: Door,
 }
 
 pub(crate) async fn run(
@@ -35,36 +25,8 @@ pub(crate) async fn run(
     json: bool,
     options: Options,
 ) -> anyhow::Result<bool> {
-    let Options { table, server, token, keys } = options;
-    let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
-    let folder = || Folder::open(&path);
-    let trust = match (&keys, &server) {
-        (Some(file), _) => {
-            let text = std::fs::read_to_string(file);
-            let text = text.with_context(|| format!("{} cannot be read", file.display()))?;
-            Trust::parse(&text).with_context(|| format!("{} cannot be used", file.display()))?
-        }
-        (None, None) => keys::trust(&folder()?)?,
-        // Somebody else's room: only signatures go unchecked.
-        (None, Some(_)) => Trust::default(),
-    };
-    let server = match server {
-        Some(server) => server,
-        None => {
-            let running = folder()?.running().with_context(|| {
-                format!(
-                    "no room runs in {}: start one with `sabacc up`, or name --server",
-                    path.display()
-                )
-            })?;
-            running.address
-        }
-    };
-    let token = match token {
-        Some(token) => token,
-        None => room::token(&folder()?.issuer()?, Role::Auditor, "watch"),
-    };
-    let client = Client::connect(&server, token)?.trusting(trust);
+    let Options { table, door } = options;
+    let client = door.open(data, "watch")?;
     let table = find(&client, &table).await?;
     let mut watch = client.watch(table);
     let (mut state, mut chance) = (TableState::new(None), client.chance(table, None));

@@ -14,6 +14,7 @@ mod entropy;
 mod kill;
 mod matrix;
 mod people;
+mod personal;
 mod place;
 mod playing;
 mod records;
