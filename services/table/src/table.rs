@@ -268,8 +268,7 @@ impl Table {
         hand.settled.as_deref().map(|settled| (hand, settled))
     }
 
-    /// Takes one event of the table's stream or of one of its hands'. Those of a hand count as
-    /// updates and else concern [`crate::play::Play`].
+    /// Takes an event of its stream or of a hand's; these else concern [`crate::play::Play`].
     #[expect(clippy::too_many_lines, reason = "a line for each event that there is")]
     pub fn evolve(
         &mut self,
@@ -487,8 +486,7 @@ impl Table {
             let seat = self.seat_mut(u32::from(number.get()))?;
             seat.stack = seat.stack.plus(share).map_err(|error| Damaged(error.to_string()))?;
         }
-        self.sabacc_pot = Credits::ZERO;
-        self.carried_pot = Credits::ZERO;
+        (self.sabacc_pot, self.carried_pot) = (Credits::ZERO, Credits::ZERO);
         self.paid.clear();
         Ok(())
     }

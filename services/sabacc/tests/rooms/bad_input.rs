@@ -318,6 +318,7 @@ async fn a_request_id_stands_for_one_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "a line for each field that makes no sense")]
 async fn fields_that_make_no_sense() {
     use ErrorReason::{AccountUnknown, InsufficientCredits, RuleSetInvalid, TableUnknown};
     let scene = Scene::new().await;
