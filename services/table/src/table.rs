@@ -268,8 +268,7 @@ impl Table {
         hand.settled.as_deref().map(|settled| (hand, settled))
     }
 
-    /// Takes one event of the table's stream or of one of its hands'. Those of a hand count as
-    /// updates and else concern [`crate::play::Play`].
+    /// Takes an event of its stream or of a hand's; these else concern [`crate::play::Play`].
     #[expect(clippy::too_many_lines, reason = "a line for each event that there is")]
     pub fn evolve(
         &mut self,
@@ -327,6 +326,7 @@ impl Table {
                 self.absent.remove(&wire::field::player_id(player_id)?);
             }
             Recorded::TableClosed(_) => self.closing = Closing::Closed,
+            Recorded::SeatRenamed(pb::SeatRenamed { seat }) => drop(self.seat_mut(*seat)?),
             Recorded::TableCreated(_)
             | Recorded::ChanceUsed(_)
             | Recorded::CardsMoved(_)
@@ -349,7 +349,13 @@ impl Table {
             | Recorded::LimitsSet(_)
             | Recorded::PlayerExcluded(_)
             | Recorded::AdjustmentProposed(_)
-            | Recorded::AdjustmentRejected(_) => {}
+            | Recorded::AdjustmentRejected(_)
+            | Recorded::PlayerNamed(_)
+            | Recorded::PlayerErased(_)
+            | Recorded::DisputeOpened(_)
+            | Recorded::DisputeStated(_)
+            | Recorded::DisputeAnswered(_)
+            | Recorded::DisputeReasoned(_) => {}
         }
         Ok(())
     }
@@ -480,8 +486,7 @@ impl Table {
             let seat = self.seat_mut(u32::from(number.get()))?;
             seat.stack = seat.stack.plus(share).map_err(|error| Damaged(error.to_string()))?;
         }
-        self.sabacc_pot = Credits::ZERO;
-        self.carried_pot = Credits::ZERO;
+        (self.sabacc_pot, self.carried_pot) = (Credits::ZERO, Credits::ZERO);
         self.paid.clear();
         Ok(())
     }

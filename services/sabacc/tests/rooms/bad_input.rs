@@ -318,6 +318,7 @@ async fn a_request_id_stands_for_one_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "a line for each field that makes no sense")]
 async fn fields_that_make_no_sense() {
     use ErrorReason::{AccountUnknown, InsufficientCredits, RuleSetInvalid, TableUnknown};
     let scene = Scene::new().await;
@@ -331,6 +332,12 @@ async fn fields_that_make_no_sense() {
     refused(make(Some(calm(""))).await, FIELD, Some("config.name"));
     let ages = pb::TableConfig { action_seconds: 3601, ..calm("slow") };
     refused(make(Some(ages)).await, FIELD, Some("config.action_seconds"));
+    for entropy_ms in [99, 60_001] {
+        let hasty = pb::TableConfig { entropy_ms, ..calm("hasty") };
+        refused(make(Some(hasty)).await, FIELD, Some("config.entropy_ms"));
+    }
+    let secretive = pb::TableConfig { reveal_delay_seconds: 604_801, ..calm("secretive") };
+    refused(make(Some(secretive)).await, FIELD, Some("config.reveal_delay_seconds"));
     let unheard = pb::TableConfig { variant: "poker".to_owned(), ..calm("other") };
     let status = make(Some(unheard)).await.expect_err("we do not play that");
     assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
