@@ -43,12 +43,14 @@
 //! ```
 
 pub mod accounts;
+mod audits;
 pub mod bot;
 pub mod chance;
 pub mod checkpoints;
 mod connection;
 mod error;
 mod patience;
+mod people;
 mod play;
 mod state;
 pub mod strategy;

@@ -1,12 +1,14 @@
 //! Knows: the public edge: which service answers which method, and that callers are who they say.
-//! Does not know: what any message means; no game, no credits, no card passes a line of code here.
+//! Does not know: what any message means that it passes on; no game, no credits, no table.
 //!
 //! The gateway verifies a caller's token, checks his role against the method, holds the limits of
 //! the public port, and passes the call on as it came, byte for byte: a new method needs no code
 //! here. The service behind verifies the player's token once more, so that whoever takes the gateway
-//! over can play nobody's hand. Beside the calls, the logs' checkpoints and tiles are served as files,
+//! over can play nobody's hand. One service is the gateway's own: it collects a finished hand's records
+//! from the logs, in its own name, and audits them (`audits`). Beside the calls, the logs' checkpoints and tiles are served as files,
 //! without a token.
 
+mod audits;
 mod forward;
 mod logs;
 
@@ -50,17 +52,24 @@ pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bo
     if let Some(dealer) = &peers.dealer {
         shown.insert("dealer", to(dealer)?);
     }
+    let audits = audits::service(&config)?;
     let logs = Logs::new(shown, config.limits.message_bytes);
     let verifier = Verifier::new(config.auth.issuers.clone(), Arc::new(SystemClock::new()));
     let access = Access::from_descriptors(proto::DESCRIPTORS)
         .map_err(|error| StartError::Descriptors(Box::new(error)))?;
     let health = Health::new();
     let app = Grpc::new(health.clone())
-        .add(Forward::<forward::Table>::new(table))
+        .add(Forward::<forward::Table>::new(table.clone()))
+        .await
+        .add(Forward::<forward::People>::new(table.clone()))
+        .await
+        .add(Forward::<forward::Disputes>::new(table))
         .await
         .add(Forward::<forward::Wallet>::new(wallet))
         .await
         .add(logs.clone())
+        .await
+        .add(audits)
         .await
         .reflect(proto::DESCRIPTORS)
         .map_err(|error| StartError::Descriptors(Box::new(error)))?

@@ -23,11 +23,11 @@ use tokio::task::JoinSet;
 use tracing::Instrument as _;
 use wire::{Recorded, Refused, refused, status};
 
-use crate::debt::{self, Debt};
+use crate::debt::Debt;
 use crate::deeds::Deed;
-use crate::entropy::Now;
-use crate::pay::{self, Answered, Paid};
+use crate::pay::Paid;
 use crate::peers::{Failure, Peers, Reply};
+use crate::people::directory::Directory;
 use crate::plan::Plan;
 use crate::proof::Faces;
 use crate::publish::{self, Past, Publisher};
@@ -36,9 +36,7 @@ use crate::state::State;
 
 mod clock;
 mod orders;
-
-/// The longest pause before a debt that could not be paid is tried again.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+mod paying;
 
 /// Deeds that wait while one is being written; more are refused at once.
 const DEFERRED: usize = 64;
@@ -92,6 +90,7 @@ pub struct Surroundings {
     pub clock: Arc<SystemClock>,
     /// Signs the log, sooner where a hand has ended.
     pub notary: Notary,
+    pub directory: Directory,
     /// Signs receipts.
     pub key: Arc<ReceiptKey>,
     /// How long the dealer may be silent before a hand is aborted.
@@ -110,6 +109,8 @@ pub struct Actor {
     /// The table has been listening without a break since then.
     since: UnixMicros,
     publisher: Publisher,
+    /// How players are shown, and who sits where.
+    directory: Directory,
     paying: JoinSet<Returned>,
     busy: BTreeSet<Debt>,
     /// When a debt that failed is tried again, and how often it has.
@@ -159,11 +160,11 @@ impl Actor {
         surroundings: Surroundings,
         commands: mpsc::Receiver<Command>,
     ) -> Actor {
-        let mut publisher = Publisher::new(state.table.id);
+        let Surroundings { log, peers, clock, notary, directory, key, patience } = surroundings;
+        let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
             publisher.remember(past);
         }
-        let Surroundings { log, peers, clock, notary, key, patience } = surroundings;
         let since = clock.now();
         Actor {
             state,
@@ -175,6 +176,7 @@ impl Actor {
             patience,
             since,
             publisher,
+            directory,
             paying: JoinSet::new(),
             busy: BTreeSet::new(),
             later: BTreeMap::new(),
@@ -255,7 +257,7 @@ impl Actor {
     fn look(&mut self, look: Look) {
         match look {
             Look::View { viewer, reply } => {
-                let _ = reply.send(self.state.view(viewer));
+                let _ = reply.send(self.directory.named(self.state.view(viewer)));
             }
             Look::Summary { reply } => {
                 let open = !self.state.is_closed();
@@ -303,7 +305,7 @@ impl Actor {
         };
         let missed = resume.and_then(|resume| self.publisher.since(viewer, resume));
         let mut first = missed.unwrap_or_else(|| {
-            let view = self.state.view(viewer);
+            let view = self.directory.named(self.state.view(viewer));
             vec![message(pb::watch_table_response::Message::Snapshot(view))]
         });
         first.push(message(pb::watch_table_response::Message::CaughtUp(pb::CaughtUp {})));
@@ -314,103 +316,6 @@ impl Actor {
             return Ok((first, mpsc::channel(1).1));
         }
         Ok((first, self.publisher.watch(viewer)))
-    }
-
-    /// Starts what can be started; says when to look again.
-    async fn pay_debts(&mut self) -> Result<Option<UnixMicros>, Ended> {
-        loop {
-            if self.broken.is_some() {
-                return Ok(None);
-            }
-            let now = self.now();
-            let (debts, later) = self.debts(&now);
-            let now = now.at;
-            self.later.retain(|debt, _| debts.contains(debt));
-            let mut wake = earliest(later, self.deadline());
-            let mut local = None;
-            for debt in debts {
-                if self.busy.contains(&debt) {
-                    continue;
-                }
-                if let Some((at, _)) = self.later.get(&debt).filter(|(at, _)| *at > now) {
-                    wake = earliest(wake, Some(*at));
-                    continue;
-                }
-                let made = pay::prepare(&self.state.table, self.state.play.as_ref(), debt);
-                let payment = match made {
-                    Ok(payment) => payment,
-                    Err(broken) => {
-                        self.break_down(&broken.0);
-                        return Ok(None);
-                    }
-                };
-                if matches!(payment.job, crate::peers::Job::Nothing) {
-                    local = Some(debt);
-                    break;
-                }
-                self.busy.insert(debt);
-                let peers = self.peers.clone();
-                let span = tracing::info_span!("debt", ?debt, table = %self.state.table.id);
-                let job = payment.job.run(peers).instrument(span.clone());
-                let plan = payment.plan;
-                self.paying.spawn(async move { Returned { debt, plan, reply: job.await, span } });
-            }
-            match local {
-                // What needs nobody else is done at once, and may change what is owed.
-                Some(debt) => self.paid(debt, None, Ok(Reply::Nothing)).await?,
-                None => return Ok(wake),
-            }
-        }
-    }
-
-    /// A debt came back.
-    async fn paid(
-        &mut self,
-        debt: Debt,
-        plan: Option<Plan>,
-        reply: Result<Reply, Failure>,
-    ) -> Result<(), Ended> {
-        self.busy.remove(&debt);
-        let now = self.now();
-        if !self.debts(&now).0.contains(&debt) {
-            // A hand that was aborted meanwhile needs no answer any more.
-            tracing::debug!(?debt, table = %self.state.table.id, "nobody needs this any more");
-            return Ok(());
-        }
-        let paid = match pay::answered(&self.state, (debt, plan.as_ref(), &now), reply) {
-            Answered::Append(paid) => paid,
-            Answered::Later(why) => {
-                self.try_later(debt, &why);
-                return Ok(());
-            }
-            Answered::Broken(broken) => {
-                let why = format!("{debt:?}: {broken}");
-                self.break_down(&why);
-                return Ok(());
-            }
-        };
-        if self.append(paid, Author::service()).await?.is_err() {
-            self.try_later(debt, "the log takes nothing");
-        } else {
-            self.later.remove(&debt);
-            self.answer_waiting();
-        }
-        Ok(())
-    }
-
-    fn now(&self) -> Now {
-        Now { at: self.clock.now(), since: self.since, patience: self.patience }
-    }
-
-    fn debts(&self, now: &Now) -> (Vec<Debt>, Option<UnixMicros>) {
-        debt::debts(&self.state.table, self.state.play.as_ref(), now)
-    }
-
-    fn try_later(&mut self, debt: Debt, why: &str) {
-        let tries = self.later.get(&debt).map_or(0, |(_, tries)| *tries);
-        let pause = Duration::from_millis(100 << tries.min(6)).min(LONGEST_PAUSE);
-        tracing::warn!(?debt, table = %self.state.table.id, why, ?pause, "a debt is paid later");
-        self.later.insert(debt, (self.clock.now().plus(pause), tries + 1));
     }
 
     /// Appends, then moves the state and tells. The inner error: nothing has happened.
@@ -463,6 +368,7 @@ impl Actor {
             tracing::warn!(%table, hand_no, at_fault = ?aborted.at_fault(), "a hand is aborted");
         }
         let before = self.state.play.as_ref().map(|play| play.replay.hand.clone());
+        self.directory.moves(&self.state.table, event);
         match self.state.apply((stream, event), faces, at) {
             Ok(Some(kind)) => {
                 let past = Past { sequence: self.state.table.sequence, at, kind };
@@ -502,12 +408,5 @@ impl Author {
 
     fn clock() -> Author {
         Author { actor: "clock".into(), ..Author::service() }
-    }
-}
-
-fn earliest(one: Option<UnixMicros>, other: Option<UnixMicros>) -> Option<UnixMicros> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }

@@ -195,4 +195,3 @@ pub fn bound(
     let context = Context::new(origin, table, hand_no, rule_set_hash);
     Ok((context, fairness::Commitment(wire::field::exactly("commitment", commitment)?)))
 }
-

@@ -18,7 +18,7 @@ use crate::play::Play;
 use crate::proof::Faces;
 use crate::state::State;
 use crate::table::{Funding, Table};
-use crate::{abort, settle};
+use crate::{abort, settle, start};
 
 /// A debt being paid: the call, and what is needed to understand its answer.
 pub struct Payment {
@@ -247,8 +247,10 @@ pub fn conclude(
     let in_play = || play.ok_or_else(|| Broken("a debt of a hand that is not in play".to_owned()));
     let seat_of = |seat: SeatNo| u32::from(seat.get());
     Ok(match (debt, reply) {
-        (Debt::Start, _) => start(table, now.at)?,
-        (Debt::CloseEntropy { .. }, _) => close_entropy(table, in_play()?, now.at)?,
+        (Debt::Start, _) => start::start(table, now.at),
+        (Debt::CloseEntropy { .. }, _) => {
+            start::close(unsealed(table)?, table, (in_play()?, now.at))
+        }
         (Debt::Burn { .. }, _) => abort::burnt(table, in_play()?, now)?,
         (Debt::Abandon { .. }, _) => abort::abandoned(table, in_play()?, now)?,
         (Debt::Leave { seat }, _) => {
@@ -350,70 +352,6 @@ pub fn refused(table: &Table, debt: Debt, refusal: &tonic::Status) -> Result<Pai
     Err(if of_the_hand && for_good { Trouble::Dealer(text) } else { Trouble::Broken(Broken(text)) })
 }
 
-/// The next hand: p1 sits after the button, the last player has it.
-fn start(table: &Table, now: UnixMicros) -> Result<Paid, Broken> {
-    let hand_no = table.hand_no + 1;
-    let hand_id = fairness::hand_id(table.id, hand_no);
-    let mut ready: Vec<_> = table.ready().collect();
-    let button =
-        next_button(table.button, &ready.iter().map(|(seat, _)| *seat).collect::<Vec<_>>());
-    let first = ready.iter().position(|(seat, _)| *seat > button).unwrap_or(0);
-    ready.rotate_left(first);
-    let players: Vec<_> = ready.iter().map(|(number, seat)| (*number, seat.player)).collect();
-    let promises = table.promises_of(hand_no);
-    let committed = entropy::committed(&players, promises);
-    // A seat that has been promised for cannot be promised for again by its next player.
-    let waits = players
-        .iter()
-        .any(|(seat, player)| !promises.contains_key(seat) && !table.absentees.contains(player));
-    let all = committed.len() == players.len();
-    let deadline = if waits { now.plus(table.config.entropy_time()) } else { now };
-    let roster = ready.iter().map(|(number, seat)| pb::RosterSeat {
-        seat: u32::from(number.get()),
-        player_id: seat.player.0.to_vec().into(),
-        stack: seat.stack.get(),
-    });
-    let opened = pb::HandOpened {
-        table_id: table.id.0.to_vec().into(),
-        hand_no,
-        commitment: table.committed.get(&hand_no).cloned(),
-        rule_set: table.config.rule_set.clone(),
-        roster: roster.collect(),
-        sabacc_pot: table.sabacc_pot.get(),
-        carried_pot: table.carried_pot.get(),
-        action_seconds: table.config.action_seconds,
-        bank_seconds: table.config.bank_seconds,
-        entropy_deadline_micros: deadline.0,
-        reveal_delay_seconds: table.config.reveal_delay_seconds,
-    };
-    let started = pb::HandStarted { hand_no, hand_id: hand_id.0.to_vec().into() };
-    let mut events = vec![(table.id.into(), started.into()), (hand_id.into(), opened.into())];
-    if all || !waits {
-        events.push((hand_id.into(), closed(table, &committed, now).into()));
-    }
-    Ok(Paid { events, faces: Faces::new() })
-}
-
-fn close_entropy(table: &Table, play: &Play, now: UnixMicros) -> Result<Paid, Broken> {
-    let committed = unsealed(table)?.committed(table.promises_of(play.hand_no));
-    Ok(Paid::one(play.hand_id, closed(table, &committed, now)))
-}
-
-fn closed(table: &Table, committed: &[SeatNo], now: UnixMicros) -> pb::EntropyClosed {
-    let nobody = committed.is_empty();
-    let deadline = if nobody { now } else { now.plus(table.config.entropy_time()) };
-    pb::EntropyClosed {
-        seats: committed.iter().map(|seat| u32::from(seat.get())).collect(),
-        deadline_micros: deadline.0,
-    }
-}
-
-/// The button starts at the lowest dealt-in seat and moves to the next one dealt in each hand.
-fn next_button(last: Option<SeatNo>, dealt_in: &[SeatNo]) -> SeatNo {
-    let lowest = dealt_in[0];
-    last.and_then(|last| dealt_in.iter().copied().find(|seat| *seat > last)).unwrap_or(lowest)
-}
-
 fn pay_out(table: &Table, number: SeatNo) -> Paid {
     let seat = &table.seats[&number];
     let seat_no = u32::from(number.get());
@@ -450,24 +388,6 @@ pub fn digest(method: &str, actor: &str, request: &impl Message) -> [u8; 32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn seats(numbers: &[u8]) -> Vec<SeatNo> {
-        numbers.iter().map(|number| SeatNo::try_new(*number).unwrap()).collect()
-    }
-
-    #[test]
-    fn button_starts_lowest_and_goes_round() {
-        let check = |last: Option<u8>, dealt_in: &[u8], button: u8| {
-            let last = last.map(|last| SeatNo::try_new(last).unwrap());
-            assert_eq!(next_button(last, &seats(dealt_in)).get(), button);
-        };
-        check(None, &[2, 5, 7], 2);
-        check(Some(2), &[2, 5, 7], 5);
-        check(Some(7), &[2, 5, 7], 2);
-        // The seat that had it is gone: the next one after its place.
-        check(Some(4), &[2, 5, 7], 5);
-        check(Some(8), &[2, 5, 7], 2);
-    }
 
     #[test]
     fn digest_depends_on_who_and_what() {

@@ -21,13 +21,18 @@ use crate::hand::{HandRecords, Report};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StoryLine {
     /// RFC 3339, in UTC; none for verdicts.
-    pub when: Option<String>,
+    #[serde(serialize_with = "rfc_3339")]
+    pub when: Option<UnixMicros>,
     /// `seat 3 (0198f0c2)`, `the dealer`, `the table`, `the wallet` or `audit`.
     pub who: String,
     /// A sentence without its subject.
     pub what: String,
     /// Where it is on record: the log's name and the position there; none for verdicts.
     pub record: Option<(&'static str, u64)>,
+}
+
+fn rfc_3339<S: serde::Serializer>(when: &Option<UnixMicros>, to: S) -> Result<S::Ok, S::Error> {
+    when.map(|when| when.to_string()).serialize(to)
 }
 
 /// The hand's story with its verdicts. `report` is what [`crate::hand::audit`] made of the records.
@@ -73,7 +78,7 @@ impl Teller<'_> {
             None => self.lines(recorded),
         };
         for (who, what) in lines {
-            let when = Some(event.recorded_at.to_string());
+            let when = Some(event.recorded_at);
             let record = Some((log, event.position.0));
             told.push((event.recorded_at, StoryLine { when, who, what, record }));
         }

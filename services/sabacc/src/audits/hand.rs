@@ -14,7 +14,7 @@ use crate::say;
 const PAUSE: Duration = Duration::from_millis(250);
 const TIMES: u32 = 16;
 
-pub(super) async fn run(
+pub(crate) async fn run(
     logs: &mut Logs,
     id: &str,
     (json, save): (bool, Option<&Path>),
@@ -64,7 +64,8 @@ pub(crate) fn tell(records: &HandRecords, report: &Report) {
     say::line(&format!("hand {}", report.hand_id));
     let width = story.iter().map(|line| line.who.chars().count()).max().unwrap_or(0);
     for line in &story {
-        let when = line.when.as_deref().map_or("", |when| when.get(11..23).unwrap_or(when));
+        let when = line.when.map(|when| when.to_string()).unwrap_or_default();
+        let when = when.get(11..23).unwrap_or(&when);
         say::line(&format!("{when:12}  {:width$}  {}", line.who, line.what));
     }
     for note in &report.notes {

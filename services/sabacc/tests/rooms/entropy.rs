@@ -110,8 +110,8 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
     let two = Two::new(&place, &room, |config| config.entropy_ms = 8000).await;
     two.sit_down().await;
     let before = stacks(&two.guests[0].client.get_table(two.table).await.unwrap());
+    two.both_commit(1).await;
     for hand in [1, 2] {
-        two.both_commit(hand).await;
         two.closed(hand).await;
         let wrong = two.guests[0].client.reveal_entropy(two.table, hand, Entropy([0; 32])).await;
         assert_eq!(wrong.unwrap_err().reason(), Some(ErrorReason::ChanceRefused));
@@ -146,7 +146,9 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
         }
     };
     tokio::time::timeout(LONG, opened).await.expect("burnt seeds are opened");
-    records::audit(&place, &[]).await;
+    let burnt = records::finished(&room.database).await;
+    assert_eq!(burnt.len(), 2);
+    records::audit(&place, &burnt).await;
     room.running.stop(Signal::INT).await;
 }
 
@@ -185,7 +187,9 @@ async fn delayed_seed_is_opened_late_and_over_a_restart() {
     two.sit_down().await;
     two.once(|view| view.hand.is_some()).await;
     // Whoever stands up in a hand gives it up: it is settled and posted, and the table closes.
-    two.guests[1].client.stand_up(two.table).await.unwrap();
+    for guest in &two.guests {
+        guest.client.stand_up(two.table).await.unwrap();
+    }
     operator(&place, &room.url).close_table(two.table).await.unwrap();
     let held = async {
         while two.guests[1].credits().await.1.iter().any(|credits| *credits > 0) {

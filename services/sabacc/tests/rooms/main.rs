@@ -15,6 +15,7 @@ mod kill;
 mod logs;
 mod matrix;
 mod people;
+mod personal;
 mod place;
 mod playing;
 mod records;
