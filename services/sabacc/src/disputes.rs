@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use chassis::postgres::{Environment, default_data_dir};
 use clap::{Args, Subcommand, ValueEnum};
 use primitives::{DisputeId, HandId, PlayerId, TableId};
 use proto::audit::v1::{Dispute, DisputeState};
@@ -11,7 +10,7 @@ use proto::event::v1::DisputeVerdict;
 use serde_json::{Value, json};
 
 use crate::audits;
-use crate::door::Door;
+use crate::door::{self, Door};
 use crate::logs::Logs;
 use crate::say;
 
@@ -67,7 +66,7 @@ pub(crate) async fn run(
 ) -> anyhow::Result<bool> {
     let Options { door, what } = options;
     let here = door.is_here();
-    let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
+    let path = door::folder(data);
     let client = door.open(&path, "audit")?;
     match what.unwrap_or(What::List { all: false }) {
         What::List { all } => {

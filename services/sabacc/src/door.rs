@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use chassis::auth::Role;
+use chassis::postgres::{Environment, default_data_dir};
 use clap::Args;
 use client::{Client, Trust};
 
@@ -22,6 +23,11 @@ pub(crate) struct Door {
     /// data folder.
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
+}
+
+/// The data folder that is meant.
+pub(crate) fn folder(data: Option<PathBuf>) -> PathBuf {
+    data.unwrap_or_else(|| default_data_dir(&Environment::read()))
 }
 
 impl Door {
@@ -45,11 +51,12 @@ impl Door {
     }
 
     /// A client of the room, as an auditor of this name where no token is given.
-    pub(crate) fn open(&self, data: &Path, name: &str) -> anyhow::Result<Client> {
-        let folder = || Folder::open(data);
+    pub(crate) fn open(self, data: &Path, name: &str) -> anyhow::Result<Client> {
         let trust = Trust::parse(&self.known(data)?).context("the keys cannot be used")?;
-        let server = match &self.server {
-            Some(server) => server.clone(),
+        let Door { server, token, keys: _ } = self;
+        let folder = || Folder::open(data);
+        let server = match server {
+            Some(server) => server,
             None => {
                 let running = folder()?.running().with_context(|| {
                     format!(
@@ -60,8 +67,8 @@ impl Door {
                 running.address
             }
         };
-        let token = match &self.token {
-            Some(token) => token.clone(),
+        let token = match token {
+            Some(token) => token,
             None => room::token(&folder()?.issuer()?, Role::Auditor, name),
         };
         Ok(Client::connect(&server, token)?.trusting(trust))

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use audit::bundle::Trusted;
-use chassis::postgres::{Environment, default_data_dir};
 use clap::Args;
 use client::checkpoints::{Checkpoints, InFolder, LookError};
 use client::{Client, Seen, TableState};
 use primitives::TableId;
 use proto::table::v1::table_update::What;
 
-use crate::door::Door;
+use crate::door::{self, Door};
 use crate::say;
 
 #[derive(Args)]
@@ -30,7 +29,7 @@ pub(crate) async fn run(
     options: Options,
 ) -> anyhow::Result<bool> {
     let Options { table, door } = options;
-    let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
+    let path = door::folder(data);
     let keys = Trusted::parse(&door.known(&path)?)?.keys().to_vec();
     let logs = Checkpoints::new(keys, memory(&path)?);
     let client = door.open(&path, "watch")?;

@@ -88,9 +88,9 @@ pub struct Surroundings {
     pub log: Log,
     pub peers: Peers,
     pub clock: Arc<SystemClock>,
-    pub directory: Directory,
     /// Signs the log, sooner where a hand has ended.
     pub notary: Notary,
+    pub directory: Directory,
     /// Signs receipts.
     pub key: Arc<ReceiptKey>,
     /// How long the dealer may be silent before a hand is aborted.
@@ -160,7 +160,7 @@ impl Actor {
         surroundings: Surroundings,
         commands: mpsc::Receiver<Command>,
     ) -> Actor {
-        let Surroundings { log, peers, clock, directory, notary, key, patience } = surroundings;
+        let Surroundings { log, peers, clock, notary, directory, key, patience } = surroundings;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
             publisher.remember(past);

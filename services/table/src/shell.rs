@@ -186,9 +186,9 @@ async fn open(
         log,
         peers: peers.clone(),
         clock: Arc::clone(clock),
+        notary: notary.clone(),
         // Of this ownership of the log: what it knows goes with it.
         directory: Directory::default(),
-        notary: notary.clone(),
         key: Arc::clone(key),
         patience: PATIENCE,
     };
