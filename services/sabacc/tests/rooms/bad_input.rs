@@ -331,6 +331,12 @@ async fn fields_that_make_no_sense() {
     refused(make(Some(calm(""))).await, FIELD, Some("config.name"));
     let ages = pb::TableConfig { action_seconds: 3601, ..calm("slow") };
     refused(make(Some(ages)).await, FIELD, Some("config.action_seconds"));
+    for entropy_ms in [99, 60_001] {
+        let hasty = pb::TableConfig { entropy_ms, ..calm("hasty") };
+        refused(make(Some(hasty)).await, FIELD, Some("config.entropy_ms"));
+    }
+    let secretive = pb::TableConfig { reveal_delay_seconds: 604_801, ..calm("secretive") };
+    refused(make(Some(secretive)).await, FIELD, Some("config.reveal_delay_seconds"));
     let unheard = pb::TableConfig { variant: "poker".to_owned(), ..calm("other") };
     let status = make(Some(unheard)).await.expect_err("we do not play that");
     assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");

@@ -16,6 +16,7 @@ mod kill;
 mod logs;
 mod matrix;
 mod people;
+mod personal;
 mod place;
 mod playing;
 mod records;
