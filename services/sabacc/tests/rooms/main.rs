@@ -21,6 +21,7 @@ mod place;
 mod playing;
 mod records;
 mod resume;
+mod rotation;
 mod secrecy;
 mod trace;
 mod trouble;
