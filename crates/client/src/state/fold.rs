@@ -149,7 +149,8 @@ mod tests {
 
     fn seat(seat: u32, player: PlayerId, stack: u64) -> pb::SeatView {
         let state = pb::SeatState::Playing.into();
-        pb::SeatView { seat, player_id: player.bytes().to_vec(), stack, state }
+        let (player_id, name) = (player.bytes().to_vec(), String::new());
+        pb::SeatView { seat, player_id, stack, state, name }
     }
 
     fn cards(codes: &[&str]) -> Vec<pb::HeldCard> {
