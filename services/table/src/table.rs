@@ -22,8 +22,10 @@ use wire::Recorded;
 use crate::entropy::{Promise, Promises, Sealing};
 
 mod chance;
+mod closing;
+mod seeds;
 
-pub use chance::SeedOwed;
+pub use seeds::{SeedOwed, Seeds};
 
 /// Refusals of the wallet that are remembered, so that a repeated request hears the same again.
 const REMEMBERED_REFUSALS: usize = 64;
@@ -137,8 +139,8 @@ pub struct Table {
     pub promises: BTreeMap<u64, Promises>,
     /// Who was absent in the last hand he was dealt into: nobody waits for him.
     pub absentees: BTreeSet<PlayerId>,
-    /// The seeds of hands that have started and are not open, by hand.
-    pub seeds: BTreeMap<u64, SeedOwed>,
+    /// The seeds of hands that have started and are not open.
+    pub seeds: Seeds,
     /// Hand numbers burnt in a row.
     pub burnt: u32,
     /// No hand starts until then.
@@ -202,7 +204,7 @@ impl Table {
             committed: BTreeMap::new(),
             promises: BTreeMap::new(),
             absentees: BTreeSet::new(),
-            seeds: BTreeMap::new(),
+            seeds: Seeds::default(),
             burnt: 0,
             paused_until: None,
             finished_at: None,
@@ -316,7 +318,7 @@ impl Table {
             Recorded::HandSettled(settled) => self.hand_settled(settled, at),
             Recorded::SettlementPosted(_) => self.settlement_posted(),
             Recorded::HandAborted(aborted) => self.hand_aborted(aborted, at),
-            Recorded::HandRevealed(_) | Recorded::SeedRefused(_) => self.seed_opened(stream),
+            Recorded::HandRevealed(_) | Recorded::SeedRefused(_) => self.seeds.opened(stream),
             Recorded::TablePaused(pb::TablePaused { why: _, until_micros }) => {
                 self.paused_until = Some(UnixMicros(*until_micros));
             }
@@ -457,39 +459,6 @@ impl Table {
         if let Some(last) = seats.last() {
             self.button = Some(seat_no(last.seat)?);
         }
-        Ok(())
-    }
-
-    fn refund_due(&mut self, due: &pb::PotRefundDue) -> Result<(), Damaged> {
-        let pb::PotRefundDue { transfer_id, shares } = due;
-        let mut parsed = Vec::new();
-        for pb::RosterSeat { seat, player_id, stack } in shares {
-            let player = wire::field::player_id(player_id)?;
-            let seat = if *seat == 0 { None } else { Some(seat_no(*seat)?) };
-            parsed.push((seat, player, wire::field::credits("share", *stack)?));
-        }
-        let transfer = wire::field::exactly("transfer_id", transfer_id)?;
-        self.closing = Closing::Refunding { transfer, shares: parsed };
-        Ok(())
-    }
-
-    fn pot_refunded(&mut self) -> Result<(), Damaged> {
-        let Closing::Refunding { shares, .. } =
-            std::mem::replace(&mut self.closing, Closing::Refunded)
-        else {
-            return Err(Damaged("a refund that was not due".to_owned()));
-        };
-        for (number, player, share) in shares {
-            let Some(number) = number else {
-                self.absent.insert(player, share);
-                continue;
-            };
-            let seat = self.seat_mut(u32::from(number.get()))?;
-            seat.stack = seat.stack.plus(share).map_err(|error| Damaged(error.to_string()))?;
-        }
-        self.sabacc_pot = Credits::ZERO;
-        self.carried_pot = Credits::ZERO;
-        self.paid.clear();
         Ok(())
     }
 }
