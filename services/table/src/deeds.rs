@@ -110,7 +110,7 @@ pub fn judge(
             chance::commit(table, own_place(table, doer)?, (*hand_no, *commitment))
         }
         Deed::RevealEntropy { hand_no, entropy } => {
-            chance::reveal(table, own_place(table, doer)?, (*hand_no, *entropy))
+            chance::reveal((table, play), own_place(table, doer)?, (*hand_no, *entropy))
         }
         Deed::Void { hand_no, reason } => chance::void(table, play, *hand_no, reason),
         Deed::Act { hand_no, turn, mv } => act(table, play, (*hand_no, *turn, mv), doer),

@@ -22,6 +22,7 @@ use wire::Recorded;
 use crate::entropy::{Promise, Promises, Sealing};
 
 mod chance;
+mod closing;
 mod seeds;
 
 pub use seeds::{SeedOwed, Seeds};
@@ -457,38 +458,6 @@ impl Table {
         if let Some(last) = seats.last() {
             self.button = Some(seat_no(last.seat)?);
         }
-        Ok(())
-    }
-
-    fn refund_due(&mut self, due: &pb::PotRefundDue) -> Result<(), Damaged> {
-        let pb::PotRefundDue { transfer_id, shares } = due;
-        let mut parsed = Vec::new();
-        for pb::RosterSeat { seat, player_id, stack } in shares {
-            let player = wire::field::player_id(player_id)?;
-            let seat = if *seat == 0 { None } else { Some(seat_no(*seat)?) };
-            parsed.push((seat, player, wire::field::credits("share", *stack)?));
-        }
-        let transfer = wire::field::exactly("transfer_id", transfer_id)?;
-        self.closing = Closing::Refunding { transfer, shares: parsed };
-        Ok(())
-    }
-
-    fn pot_refunded(&mut self) -> Result<(), Damaged> {
-        let Closing::Refunding { shares, .. } =
-            std::mem::replace(&mut self.closing, Closing::Refunded)
-        else {
-            return Err(Damaged("a refund that was not due".to_owned()));
-        };
-        for (number, player, share) in shares {
-            let Some(number) = number else {
-                self.absent.insert(player, share);
-                continue;
-            };
-            let seat = self.seat_mut(u32::from(number.get()))?;
-            seat.stack = seat.stack.plus(share).map_err(|error| Damaged(error.to_string()))?;
-        }
-        (self.sabacc_pot, self.carried_pot) = (Credits::ZERO, Credits::ZERO);
-        self.paid.clear();
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ async fn over(room: &Room, guest: &Guest) -> (TableId, u64) {
 
 fn reason<T: std::fmt::Debug>(answer: Result<T, Error>) -> ErrorReason {
     match answer.unwrap_err() {
-        Error::Refused(refusal) => refusal.reason,
+        Error::Refused(refusal) => refusal.reason.unwrap(),
         other => panic!("{other:?}"),
     }
 }

@@ -4,6 +4,7 @@ use fairness::{ClientCommitment, Entropy};
 use primitives::{PlayerId, SeatNo};
 use prost::Message as _;
 use proto::common::v1::ErrorReason;
+use proto::dealer::v1::EntropyRow;
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use wire::{Refused, refused};
@@ -74,12 +75,20 @@ fn open_for(table: &Table, place: (SeatNo, PlayerId)) -> Result<(), Refused> {
     Ok(())
 }
 
-/// A seat reveals what it has committed to.
+/// A seat reveals what it has committed to. Whoever comes back and does not know whether he was heard
+/// says it again, and that may be after the seal.
 pub(super) fn reveal(
-    table: &Table,
+    (table, play): (&Table, Option<&Play>),
     (seat, player): (SeatNo, PlayerId),
     (hand_no, entropy): (u64, Entropy),
 ) -> Result<Verdict, Refused> {
+    let sealed = play.filter(|play| play.hand_no == hand_no).and_then(|play| play.sealed.as_ref());
+    let mine = |row: &&EntropyRow| {
+        row.seat == u32::from(seat.get()) && row.player_id == player.0 && row.entropy == entropy.0
+    };
+    if sealed.is_some_and(|sealed| sealed.rows.iter().any(|row| mine(&row))) {
+        return Ok(Verdict::nothing(&pb::RevealEntropyResponse {}));
+    }
     let over = |message: String| out_of_order("NOT_OPEN", message).field("hand_no");
     let sealing = table.sealing().filter(|_| hand_no == table.hand_no);
     let sealing = sealing

@@ -67,6 +67,12 @@ fn all_who_committed_and_revealed_are_in_the_seal() {
     assert!(table.pay(|debt| debt == Debt::Seal { hand_no: 1 }));
     let revealed = EntropyStatus::Revealed;
     assert_eq!(statuses(&table, 1), [(1, revealed), (2, revealed), (4, revealed)]);
+    // Who does not know whether he was heard says it again; nobody says anything else.
+    let before = table.log.len();
+    table.reveal(1, 2);
+    assert_eq!(table.log.len(), before);
+    let other = Deed::RevealEntropy { hand_no: 1, entropy: Entropy([0; 32]) };
+    assert_eq!(table.refusal(2, other).0, ErrorReason::ChanceRefused);
     let sealed = table.state.play.as_ref().unwrap().sealed.clone().unwrap();
     assert_eq!(sealed.rows, table.dealer.rows[&1]);
     assert_eq!(sealed.rows[1].entropy, secret(2).0);
