@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use chassis::postgres::{Environment, default_data_dir};
 use clap::{Args, Subcommand, ValueEnum};
 use primitives::{DisputeId, HandId, PlayerId, TableId};
 use proto::audit::v1::{Dispute, DisputeState};
@@ -66,7 +67,8 @@ pub(crate) async fn run(
 ) -> anyhow::Result<bool> {
     let Options { door, what } = options;
     let here = door.is_here();
-    let client = door.open(data.clone(), "audit")?;
+    let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
+    let client = door.open(&path, "audit")?;
     match what.unwrap_or(What::List { all: false }) {
         What::List { all } => {
             let state = if all { DisputeState::Unspecified } else { DisputeState::Open };
@@ -88,7 +90,7 @@ pub(crate) async fn run(
             }
             let hand = id_of::<HandId>(&dispute.hand_id)?.to_string();
             if here {
-                let mut logs = Logs::open(data).await?;
+                let mut logs = Logs::open(Some(path)).await?;
                 let outcome = audits::hand(&mut logs, &hand, (json, None)).await;
                 logs.close().await?;
                 return outcome;

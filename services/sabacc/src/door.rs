@@ -1,10 +1,9 @@
 //! The way into a room: the public port of the one that runs in the data folder, or any other.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use chassis::auth::Role;
-use chassis::postgres::{Environment, default_data_dir};
 use clap::Args;
 use client::{Client, Trust};
 
@@ -32,35 +31,37 @@ impl Door {
         self.server.is_none()
     }
 
-    /// A client of the room, as an auditor of this name where no token is given.
-    pub(crate) fn open(self, data: Option<PathBuf>, name: &str) -> anyhow::Result<Client> {
-        let Door { server, token, keys } = self;
-        let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
-        let folder = || Folder::open(&path);
-        let trust = match (&keys, &server) {
+    /// The public keys of the room's logs, as a text.
+    pub(crate) fn known(&self, data: &Path) -> anyhow::Result<String> {
+        match (&self.keys, &self.server) {
             (Some(file), _) => {
                 let text = std::fs::read_to_string(file);
-                let text = text.with_context(|| format!("{} cannot be read", file.display()))?;
-                Trust::parse(&text).with_context(|| format!("{} cannot be used", file.display()))?
+                text.with_context(|| format!("{} cannot be read", file.display()))
             }
-            (None, None) => keys::trust(&folder()?)?,
+            (None, None) => keys::of_room(&Folder::open(data)?),
             // Somebody else's room: only signatures go unchecked.
-            (None, Some(_)) => Trust::default(),
-        };
-        let server = match server {
-            Some(server) => server,
+            (None, Some(_)) => Ok(String::new()),
+        }
+    }
+
+    /// A client of the room, as an auditor of this name where no token is given.
+    pub(crate) fn open(&self, data: &Path, name: &str) -> anyhow::Result<Client> {
+        let folder = || Folder::open(data);
+        let trust = Trust::parse(&self.known(data)?).context("the keys cannot be used")?;
+        let server = match &self.server {
+            Some(server) => server.clone(),
             None => {
                 let running = folder()?.running().with_context(|| {
                     format!(
                         "no room runs in {}: start one with `sabacc up`, or name --server",
-                        path.display()
+                        data.display()
                     )
                 })?;
                 running.address
             }
         };
-        let token = match token {
-            Some(token) => token,
+        let token = match &self.token {
+            Some(token) => token.clone(),
             None => room::token(&folder()?.issuer()?, Role::Auditor, name),
         };
         Ok(Client::connect(&server, token)?.trusting(trust))

@@ -13,7 +13,9 @@ use chassis::entropy::SystemEntropy;
 use chassis::postgres::{self, Postgres};
 use chassis::secret::Secret;
 use chassis::serve::{self, Bound};
+use merkle::note::VerifierKey;
 use tokio::task::JoinHandle;
+use tonic::transport::Uri;
 
 use crate::folder::{Folder, Lock, Running};
 use crate::keys;
@@ -31,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) streams: Option<u32>,
     /// Players may call as often as they like: for bots that play as fast as they go.
     pub(crate) unpaced: bool,
+    /// Who sees the logs grow.
+    pub(crate) witnesses: Vec<(Uri, VerifierKey)>,
 }
 
 /// A room that runs.
@@ -41,6 +45,7 @@ pub(crate) struct Room {
     pub(crate) postgres: Postgres,
     streams: Option<u32>,
     unpaced: bool,
+    witnesses: Vec<(Uri, VerifierKey)>,
     services: Vec<Started>,
     _lock: Lock,
 }
@@ -55,7 +60,7 @@ struct Started {
 impl Room {
     /// Starts everything, and says what it does.
     pub(crate) async fn start(plan: Plan, progress: &Progress) -> anyhow::Result<Room> {
-        let Plan { folder, listen, postgres, streams, unpaced } = plan;
+        let Plan { folder, listen, postgres, streams, unpaced, witnesses } = plan;
         let lock = folder.lock()?;
         progress.say(&format!("data folder {}", folder.path().display()));
         // The port first: whoever has it taken hears so before a database is started.
@@ -73,6 +78,7 @@ impl Room {
             postgres,
             streams,
             unpaced,
+            witnesses,
             services: Vec::new(),
             _lock: lock,
         };
@@ -150,6 +156,7 @@ impl Room {
         config.log = match service {
             Service::Gateway => None,
             Service::Table | Service::Dealer | Service::Wallet => {
+                config.log_witnesses.witnesses.clone_from(&self.witnesses);
                 config.log_witnesses.memory = Some(self.folder.checkpoint(service)?);
                 Some(self.folder.log(service)?)
             }

@@ -1,12 +1,16 @@
 //! `sabacc watch`: a table in the terminal, as everybody may see it, and whether its chance is what it
 //! says.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use audit::bundle::Trusted;
+use chassis::postgres::{Environment, default_data_dir};
 use clap::Args;
+use client::checkpoints::{Checkpoints, InFolder, LookError};
 use client::{Client, Seen, TableState};
 use primitives::TableId;
+use proto::table::v1::table_update::What;
 
 use crate::door::Door;
 use crate::say;
@@ -26,12 +30,18 @@ pub(crate) async fn run(
     options: Options,
 ) -> anyhow::Result<bool> {
     let Options { table, door } = options;
-    let client = door.open(data, "watch")?;
+    let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
+    let keys = Trusted::parse(&door.known(&path)?)?.keys().to_vec();
+    let logs = Checkpoints::new(keys, memory(&path)?);
+    let client = door.open(&path, "watch")?;
     let table = find(&client, &table).await?;
     let mut watch = client.watch(table);
     let (mut state, mut chance) = (TableState::new(None), client.chance(table, None));
     let mut trusted = true;
     while let Some(seen) = watch.next().await? {
+        if is_hands_end(&seen) {
+            trusted &= stand(&logs, &client).await;
+        }
         if let Err(found) = chance.see(&seen) {
             trusted = false;
             say::error(&found.to_string());
@@ -66,6 +76,31 @@ pub(crate) async fn run(
     }
     say::line("the table is closed");
     Ok(trusted)
+}
+
+/// Whether every log stands by what it signed before, as far as it can be asked.
+async fn stand(logs: &Checkpoints<InFolder>, client: &Client) -> bool {
+    let Err(found) = logs.look(client).await else { return true };
+    say::error(&found.to_string());
+    match found {
+        LookError::Contradiction(_) | LookError::Unsigned { .. } | LookError::Damaged { .. } => {
+            false
+        }
+        LookError::Memory { .. } | LookError::Call(_) => true,
+    }
+}
+
+/// Where the logs' last checkpoints are remembered, for whoever watches from here the next time.
+fn memory(data: &Path) -> anyhow::Result<InFolder> {
+    InFolder::open(data.join("seen")).context("seen/ cannot be made in the data folder")
+}
+
+/// A good moment to look at what the logs have signed.
+fn is_hands_end(seen: &Seen) -> bool {
+    match seen {
+        Seen::Update(update) => matches!(update.what, Some(What::HandEnded(_))),
+        Seen::Snapshot(_) | Seen::CaughtUp => false,
+    }
 }
 
 /// The table that somebody means.

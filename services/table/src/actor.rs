@@ -14,6 +14,7 @@ use std::time::Duration;
 use chassis::clock::Clock as _;
 use chassis::clock::SystemClock;
 use eventlog::{AppendError, Entry, Log, Receipt, Request};
+use notary::Notary;
 use primitives::{PlayerId, RequestId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
@@ -88,6 +89,8 @@ pub struct Surroundings {
     pub peers: Peers,
     pub clock: Arc<SystemClock>,
     pub directory: Directory,
+    /// Signs the log, sooner where a hand has ended.
+    pub notary: Notary,
     /// Signs receipts.
     pub key: Arc<ReceiptKey>,
     /// How long the dealer may be silent before a hand is aborted.
@@ -100,6 +103,7 @@ pub struct Actor {
     log: Log,
     peers: Peers,
     clock: Arc<SystemClock>,
+    notary: Notary,
     key: Arc<ReceiptKey>,
     patience: Duration,
     /// The table has been listening without a break since then.
@@ -156,7 +160,7 @@ impl Actor {
         surroundings: Surroundings,
         commands: mpsc::Receiver<Command>,
     ) -> Actor {
-        let Surroundings { log, peers, clock, directory, key, patience } = surroundings;
+        let Surroundings { log, peers, clock, directory, notary, key, patience } = surroundings;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
             publisher.remember(past);
@@ -167,6 +171,7 @@ impl Actor {
             log,
             peers,
             clock,
+            notary,
             key,
             patience,
             since,
@@ -349,6 +354,9 @@ impl Actor {
         self.lost_time = self.lost_time.or(self.outage.take());
         for (stream, event) in &events {
             self.apply((*stream, event), &faces, receipt.recorded_at);
+            if matches!(event, Recorded::HandFinished(_)) {
+                self.notary.hurry();
+            }
         }
         Ok(Ok(receipt))
     }

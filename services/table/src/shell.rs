@@ -188,6 +188,7 @@ async fn open(
         clock: Arc::clone(clock),
         // Of this ownership of the log: what it knows goes with it.
         directory: Directory::default(),
+        notary: notary.clone(),
         key: Arc::clone(key),
         patience: PATIENCE,
     };

@@ -270,8 +270,7 @@ impl Table {
         hand.settled.as_deref().map(|settled| (hand, settled))
     }
 
-    /// Takes one event of the table's stream or of one of its hands'. Those of a hand count as
-    /// updates and else concern [`crate::play::Play`].
+    /// Takes an event of its stream or of a hand's; these else concern [`crate::play::Play`].
     #[expect(clippy::too_many_lines, reason = "a line for each event that there is")]
     pub fn evolve(
         &mut self,

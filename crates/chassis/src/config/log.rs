@@ -40,18 +40,24 @@ impl LogWitnesses {
         let allowed = "a comma-separated list, each an http:// or https:// address, a space, and the \
                        witness's key: https://witness.example w1.example+8f2a1c3d+BA…";
         let witnesses = settings.get("witnesses", allowed, |text| {
-            text.split(',').map(|entry| witness(entry.trim())).collect::<Option<Vec<_>>>()
+            text.split(',')
+                .map(|entry| LogWitnesses::witness(entry.trim()))
+                .collect::<Option<Vec<_>>>()
         });
         let memory = settings.path("checkpoint_file");
         LogWitnesses { witnesses: witnesses.unwrap_or_default(), memory }
     }
-}
 
-fn witness(entry: &str) -> Option<(Uri, VerifierKey)> {
-    let (url, key) = entry.split_once(' ')?;
-    let url: Uri = url.parse().ok()?;
-    let key = VerifierKey::parse(key.trim()).ok().filter(|key| !key.is_log())?;
-    (matches!(url.scheme_str()?, "http" | "https") && url.host().is_some()).then_some((url, key))
+    /// A witness as an operator names it: `http://` or `https://` address, a space, a witness's
+    /// verifier key. Nothing where the text is none.
+    #[must_use]
+    pub fn witness(text: &str) -> Option<(Uri, VerifierKey)> {
+        let (url, key) = text.split_once(' ')?;
+        let url: Uri = url.parse().ok()?;
+        let key = VerifierKey::parse(key.trim()).ok().filter(|key| !key.is_log())?;
+        let web = matches!(url.scheme_str()?, "http" | "https") && url.host().is_some();
+        web.then_some((url, key))
+    }
 }
 
 impl LogIdentity {

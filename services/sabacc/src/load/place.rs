@@ -95,7 +95,14 @@ impl Place {
         let postgres = rig::options(&folder);
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let its = folder.clone();
-        let plan = Plan { folder: its, listen, postgres, streams: Some(streams), unpaced: true };
+        let plan = Plan {
+            folder: its,
+            listen,
+            postgres,
+            streams: Some(streams),
+            unpaced: true,
+            witnesses: Vec::new(),
+        };
         let room = Room::start(plan, &Progress::quiet()).await?;
         let server = Server {
             service: None,

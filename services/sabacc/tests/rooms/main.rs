@@ -12,6 +12,7 @@ mod bad_input;
 mod chance;
 mod entropy;
 mod kill;
+mod logs;
 mod matrix;
 mod people;
 mod personal;
