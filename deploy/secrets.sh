@@ -63,10 +63,12 @@ for service in table dealer wallet; do
   database "$service" "sabacc_$service" "db_$service"
 done
 
-# Who lets people in, and the one service that calls others in its own name.
+# Who lets people in, and the two services that call others in their own name.
 signing_pair door
-signing_pair table
-hand_over table.pem
+for service in table gateway; do
+  signing_pair "$service"
+  hand_over "$service.pem"
+done
 
 # What each log signs its checkpoints with (the dealer's its commitments too), and what seeds at rest
 # are sealed under.

@@ -2,8 +2,9 @@
 //!
 //! The records are read in the gateway's own name, since a log shows its payloads to services and
 //! auditors alone. So what a caller may see is decided here: nothing of a hand whose seed is not open,
-//! everything of one whose is. The gateway needs a key of its own for that (`signing_key`), and the
-//! address of every service; without them this service says that it is not there, and the others are.
+//! everything of one whose is. The gateway needs a key of its own for that (`signing_key`), whose tokens
+//! the services believe for auditors and for nobody else, and the address of every service; without
+//! them this service says that it is not there, and the others are.
 
 mod collect;
 
@@ -53,7 +54,7 @@ fn logs(config: &ServiceConfig) -> Result<Option<Logs>, StartError> {
         return Ok(None);
     };
     let clock = Arc::new(SystemClock::new());
-    let token = ServiceToken::new(issuer, SERVICE, clock, Arc::new(SystemEntropy));
+    let token = ServiceToken::auditing(issuer, SERVICE, clock, Arc::new(SystemEntropy));
     let to = |uri| -> Result<LogServiceClient<PeerChannel>, StartError> {
         let channel = channel::to(uri, peers.tls.as_ref(), Carry::Own(token.clone()))?;
         Ok(LogServiceClient::new(channel).max_decoding_message_size(LONGEST))

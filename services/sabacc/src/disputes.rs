@@ -10,7 +10,7 @@ use proto::event::v1::DisputeVerdict;
 use serde_json::{Value, json};
 
 use crate::audits;
-use crate::door::{self, Door};
+use crate::door::Door;
 use crate::logs::Logs;
 use crate::say;
 
@@ -66,7 +66,7 @@ pub(crate) async fn run(
 ) -> anyhow::Result<bool> {
     let Options { door, what } = options;
     let here = door.is_here();
-    let client = door.open(&door::folder(data.clone()), "audit")?;
+    let client = door.open(data.clone(), "audit")?;
     match what.unwrap_or(What::List { all: false }) {
         What::List { all } => {
             let state = if all { DisputeState::Unspecified } else { DisputeState::Open };

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use audit::Verdict;
 use audit::hand::{self, HandRecords, Report};
 use serde_json::json;
 
@@ -63,10 +64,23 @@ pub(crate) fn tell(records: &HandRecords, report: &Report) {
     let story = hand::story(records, report);
     say::line(&format!("hand {}", report.hand_id));
     let width = story.iter().map(|line| line.who.chars().count()).max().unwrap_or(0);
-    for line in &story {
+    // The verdicts stand below, by themselves.
+    for line in story.iter().filter(|line| line.when.is_some()) {
         let when = line.when.map(|when| when.to_string()).unwrap_or_default();
         let when = when.get(11..23).unwrap_or(&when);
         say::line(&format!("{when:12}  {:width$}  {}", line.who, line.what));
+    }
+    say::line("");
+    for checked in &report.checks.0 {
+        let (verdict, why) = match &checked.verdict {
+            Verdict::Passed => ("passed", None),
+            Verdict::Failed(why) => ("FAILED", Some(why)),
+            Verdict::NotPossible(why) => ("not possible", Some(why)),
+        };
+        say::line(&format!("{verdict:12}  {}", checked.check));
+        if let Some(why) = why {
+            say::line(&format!("{:12}  because: {why}", ""));
+        }
     }
     for note in &report.notes {
         say::line(&format!("note: {note}"));

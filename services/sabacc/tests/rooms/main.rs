@@ -8,6 +8,7 @@
 
 mod apart;
 mod archive;
+mod auditing;
 mod bad_input;
 mod chance;
 mod entropy;
