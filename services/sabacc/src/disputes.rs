@@ -10,7 +10,7 @@ use proto::event::v1::DisputeVerdict;
 use serde_json::{Value, json};
 
 use crate::audits;
-use crate::door::{self, Door};
+use crate::door::Door;
 use crate::logs::Logs;
 use crate::say;
 
@@ -66,8 +66,7 @@ pub(crate) async fn run(
 ) -> anyhow::Result<bool> {
     let Options { door, what } = options;
     let here = door.is_here();
-    let path = door::folder(data);
-    let client = door.open(&path, "audit")?;
+    let client = door.open(data.clone(), "audit")?;
     match what.unwrap_or(What::List { all: false }) {
         What::List { all } => {
             let state = if all { DisputeState::Unspecified } else { DisputeState::Open };
@@ -89,7 +88,7 @@ pub(crate) async fn run(
             }
             let hand = id_of::<HandId>(&dispute.hand_id)?.to_string();
             if here {
-                let mut logs = Logs::open(Some(path)).await?;
+                let mut logs = Logs::open(data).await?;
                 let outcome = audits::hand(&mut logs, &hand, (json, None)).await;
                 logs.close().await?;
                 return outcome;

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use audit::bundle::Trusted;
 use chassis::auth::Role;
 use chassis::postgres::{Environment, default_data_dir};
 use clap::Args;
+use client::checkpoints::{Checkpoints, InFolder};
 use client::{Client, Trust};
 
 use crate::folder::Folder;
@@ -25,11 +27,6 @@ pub(crate) struct Door {
     keys: Option<PathBuf>,
 }
 
-/// The data folder that is meant.
-pub(crate) fn folder(data: Option<PathBuf>) -> PathBuf {
-    data.unwrap_or_else(|| default_data_dir(&Environment::read()))
-}
-
 impl Door {
     /// Whether the room is that of the data folder.
     #[must_use]
@@ -37,31 +34,30 @@ impl Door {
         self.server.is_none()
     }
 
-    /// The public keys of the room's logs, as a text.
-    pub(crate) fn known(&self, data: &Path) -> anyhow::Result<String> {
-        match (&self.keys, &self.server) {
-            (Some(file), _) => {
-                let text = std::fs::read_to_string(file);
-                text.with_context(|| format!("{} cannot be read", file.display()))
-            }
-            (None, None) => keys::of_room(&Folder::open(data)?),
-            // Somebody else's room: only signatures go unchecked.
-            (None, Some(_)) => Ok(String::new()),
-        }
+    /// What is remembered here of what the room's logs signed.
+    pub(crate) fn logs(&self, data: Option<&Path>) -> anyhow::Result<Checkpoints<InFolder>> {
+        let path = data.map_or_else(|| default_data_dir(&Environment::read()), Path::to_owned);
+        let known = known(self.keys.as_deref(), self.server.as_deref(), &path)?;
+        let keys = Trusted::parse(&known).context("the keys of the logs cannot be used")?;
+        let memory = InFolder::open(path.join("seen"));
+        let memory = memory.context("seen/ cannot be made in the data folder")?;
+        Ok(Checkpoints::new(keys.keys().to_vec(), memory))
     }
 
     /// A client of the room, as an auditor of this name where no token is given.
-    pub(crate) fn open(self, data: &Path, name: &str) -> anyhow::Result<Client> {
-        let trust = Trust::parse(&self.known(data)?).context("the keys cannot be used")?;
-        let Door { server, token, keys: _ } = self;
-        let folder = || Folder::open(data);
+    pub(crate) fn open(self, data: Option<PathBuf>, name: &str) -> anyhow::Result<Client> {
+        let Door { server, token, keys } = self;
+        let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
+        let folder = || Folder::open(&path);
+        let known = known(keys.as_deref(), server.as_deref(), &path)?;
+        let trust = Trust::parse(&known).context("the keys of the logs cannot be used")?;
         let server = match server {
             Some(server) => server,
             None => {
                 let running = folder()?.running().with_context(|| {
                     format!(
                         "no room runs in {}: start one with `sabacc up`, or name --server",
-                        data.display()
+                        path.display()
                     )
                 })?;
                 running.address
@@ -72,5 +68,18 @@ impl Door {
             None => room::token(&folder()?.issuer()?, Role::Auditor, name),
         };
         Ok(Client::connect(&server, token)?.trusting(trust))
+    }
+}
+
+/// The public keys of the room's logs, as a text.
+fn known(keys: Option<&Path>, server: Option<&str>, data: &Path) -> anyhow::Result<String> {
+    match (keys, server) {
+        (Some(file), _) => {
+            let text = std::fs::read_to_string(file);
+            text.with_context(|| format!("{} cannot be read", file.display()))
+        }
+        (None, None) => keys::of_room(&Folder::open(data)?),
+        // Somebody else's room: only signatures go unchecked.
+        (None, Some(_)) => Ok(String::new()),
     }
 }

@@ -1,17 +1,16 @@
 //! `sabacc watch`: a table in the terminal, as everybody may see it, and whether its chance is what it
 //! says.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
-use audit::bundle::Trusted;
 use clap::Args;
 use client::checkpoints::{Checkpoints, InFolder, LookError};
 use client::{Client, Seen, TableState};
 use primitives::TableId;
 use proto::table::v1::table_update::What;
 
-use crate::door::{self, Door};
+use crate::door::Door;
 use crate::say;
 
 #[derive(Args)]
@@ -29,10 +28,8 @@ pub(crate) async fn run(
     options: Options,
 ) -> anyhow::Result<bool> {
     let Options { table, door } = options;
-    let path = door::folder(data);
-    let keys = Trusted::parse(&door.known(&path)?)?.keys().to_vec();
-    let logs = Checkpoints::new(keys, memory(&path)?);
-    let client = door.open(&path, "watch")?;
+    let logs = door.logs(data.as_deref())?;
+    let client = door.open(data, "watch")?;
     let table = find(&client, &table).await?;
     let mut watch = client.watch(table);
     let (mut state, mut chance) = (TableState::new(None), client.chance(table, None));
@@ -87,11 +84,6 @@ async fn stand(logs: &Checkpoints<InFolder>, client: &Client) -> bool {
         }
         LookError::Memory { .. } | LookError::Call(_) => true,
     }
-}
-
-/// Where the logs' last checkpoints are remembered, for whoever watches from here the next time.
-fn memory(data: &Path) -> anyhow::Result<InFolder> {
-    InFolder::open(data.join("seen")).context("seen/ cannot be made in the data folder")
 }
 
 /// A good moment to look at what the logs have signed.

@@ -134,13 +134,8 @@ fn what_is_due_is_sent_once_and_only_from_a_seat() {
 fn a_seat_that_sits_out_or_is_left_takes_no_part() {
     let seat = |state: pb::SeatState, vacated| {
         let player_id = ME.to_vec();
-        let seat = pb::SeatView {
-            seat: SEAT.into(),
-            player_id,
-            stack: 1,
-            state: state.into(),
-            name: String::new(),
-        };
+        let (number, state) = (SEAT.into(), state.into());
+        let seat = pb::SeatView { seat: number, player_id, stack: 1, state, ..Default::default() };
         What::Seat(pb::SeatChanged { seat: Some(seat), vacated })
     };
     let mut player = player();
