@@ -63,10 +63,12 @@ for service in table dealer wallet; do
   database "$service" "sabacc_$service" "db_$service"
 done
 
-# Who lets people in, and the one service that calls others in its own name.
+# Who lets people in, and the two services that call others in their own name.
 signing_pair door
-signing_pair table
-hand_over table.pem
+for service in table gateway; do
+  signing_pair "$service"
+  hand_over "$service.pem"
+done
 
 # What each log signs its checkpoints with (the dealer's its commitments too), and what seeds at rest
 # are sealed under.
@@ -75,5 +77,8 @@ for log in dealer table_log wallet_log; do
   hand_over "$log.pem"
 done
 password seed_key 32
+# Keys that seeds were sealed under before, one a line; normally none.
+[ -f seed_key_previous ] || : >seed_key_previous
+hand_over seed_key_previous
 
 echo "Made in $PWD. Copy all of it to a safe place; door.pem and ca.key belong nowhere else."

@@ -23,6 +23,7 @@ use sha2::{Digest, Sha256};
 use crate::hand::HandRecords;
 
 pub use read::NotABundle;
+pub(crate) use trust::proved_log;
 pub use trust::{BadKeys, Trusted};
 
 /// The only format there is.
@@ -82,15 +83,9 @@ impl Bundle {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let Bundle { hand_id, table, dealer, wallet } = self;
-        let logs = LOGS.into_iter().zip([table, dealer, wallet]);
-        let contents = pb::BundleContents {
-            format: FORMAT,
-            hand_id: hand_id.0.to_vec(),
-            logs: logs.map(|(name, log)| written(name, log)).collect(),
-        };
-        let contents = contents.encode_to_vec();
-        let sha256 = Sha256::digest(&contents).to_vec();
-        pb::HandBundle { contents, sha256 }.encode_to_vec()
+        let [table_name, dealer_name, wallet_name] = LOGS;
+        let logs = [(table_name, table), (dealer_name, dealer), (wallet_name, wallet)];
+        wrap(*hand_id, logs.map(|(name, log)| written(name, log)))
     }
 
     /// The logs with their names, in their order.
@@ -117,6 +112,16 @@ impl Bundle {
             proofs: Some(trust::proofs(self, trusted)),
         }
     }
+}
+
+/// The bytes of a `.sabacc` file of logs that are written down already, in their order. Whether they
+/// are a bundle, [`Bundle::parse`] says.
+#[must_use]
+pub fn wrap(hand_id: HandId, logs: [pb::BundleLog; 3]) -> Vec<u8> {
+    let (hand_id, logs) = (hand_id.0.to_vec(), logs.into());
+    let contents = pb::BundleContents { format: FORMAT, hand_id, logs }.encode_to_vec();
+    let sha256 = Sha256::digest(&contents).to_vec();
+    pb::HandBundle { contents, sha256 }.encode_to_vec()
 }
 
 fn written(name: &str, log: &ProvedLog) -> pb::BundleLog {

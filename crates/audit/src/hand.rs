@@ -14,9 +14,11 @@
 mod case;
 pub(crate) mod chance;
 mod credits;
+mod discarded;
 mod entropy;
 mod inputs;
 mod openings;
+mod peeks;
 mod promises;
 mod select;
 mod story;
@@ -28,16 +30,24 @@ use std::fmt;
 use std::time::Duration;
 
 use eventlog::Event;
-use primitives::HandId;
+use primitives::{HandId, TableId};
 use serde::Serialize;
 
 use crate::report::{Checked, Checks, Trouble, Verdict, missing};
 use case::Case;
 use walk::Walk;
 
+pub use discarded::discarded;
 pub use inputs::inputs;
+pub use peeks::{Opened, opened};
 pub use select::{hand_no, of_table, of_wallet};
 pub use story::{StoryLine, story};
+
+/// The id of a hand: its stream in every log, and the name of its transfer.
+#[must_use]
+pub fn id(table: TableId, hand_no: u64) -> HandId {
+    fairness::hand_id(table, hand_no)
+}
 
 /// How far the clocks of two services may be apart before the order of their records counts.
 pub const CLOCK_SKEW: Duration = Duration::from_millis(250);
@@ -109,6 +119,27 @@ impl Check {
         Check::Transfer,
         Check::Conserved,
     ];
+
+    /// Its name in reports, such as `transcript`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Check::Keys => "keys",
+            Check::Inclusion => "inclusion",
+            Check::Streams => "streams",
+            Check::Commitment => "commitment",
+            Check::Transcript => "transcript",
+            Check::Seed => "seed",
+            Check::Operations => "operations",
+            Check::Cards => "cards",
+            Check::Openings => "openings",
+            Check::Decisions => "decisions",
+            Check::Clocks => "clocks",
+            Check::Settlement => "settlement",
+            Check::Transfer => "transfer",
+            Check::Conserved => "conserved",
+        }
+    }
 
     /// What it says where it passes.
     #[must_use]

@@ -5,6 +5,8 @@
 //!
 //! - [`bundle`]: one hand's records with the proofs that they stand in the logs, as a file.
 //! - [`hand`]: one hand, from the dealer's promise to the last credit, and the story of it.
+//! - [`table`]: a table's hands beside each other, and whose fault it is where they came to nothing.
+//! - [`receipt`]: a table's signed word to a client, held against its log.
 //! - [`ledger`]: all credits, over the whole logs of the wallet and the tables.
 //! - [`log`]: one log as it lies: numbers without gaps, unbroken chains, its root.
 //!
@@ -19,8 +21,11 @@ mod dealing;
 pub mod hand;
 pub mod ledger;
 pub mod log;
+pub mod receipt;
 mod report;
 #[cfg(any(test, feature = "specimen"))]
 pub mod specimen;
+
+pub mod table;
 
 pub use report::{Checked, Checks, Verdict};

@@ -1,5 +1,6 @@
 //! One log as it lies, from its first event to its last: no gap in its numbers, no break in a
-//! stream, no step back in time; and the root that its checkpoints must have signed.
+//! stream, no step back in time; and every checkpoint that was signed over it is of this tree. What
+//! was changed and chained anew shows there: the log's own signatures contradict it.
 //!
 //! Needs memory for the head of every stream, about 100 bytes each, and for nothing else.
 
@@ -7,8 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use eventlog::Event;
-use merkle::Tree;
+use merkle::note::VerifierKey;
 use merkle::record::chain_hash;
+use merkle::{Checkpoint, Hash, Tree};
 use primitives::{StreamId, UnixMicros};
 use serde::Serialize;
 
@@ -22,10 +24,19 @@ pub enum Check {
     Times,
     Versions,
     Chains,
+    Signatures,
+    Trees,
 }
 
 impl Check {
-    pub const ALL: [Check; 4] = [Check::Positions, Check::Times, Check::Versions, Check::Chains];
+    pub const ALL: [Check; 6] = [
+        Check::Positions,
+        Check::Times,
+        Check::Versions,
+        Check::Chains,
+        Check::Signatures,
+        Check::Trees,
+    ];
 
     /// What it says where it passes.
     #[must_use]
@@ -35,6 +46,8 @@ impl Check {
             Check::Times => "No event is older than the one before it.",
             Check::Versions => "The versions of every stream count from 1 without a gap.",
             Check::Chains => "Every record names the record before it in its stream.",
+            Check::Signatures => "Every checkpoint is signed with the log's key.",
+            Check::Trees => "Every checkpoint is of the tree that these records make.",
         }
     }
 }
@@ -51,11 +64,15 @@ pub struct Report {
     pub checks: Checks<Check>,
     /// The number of events.
     pub size: u64,
-    /// RFC 6962 root over all records, computed here: compare it with the signed checkpoints.
+    /// RFC 6962 root over all records, computed here.
     pub root: [u8; 32],
     pub streams: u64,
     /// Unix microseconds of the last event; 0 where there is none.
     pub last_recorded_at: u64,
+    /// Checkpoints that were held against the log, and the records behind the last of them, which
+    /// nobody has signed yet.
+    pub checkpoints: u64,
+    pub unsigned: u64,
 }
 
 impl Report {
@@ -73,6 +90,10 @@ pub struct LogAudit {
     /// Of each stream the last version, and the hash of its record.
     heads: BTreeMap<StreamId, (u64, [u8; 32])>,
     recorded_at: UnixMicros,
+    /// What was signed and not reached yet, by size.
+    signed: BTreeMap<u64, Vec<Hash>>,
+    checkpoints: u64,
+    covered: u64,
     troubles: BTreeMap<Check, String>,
 }
 
@@ -80,6 +101,32 @@ impl LogAudit {
     #[must_use]
     pub fn new() -> LogAudit {
         LogAudit::default()
+    }
+
+    /// A checkpoint, a signed note, that the log has shown; before the events that it covers.
+    pub fn checkpoint(&mut self, note: &str, key: &VerifierKey) {
+        self.checkpoints = self.checkpoints.saturating_add(1);
+        match Checkpoint::open(note.as_bytes(), key, &[]) {
+            Ok(opened) => {
+                let head = opened.checkpoint.head();
+                self.covered = self.covered.max(head.size);
+                self.signed.entry(head.size).or_default().push(head.root);
+                self.reached();
+            }
+            Err(error) => self.check(false, Check::Signatures, || error.to_string()),
+        }
+    }
+
+    /// The checkpoints of the tree as it is now.
+    fn reached(&mut self) {
+        let size = self.tree.size();
+        let Some(roots) = self.signed.remove(&size) else { return };
+        let root = self.tree.root();
+        self.check(roots.iter().all(|signed| *signed == root), Check::Trees, || {
+            format!(
+                "the checkpoint over {size} records is of another tree: one of them was changed"
+            )
+        });
     }
 
     /// The next event, in order of position.
@@ -104,6 +151,7 @@ impl LogAudit {
         self.tree.push(&record);
         self.heads.insert(stream, (found, chain_hash(&record)));
         self.recorded_at = now;
+        self.reached();
     }
 
     fn check(&mut self, fact: bool, check: Check, why: impl FnOnce() -> String) {
@@ -114,9 +162,21 @@ impl LogAudit {
 
     #[must_use]
     pub fn finish(self) -> Report {
-        let LogAudit { tree, heads, recorded_at, mut troubles } = self;
+        let LogAudit { tree, heads, recorded_at, signed, checkpoints, covered, mut troubles } =
+            self;
+        if let Some(size) = signed.keys().next() {
+            let why = format!("a checkpoint over {size} records was signed, the log has less");
+            troubles.entry(Check::Trees).or_insert(why);
+        }
         let checked = |check| {
-            let verdict = troubles.remove(&check).map_or(Verdict::Passed, Verdict::Failed);
+            let of_checkpoints = matches!(check, Check::Signatures | Check::Trees);
+            let verdict = match troubles.remove(&check) {
+                Some(why) => Verdict::Failed(why),
+                None if of_checkpoints && checkpoints == 0 => {
+                    Verdict::NotPossible("no checkpoint was given".to_owned())
+                }
+                None => Verdict::Passed,
+            };
             Checked { check, verdict }
         };
         Report {
@@ -125,14 +185,20 @@ impl LogAudit {
             root: tree.root(),
             streams: u64::try_from(heads.len()).unwrap_or(u64::MAX),
             last_recorded_at: recorded_at.0,
+            checkpoints,
+            unsigned: tree.size().saturating_sub(covered),
         }
     }
 }
 
-/// A whole log at once. See [`LogAudit`].
+/// A whole log at once, with the checkpoints it has shown. See [`LogAudit`].
 #[must_use]
-pub fn audit<'a>(events: impl IntoIterator<Item = &'a Event>) -> Report {
+pub fn audit<'a>(
+    events: impl IntoIterator<Item = &'a Event>,
+    (checkpoints, key): (&[String], &VerifierKey),
+) -> Report {
     let mut audit = LogAudit::new();
+    checkpoints.iter().for_each(|note| audit.checkpoint(note, key));
     events.into_iter().for_each(|event| audit.event(event));
     audit.finish()
 }

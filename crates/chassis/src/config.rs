@@ -12,7 +12,7 @@ mod settings;
 mod source;
 
 pub use base::{AuthConfig, Peers, Service, ServiceConfig};
-pub use log::LogIdentity;
+pub use log::{LogIdentity, LogWitnesses};
 pub use problem::{ConfigError, Problem};
 pub use settings::Settings;
 pub use source::Source;

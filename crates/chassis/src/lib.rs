@@ -11,6 +11,7 @@ pub mod clock;
 pub mod config;
 pub mod drain;
 pub mod entropy;
+pub mod fetch;
 pub mod ids;
 pub mod limits;
 pub mod postgres;

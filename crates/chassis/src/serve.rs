@@ -7,6 +7,7 @@
 //! end by their token, what was accepted finishes, and after the grace what is left is cut off.
 
 mod addresses;
+mod beside;
 mod connection;
 mod deadline;
 mod grpc;
@@ -29,6 +30,7 @@ use self::addresses::Addresses;
 use crate::drain::Drain;
 use crate::limits::Limits;
 
+pub use beside::Beside;
 pub use deadline::{Deadline, DeadlineLayer};
 pub use grpc::{Grpc, GrpcApp};
 pub use health::Health;

@@ -78,6 +78,26 @@ fn a_log_has_its_name_and_its_key_or_neither() {
 }
 
 #[test]
+fn witnesses_are_named_with_their_keys() {
+    let key = "witness.example/w1+df1c0a35+BIE5dw6ofRdfVqNUZsNMfszLjYqRtO43ol32D1uPybOU";
+    let file = format!(
+        "witnesses = ['https://w.example/w1 {key}', 'http://127.0.0.1:7410 {key}']\n\
+         checkpoint_file = '/var/lib/sabacc/table'"
+    );
+    let config = parse(&file, &[]).unwrap().log_witnesses;
+    let urls: Vec<String> = config.witnesses.iter().map(|(url, _)| url.to_string()).collect();
+    assert_eq!(urls, ["https://w.example/w1", "http://127.0.0.1:7410/"]);
+    assert_eq!(config.witnesses[0].1.to_string(), key);
+    assert_eq!(config.memory.unwrap().to_str(), Some("/var/lib/sabacc/table"));
+    assert!(parse("", &[]).unwrap().log_witnesses.witnesses.is_empty());
+    // A log's key is no witness's.
+    let log = "sabacc.example/table/0+0e31dfc4+AYqI4910CfGV/VLbLTy6XXLKZwm/HZQSG/N0iAG0D29c";
+    for bad in [key, "https://w.example", &format!("w.example {key}"), &format!("http://w {log}")] {
+        complains("", &[("SABACC_WITNESSES", bad)], &["SABACC_WITNESSES", "a space, and the"]);
+    }
+}
+
+#[test]
 fn wrong_values_are_told_with_what_is_allowed() {
     complains("listen = 'here'", &[], &["listen in room.toml", "\"here\"", "ADDRESS:PORT"]);
     complains("", &[("SABACC_LIMITS_STREAMS", "0")], &["SABACC_LIMITS_STREAMS", "\"0\"", "1 to"]);

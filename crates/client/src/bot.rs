@@ -3,7 +3,8 @@
 //!
 //! Everything it does follows from the table as it stands: after a break it catches up and goes on. It
 //! decides only while it is live, once for each turn; a refusal because the hand has moved on is no
-//! error, the updates say where it went.
+//! error, the updates say where it went. It takes part in chance, and stands up from a table that it
+//! finds cheating.
 
 mod seat;
 
@@ -15,6 +16,7 @@ use proto::table::v1::table_update::What;
 use proto::table::v1::{SeatView, Turn};
 use tokio_util::sync::CancellationToken;
 
+use crate::chance::Chance;
 use crate::connection::Client;
 use crate::error::Error;
 use crate::patience::Patience;
@@ -66,7 +68,7 @@ pub struct BotReport {
 ///
 /// # Errors
 /// A call is refused for a reason that waiting does not mend, such as a bad token or an unknown table,
-/// or the server stays away for longer than the client's patience.
+/// the server stays away for longer than the client's patience, or chance is not what it should be.
 pub async fn run_bot(
     client: &Client,
     table: TableId,
@@ -77,7 +79,7 @@ pub async fn run_bot(
     let mut report =
         BotReport { end: BotEnd::Stopped, hands: 0, decisions: 0, mistakes: 0, buy_ins: 0 };
     let me = tokio::select! {
-        me = client.open_account(None) => me?,
+        me = Box::pin(client.open_account(None)) => me?,
         () = stop.cancelled() => return Ok(report),
     };
     let mut player = Playing {
@@ -88,11 +90,13 @@ pub async fn run_bot(
         stop: &stop,
         me,
         watch: client.watch(table),
+        chance: client.chance(table, Some(me)),
         state: TableState::new(Some(me)),
         decided: None,
         seat_changes: false,
         report: &mut report,
     };
+    let mut distrust = None;
     player.report.end = {
         let patient = async {
             stop.cancelled().await;
@@ -100,12 +104,21 @@ pub async fn run_bot(
         };
         tokio::select! {
             // On the heap, so that whoever runs many bots does not carry them on the stack.
-            end = Box::pin(player.play()) => end?,
+            end = Box::pin(player.play()) => match end {
+                Err(Error::Distrust(found)) => {
+                    distrust = Some(found);
+                    BotEnd::Stopped
+                }
+                end => end?,
+            },
             () = patient => BotEnd::Stopped,
         }
     };
-    player.leave().await?;
-    Ok(report)
+    let left = Box::pin(player.leave()).await;
+    match distrust {
+        Some(found) => Err(found.into()),
+        None => left.map(|()| report),
+    }
 }
 
 struct Playing<'a, S> {
@@ -116,6 +129,7 @@ struct Playing<'a, S> {
     stop: &'a CancellationToken,
     me: PlayerId,
     watch: Watch,
+    chance: Chance,
     state: TableState,
     /// The hand and turn decided last.
     decided: Option<(u64, u32)>,
@@ -133,7 +147,10 @@ impl<S: Strategy> Playing<'_, S> {
                 seen = self.watch.next() => seen,
             };
             match seen {
-                Ok(Some(seen)) => self.see(&seen),
+                Ok(Some(seen)) => {
+                    self.see(&seen);
+                    self.chance.see(&seen)?;
+                }
                 Ok(None) => return Ok(BotEnd::TableClosed),
                 Err(gap @ Error::Gap { .. }) => {
                     tracing::warn!(table = %self.table, player = %self.me, %gap, "starting over");
@@ -144,6 +161,7 @@ impl<S: Strategy> Playing<'_, S> {
             if !self.watch.is_live() {
                 continue;
             }
+            self.client.take_part(self.table, &mut self.chance).await?;
             let due = (self.state.view().hand_no, self.state.my_turn().map_or(0, |turn| turn.turn));
             if let Some(turn) = self.state.my_turn().filter(|_| self.decided != Some(due)) {
                 let turn = turn.clone();

@@ -7,9 +7,11 @@ use chassis::channel::{self, Bearer, Carry, PeerChannel};
 use chassis::clock::{Clock, SystemClock};
 use chassis::ids::IdMaker;
 use chassis::tls::Tls;
+use primitives::{PlayerId, TableId};
 use tonic::transport::Uri;
 use tonic::{Request, Response, Status};
 
+use crate::chance::{Chance, Secret, Trust};
 use crate::error::{Error, Refusal};
 use crate::patience::{Attempts, Patience, is_passing};
 
@@ -54,6 +56,8 @@ pub struct Client {
     ids: IdMaker,
     patience: Patience,
     clock: Arc<dyn Clock>,
+    secret: Secret,
+    trust: Arc<Trust>,
 }
 
 impl Client {
@@ -85,6 +89,8 @@ impl Client {
             ids: IdMaker::system(),
             patience: Patience::default(),
             clock: Arc::new(SystemClock::new()),
+            secret: Secret::fresh(),
+            trust: Arc::default(),
         })
     }
 
@@ -98,6 +104,25 @@ impl Client {
     #[must_use]
     pub fn with_patience(&self, patience: Patience) -> Client {
         Client { patience, ..self.clone() }
+    }
+
+    /// The same with a secret that was kept: what is committed to before a restart is revealed after it.
+    #[must_use]
+    pub fn with_secret(&self, secret: Secret) -> Client {
+        Client { secret, ..self.clone() }
+    }
+
+    /// The same, checking that what has to be signed is signed with these keys.
+    #[must_use]
+    pub fn trusting(&self, trust: Trust) -> Client {
+        Client { trust: Arc::new(trust), ..self.clone() }
+    }
+
+    /// Takes part in the chance of a table's hands for a player, or checks it for nobody; for use
+    /// beside a stream that is followed.
+    #[must_use]
+    pub fn chance(&self, table: TableId, me: Option<PlayerId>) -> Chance {
+        Chance::new(table, me, self.secret.clone(), (*self.trust).clone())
     }
 
     pub(crate) fn patience(&self) -> &Patience {

@@ -10,6 +10,8 @@ use tonic::Status;
 use tonic_types::StatusExt;
 use wire::status;
 
+use crate::chance::Distrust;
+
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -31,6 +33,9 @@ pub enum Error {
     /// An update is missing from a followed table, or came twice. Following goes on from a snapshot.
     #[error("update {expected} of the table should follow, but {got} came")]
     Gap { expected: u64, got: u64 },
+    /// The table or its dealer breaks the rules of chance. Play no further, and keep the evidence.
+    #[error(transparent)]
+    Distrust(#[from] Box<Distrust>),
 }
 
 impl Error {
@@ -44,7 +49,11 @@ impl Error {
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Error::Refused(refusal) | Error::Unanswered(refusal) => Some(refusal),
-            Error::Address(_) | Error::Channel(_) | Error::Malformed(_) | Error::Gap { .. } => None,
+            Error::Address(_)
+            | Error::Channel(_)
+            | Error::Malformed(_)
+            | Error::Gap { .. }
+            | Error::Distrust(_) => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Knows: how to talk to the public port: calls that repeat themselves safely, tables followed without a gap, what a viewer knows; and bots that play.
+//! Knows: how to talk to the public port: calls that repeat themselves safely, tables followed without a gap, what a viewer knows, a seat's part in chance and the checks that belong to it; and bots that play.
 //! Does not know: how a table, a dealer or a wallet works, or anything its viewer may not see.
 //!
 //! ```no_run
@@ -18,9 +18,35 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Whoever plays takes part in chance, so that nobody can have chosen his cards: [`chance`] says how,
+//! byte by byte, for clients in any language, and does it here:
+//!
+//! ```no_run
+//! # async fn example(table: primitives::TableId, me: primitives::PlayerId, keys: &str, secret: [u8; 32])
+//! # -> Result<(), Box<dyn std::error::Error>> {
+//! let client = client::Client::connect("http://127.0.0.1:7070", "a token")?
+//!     .trusting(client::Trust::parse(keys)?)          // the room's keys.txt
+//!     .with_secret(client::Secret::kept(secret));     // 32 random bytes of yours, kept over restarts
+//! let mut play = client.play(table).taking_part(me);
+//! loop {
+//!     match play.next().await {
+//!         Ok(Some(_)) => { /* show it; decide */ }
+//!         Ok(None) => break,
+//!         // What is wrong, who answers for it, and the evidence.
+//!         Err(client::Error::Distrust(found)) => return Err(found.into()),
+//!         Err(_) => { /* the way to the server; go on */ }
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod accounts;
+mod audits;
 pub mod bot;
+pub mod chance;
+pub mod checkpoints;
 mod connection;
 mod error;
 mod patience;
@@ -32,10 +58,11 @@ mod tell;
 mod watch;
 
 pub use bot::{Bot, BotEnd, BotReport, run_bot};
+pub use chance::{Chance, Culprit, Distrust, Secret, Trust, Violation};
 pub use connection::{Client, TokenSource};
 pub use error::{Error, Refusal};
 pub use patience::Patience;
-pub use play::{Acted, Heard, Play};
+pub use play::{Acted, Heard, Play, TookPart};
 pub use state::TableState;
 pub use strategy::Strategy;
 pub use tell::tell;

@@ -1,10 +1,12 @@
 //! The calls of the table service.
 
+use fairness::{ClientCommitment, Entropy};
 use primitives::{Credits, TableId};
 use proto::common::v1::Move;
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_client::TableServiceClient;
 
+use crate::chance::{Chance, Due};
 use crate::connection::Client;
 use crate::error::Error;
 use crate::play::Play;
@@ -142,6 +144,88 @@ impl Client {
         Ok(answer.sequence)
     }
 
+    /// Commits to entropy for a hand; see [`crate::chance`].
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn commit_entropy(
+        &self,
+        table: TableId,
+        hand_no: u64,
+        commitment: ClientCommitment,
+    ) -> Result<pb::EntropyReceipt, Error> {
+        let request = commit_request(self.request_id(), table, (hand_no, commitment));
+        let answer = self
+            .repeat(request, |channel, request| async move {
+                TableServiceClient::new(channel).commit_entropy(request).await
+            })
+            .await?;
+        answer.receipt.ok_or(Error::Malformed("the receipt is missing"))
+    }
+
+    /// Reveals what was committed to; see [`crate::chance`].
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn reveal_entropy(
+        &self,
+        table: TableId,
+        hand_no: u64,
+        entropy: Entropy,
+    ) -> Result<(), Error> {
+        let request = reveal_request(self.request_id(), table, (hand_no, entropy));
+        let pb::RevealEntropyResponse {} = self
+            .repeat(request, |channel, request| async move {
+                TableServiceClient::new(channel).reveal_entropy(request).await
+            })
+            .await?;
+        Ok(())
+    }
+
+    /// Sends what is due of a part in chance, by single calls. A refusal is no error: the hand goes on
+    /// without this seat's part.
+    ///
+    /// # Errors
+    /// There is no answer, or a receipt that cannot be trusted.
+    pub async fn take_part(&self, table: TableId, chance: &mut Chance) -> Result<(), Error> {
+        while let Some(due) = chance.due() {
+            let answer = match due {
+                Due::Commit { hand_no, commitment } => {
+                    self.commit_entropy(table, hand_no, commitment).await.map(Some)
+                }
+                Due::Reveal { hand_no, entropy } => {
+                    self.reveal_entropy(table, hand_no, entropy).await.map(|()| None)
+                }
+            };
+            match answer {
+                Ok(Some(receipt)) => chance.receipt(due.hand_no(), &receipt)?,
+                Ok(None) => chance.revealed(due.hand_no()),
+                Err(Error::Refused(refusal)) => chance.refused(&due, &refusal),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the hand in play void, for a reason that everybody reads. An operator's act.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn void_hand(&self, table: TableId, hand_no: u64, reason: &str) -> Result<(), Error> {
+        let request = pb::VoidHandRequest {
+            request_id: self.request_id(),
+            table_id: table.bytes().to_vec(),
+            hand_no,
+            reason: reason.to_owned(),
+        };
+        let pb::VoidHandResponse {} = self
+            .repeat(request, |channel, request| async move {
+                TableServiceClient::new(channel).void_hand(request).await
+            })
+            .await?;
+        Ok(())
+    }
+
     /// Closes a table after the hand in play. An operator's act.
     ///
     /// # Errors
@@ -176,4 +260,22 @@ impl Client {
     pub fn watch_from(&self, table: TableId, resume_token: Vec<u8>) -> Watch {
         Watch::new(self.clone(), table, resume_token)
     }
+}
+
+pub(crate) fn commit_request(
+    request_id: Vec<u8>,
+    table: TableId,
+    (hand_no, commitment): (u64, ClientCommitment),
+) -> pb::CommitEntropyRequest {
+    let (table_id, commitment) = (table.bytes().to_vec(), commitment.0.to_vec());
+    pb::CommitEntropyRequest { request_id, table_id, hand_no, commitment }
+}
+
+pub(crate) fn reveal_request(
+    request_id: Vec<u8>,
+    table: TableId,
+    (hand_no, entropy): (u64, Entropy),
+) -> pb::RevealEntropyRequest {
+    let (table_id, entropy) = (table.bytes().to_vec(), entropy.0.to_vec());
+    pb::RevealEntropyRequest { request_id, table_id, hand_no, entropy }
 }

@@ -86,14 +86,17 @@ impl Watch {
         loop {
             match self.hear().await? {
                 Some(Heard::Seen(seen)) => return Ok(Some(seen)),
-                // Nothing was decided over a stream that only watches.
-                Some(Heard::Acted(_)) => {}
+                // Nothing was sent over a stream that only watches.
+                Some(Heard::Acted(_) | Heard::TookPart(_)) => {}
                 None => return Ok(None),
             }
         }
     }
 
     pub(crate) async fn hear(&mut self) -> Result<Option<Heard>, Error> {
+        if let Some(deciding) = &mut self.deciding {
+            deciding.distrust()?;
+        }
         while !self.over {
             let Some(stream) = &mut self.stream else {
                 self.open().await?;
@@ -103,6 +106,12 @@ impl Watch {
             match message {
                 Ok(Some(Told::Seen(message))) => {
                     if let Some(seen) = self.take(message)? {
+                        if let Some(deciding) = &mut self.deciding {
+                            deciding.see(&seen);
+                            if self.live {
+                                deciding.take_part(&self.client, self.table);
+                            }
+                        }
                         return Ok(Some(Heard::Seen(seen)));
                     }
                 }
@@ -110,6 +119,16 @@ impl Watch {
                     let deciding = self.deciding.as_mut();
                     if let Some(acted) = deciding.and_then(|deciding| deciding.answered(acted)) {
                         return Ok(Some(Heard::Acted(acted)));
+                    }
+                }
+                Ok(Some(Told::Taken(taken))) => {
+                    let Some(deciding) = &mut self.deciding else { continue };
+                    let taken = deciding.taken(taken);
+                    if self.live {
+                        deciding.take_part(&self.client, self.table);
+                    }
+                    if let Some(taken) = taken {
+                        return Ok(Some(Heard::TookPart(taken)));
                     }
                 }
                 Ok(Some(Told::Nothing)) => {}
@@ -268,7 +287,8 @@ enum Source {
 enum Told {
     Seen(pb::WatchTableResponse),
     Acted(pb::Acted),
-    /// A message of a kind that this client does not know, or has not asked for.
+    Taken(pb::EntropyTaken),
+    /// A message of a kind that this client does not know.
     Nothing,
 }
 
@@ -287,7 +307,8 @@ impl Source {
             Source::Playing(stream) => stream.message().await?.map(|told| match told.message {
                 Some(pb::play_response::Message::Seen(seen)) => Told::Seen(seen),
                 Some(pb::play_response::Message::Acted(acted)) => Told::Acted(acted),
-                Some(pb::play_response::Message::Entropy(_)) | None => Told::Nothing,
+                Some(pb::play_response::Message::Entropy(taken)) => Told::Taken(taken),
+                None => Told::Nothing,
             }),
         })
     }

@@ -103,6 +103,13 @@ impl MemStore {
         }
     }
 
+    /// Changes a tile behind the log's back.
+    pub fn damage_tile(&self, log: &str, place: TilePlace) {
+        if let Some(hashes) = self.state().tiles.get_mut(&(log.into(), place)) {
+            *hashes = hashes.iter().map(|byte| byte ^ 1).collect();
+        }
+    }
+
     /// Forgets tiles: those of an old log were never built.
     pub fn lose_tiles(&self, log: &str) {
         self.state().tiles.retain(|(of, _), _| &**of != log);

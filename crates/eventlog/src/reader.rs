@@ -71,6 +71,11 @@ impl Reader {
         Ok(events)
     }
 
+    /// The last event of a stream; nothing where it has none.
+    pub async fn last_of_stream(&self, stream: StreamId) -> Result<Option<Event>, ReadError> {
+        Ok(self.store.last_events(&self.log, &[stream]).await?.pop())
+    }
+
     /// The answered request of this id.
     pub async fn request(&self, id: RequestId) -> Result<Option<Stored>, ReadError> {
         Ok(self.store.requests(&self.log, &[id]).await?.pop())

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::context::Context;
-use crate::encoding::hash;
+use crate::encoding::{hash, keyed, prf};
 
 /// The dealer's secret for one hand: 64 bytes, because 76! has 370 bits and 32 bytes could not
 /// reach every order of the largest deck. Wiped when dropped, compared in constant time.
@@ -67,6 +67,26 @@ impl Commitment {
 #[derive(Clone, Copy)]
 pub struct Entropy(pub [u8; 32]);
 
+impl Entropy {
+    /// For a client that keeps one secret instead of remembering what it committed to: the first
+    /// half of PRF(secret, "client-entropy", context, dealer's commitment, seat, player), with the
+    /// secret filled up with zeros. Whoever lacks the secret can tell nothing of it, also not from
+    /// what the client revealed in other hands; and it is another in every hand and seat.
+    #[must_use]
+    pub fn derived(
+        secret: &[u8; 32],
+        context: &Context,
+        dealer: &Commitment,
+        (seat, player): (u8, PlayerId),
+    ) -> Entropy {
+        let mut key = Zeroizing::new([0; 64]);
+        key[..32].copy_from_slice(secret);
+        let fields: [&[u8]; 4] = [&context.0, &dealer.0, &[seat], player.bytes()];
+        let long = prf(&keyed(&key), "client-entropy", &fields);
+        Entropy(*long.first_chunk().expect("64 bytes are more than 32"))
+    }
+}
+
 impl PartialEq for Entropy {
     fn eq(&self, other: &Entropy) -> bool {
         self.0.ct_eq(&other.0).into()
@@ -121,6 +141,21 @@ mod tests {
         assert!(commitment.opens(&here, &seed(9)));
         assert!(!commitment.opens(&here, &seed(8)));
         assert!(!commitment.opens(&elsewhere, &seed(9)));
+    }
+
+    #[test]
+    fn derived_entropy_is_another_wherever_anything_is() {
+        let (context, dealer, player) = (Context([1; 32]), Commitment([2; 32]), PlayerId([3; 16]));
+        let base = Entropy::derived(&[9; 32], &context, &dealer, (5, player));
+        assert_eq!(base, Entropy::derived(&[9; 32], &context, &dealer, (5, player)));
+        let others = [
+            Entropy::derived(&[8; 32], &context, &dealer, (5, player)),
+            Entropy::derived(&[9; 32], &Context([8; 32]), &dealer, (5, player)),
+            Entropy::derived(&[9; 32], &context, &Commitment([8; 32]), (5, player)),
+            Entropy::derived(&[9; 32], &context, &dealer, (6, player)),
+            Entropy::derived(&[9; 32], &context, &dealer, (5, PlayerId([8; 16]))),
+        ];
+        assert!(others.iter().all(|other| *other != base));
     }
 
     #[test]

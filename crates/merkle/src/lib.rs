@@ -11,7 +11,7 @@
 //! | what | where | format |
 //! |---|---|---|
 //! | roots that are signed | [`note`], [`Checkpoint`] | C2SP `signed-note`, `tlog-checkpoint` |
-//! | roots that others saw | [`note::WitnessKey`] | C2SP `tlog-cosignature`, Ed25519 |
+//! | roots that others saw | [`note::WitnessKey`], [`witness`] | C2SP `tlog-cosignature` (Ed25519), `tlog-witness` |
 //! | never two contradicting signatures | [`Signer`] | |
 //! | proofs without hashing the log again | [`Nodes`], [`Leaves`], [`Tiles`] | RFC 6962 |
 //! | many records in one proof | [`prove_records`], [`verify_records`] | |
@@ -37,6 +37,7 @@ mod signer;
 mod tile;
 mod tiles;
 mod tree;
+pub mod witness;
 
 pub use checkpoint::{Checkpoint, CheckpointError, Cosigned, Opened, TreeHead};
 pub use consistency::{consistency_proof, verify_consistency};

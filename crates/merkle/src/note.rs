@@ -162,6 +162,14 @@ impl Note {
     }
 }
 
+/// The line, without its newline.
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Signature { name, id, bytes } = self;
+        write!(f, "{DASH}{name} {}", base64(&[&id.0[..], bytes].concat()))
+    }
+}
+
 impl Signature {
     /// A line without its newline.
     fn parse(line: &str) -> Option<Signature> {
@@ -176,10 +184,7 @@ impl Signature {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.text)?;
-        for Signature { name, id, bytes } in &self.signatures {
-            writeln!(f, "{DASH}{name} {}", base64(&[&id.0[..], bytes].concat()))?;
-        }
-        Ok(())
+        self.signatures.iter().try_for_each(|signature| writeln!(f, "{signature}"))
     }
 }
 

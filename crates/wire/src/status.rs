@@ -133,7 +133,8 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::HandUnknown
         | ErrorReason::HoldUnknown
         | ErrorReason::NotInLog => Code::NotFound,
-        ErrorReason::NotYourTurn
+        ErrorReason::SeedNotOpen
+        | ErrorReason::NotYourTurn
         | ErrorReason::IllegalMove
         | ErrorReason::AmountOutOfRange
         | ErrorReason::SeatTaken

@@ -118,6 +118,9 @@ pub enum ErrorReason {
     /// (UNAVAILABLE) The log has signed nothing yet, or not yet what was asked about: try again. Where it stays so, the log has
     /// stopped signing, since its records contradict what it signed before: tell the operator.
     NotSigned = 41,
+    /// (FAILED_PRECONDITION) The hand's seed is not open yet: what is asked for would show what is hidden. Ask again when the
+    /// hand is over, and at a table that delays the opening when the delay is.
+    SeedNotOpen = 42,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -158,6 +161,7 @@ impl ErrorReason {
             Self::HoldUnknown => "ERROR_REASON_HOLD_UNKNOWN",
             Self::NotInLog => "ERROR_REASON_NOT_IN_LOG",
             Self::NotSigned => "ERROR_REASON_NOT_SIGNED",
+            Self::SeedNotOpen => "ERROR_REASON_SEED_NOT_OPEN",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -195,6 +199,7 @@ impl ErrorReason {
             "ERROR_REASON_HOLD_UNKNOWN" => Some(Self::HoldUnknown),
             "ERROR_REASON_NOT_IN_LOG" => Some(Self::NotInLog),
             "ERROR_REASON_NOT_SIGNED" => Some(Self::NotSigned),
+            "ERROR_REASON_SEED_NOT_OPEN" => Some(Self::SeedNotOpen),
             _ => None,
         }
     }

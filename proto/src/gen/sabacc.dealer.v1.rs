@@ -22,16 +22,18 @@ pub struct CommitResponse {
     #[prost(message, optional, tag = "1")]
     pub commitment: ::core::option::Option<Commitment>,
 }
-/// What the dealer promised, signed.
+/// What the dealer promised, signed. LP(x) is x behind its length as a u32; all integers are big-endian.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Commitment {
-    /// 32 bytes.
+    /// 32 bytes: SHA-256 of LP("sabacc/fair/v1/dealer-commit") LP(context) LP(seed). The context is SHA-256 of
+    /// LP("sabacc/fair/v1/ctx") LP(origin) LP(table_id) LP(u64 hand_no) LP(SHA-256 of the rule set's canonical text).
     #[prost(bytes = "vec", tag = "1")]
     pub commitment: ::prost::alloc::vec::Vec<u8>,
     /// 8 bytes: the first bytes of SHA-256 of the public key.
     #[prost(bytes = "vec", tag = "2")]
     pub key_id: ::prost::alloc::vec::Vec<u8>,
-    /// 64 bytes: Ed25519.
+    /// 64 bytes: Ed25519 by the key of the dealer's log over LP("dealer-commit-sig") LP(table_id) LP(u64 hand_no) LP(SHA-256 of
+    /// the rule set's canonical text) LP(commitment) LP(key_id). Two for one hand with different commitments convict the dealer.
     #[prost(bytes = "vec", tag = "3")]
     pub signature: ::prost::alloc::vec::Vec<u8>,
     /// The origin of the dealer's log, which the hand's context is bound to.

@@ -501,7 +501,7 @@ pub struct TableView {
     /// The hand in play, or the last one; 0: none yet.
     #[prost(uint64, tag = "9")]
     pub hand_no: u64,
-    /// The hand in play, or the last one while nothing has followed it.
+    /// The hand in play, or the last one while nothing has followed it. Of a hand that is not sealed `entropy` tells.
     #[prost(message, optional, tag = "10")]
     pub hand: ::core::option::Option<HandView>,
     /// The seat the caller has; 0: none.
@@ -538,7 +538,8 @@ pub struct TableView {
     #[prost(message, optional, tag = "21")]
     pub entropy: ::core::option::Option<Entropy>,
 }
-/// A hand to come, for whoever takes part in its chance.
+/// A hand to come, for whoever takes part in its chance: he sends CommitEntropy now, and RevealEntropy when Entropy.closed
+/// says so.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct NextHand {
     /// Its number.
@@ -815,7 +816,9 @@ pub struct SeedPublished {
     /// 16 bytes.
     #[prost(bytes = "vec", tag = "2")]
     pub hand_id: ::prost::alloc::vec::Vec<u8>,
-    /// 64 bytes.
+    /// 64 bytes: it opens Commitment.commitment. With HandStarted.transcript as salt, HKDF-SHA-512 gives 64 bytes under
+    /// LP("sabacc/fair/v1/salt-key"): the salt of a card is the first half of HMAC-SHA-512 under them of
+    /// LP("sabacc/fair/v1/card-salt") LP(u32 op) LP(u16 position).
     #[prost(bytes = "vec", tag = "3")]
     pub seed: ::prost::alloc::vec::Vec<u8>,
     /// It is not the one the dealer committed to.
@@ -863,7 +866,9 @@ pub struct HandStarted {
     /// What the seats brought to chance, ascending by seat: whoever has a receipt finds his commitment here.
     #[prost(message, repeated, tag = "6")]
     pub rows: ::prost::alloc::vec::Vec<super::super::dealer::v1::EntropyRow>,
-    /// 32 bytes: what binds them.
+    /// 32 bytes, what binds them: SHA-256 of LP("sabacc/fair/v1/transcript") LP(context) LP(dealer's commitment) LP("")
+    /// LP(u8 number of rows) and LP of each row: u8 seat, player_id, u8 status (1 revealed, 3 absent), commitment and
+    /// entropy, zeros where there is none. With the seed it gives the keys of every shuffle and salt.
     #[prost(bytes = "vec", tag = "7")]
     pub transcript: ::prost::alloc::vec::Vec<u8>,
 }

@@ -131,9 +131,10 @@ pub(crate) async fn rotate(dealer: Dealer, stopping: CancellationToken) {
 
 fn tell_the_end(current: KeyId, pass: &Pass) {
     if pass.unknown.is_empty() && pass.damaged == 0 {
-        tracing::info!(
+        // Somebody has to do something: it is told where only warnings are.
+        tracing::warn!(
             key = %current,
-            "every kept seed is under the current key: seed_key_previous can be taken away"
+            "no seed is left under a previous key: what seed_key_previous names can be removed"
         );
     } else {
         tracing::error!(

@@ -9,9 +9,10 @@ use chassis::clock::{Clock, SystemClock};
 use chassis::config::{ConfigError, LogIdentity, Service, ServiceConfig, Settings, Source};
 use chassis::drain::Drain;
 use chassis::entropy::SystemEntropy;
-use chassis::serve::{Bound, Grpc, Health, Server};
+use chassis::serve::{Beside, Bound, Grpc, Health, Server};
 use eventlog::{ConnectError, Limits, Log, MigrateError, OpenError, Options, PgStore, Pools};
 use fairness::health::Unhealthy;
+use notary::{Files, KeyError, LOGS, Notary};
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
@@ -55,6 +56,8 @@ pub enum RunError {
         "the entropy of this machine fails its health test: {0}; nothing fair can be dealt here until the operating system's generator is mended"
     )]
     Entropy(#[from] Unhealthy),
+    #[error("the name of the log cannot be used")]
+    Origin(#[from] KeyError),
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
@@ -95,10 +98,10 @@ impl Config {
         };
         let hands = settings.number("hands", 1..=10_000_000, HANDS);
         let hands = usize::try_from(hands).unwrap_or(usize::MAX);
-        let parts = seed_key.zip(previous);
+        let keys = seed_key.zip(previous);
         settings.finish()?;
         let (seed_key, seed_keys_previous) =
-            parts.expect("each part that is missing was refused above");
+            keys.expect("where one is missing it was refused above");
         Ok(Config { service, seed_key, seed_keys_previous, hands })
     }
 }
@@ -157,13 +160,18 @@ pub async fn run(
     })?;
     let clock = Arc::new(SystemClock::new());
     let options = options((bound.address().to_string(), take_over), Arc::clone(&clock));
-    let open = move || Log::open(store.clone(), options.clone());
+    let notary = Notary::of_service(store.clone(), LOG, &service)?.ok_or(RunError::NoLog)?;
+    let signed = notary.clone();
+    let open = move || {
+        let (opened, notary) = (Log::open(store.clone(), options.clone()), signed.clone());
+        async move { opened.await.inspect(|log| notary.follow(log)) }
+    };
     let log = open().await?;
     let stopping = CancellationToken::new();
     let keeper = tokio::spawn(keep(dealer.clone(), log, open, stopping.clone()));
     tokio::spawn(test_entropy(dealer.clone(), stopping.clone()));
     tokio::spawn(rotate(dealer.clone(), stopping.clone()));
-    let served = serve(dealer, &service, clock, (bound, drain.clone()));
+    let served = serve((dealer, notary), &service, clock, (bound, drain.clone()));
     let mut keeper = std::pin::pin!(keeper);
     let mut served = std::pin::pin!(served);
     let finished = tokio::select! {
@@ -204,7 +212,7 @@ fn options((address, take_over): (String, bool), clock: Arc<SystemClock>) -> Opt
 }
 
 async fn serve(
-    dealer: Dealer,
+    (dealer, notary): (Dealer, Notary),
     config: &ServiceConfig,
     clock: Arc<SystemClock>,
     (bound, drain): (Bound, Drain),
@@ -215,12 +223,18 @@ async fn serve(
     let health = Health::new();
     let service =
         crate::api::service(dealer).max_decoding_message_size(config.limits.message_bytes);
+    let logs = notary::api::service(notary.clone(), SERVICE)
+        .max_decoding_message_size(config.limits.message_bytes);
     let app = Grpc::new(health.clone())
         .add(service)
+        .await
+        .add(logs)
         .await
         .reflect(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?
         .guarded(verifier, Arc::new(access), &config.limits);
+    notary.tell(health.clone());
+    let app = Beside::new(LOGS, Files::new(notary, SERVICE), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
     server.tls = config
         .tls

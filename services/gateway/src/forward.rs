@@ -80,7 +80,7 @@ impl<N: Name> Service<Request<Body>> for Forward<N> {
 }
 
 /// The service behind did not answer. Whether it took the call is not known.
-fn no_answer(service: &str, error: &str) -> Response<Body> {
+pub(crate) fn no_answer(service: &str, error: &str) -> Response<Body> {
     tracing::warn!(service, error, "a service does not answer");
     let status: Status =
         status::unavailable("the service behind the gateway does not answer").into();

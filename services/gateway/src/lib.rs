@@ -1,13 +1,18 @@
 //! Knows: the public edge: which service answers which method, and that callers are who they say.
-//! Does not know: what any message means; no game, no credits, no card passes a line of code here.
+//! Does not know: what any message means that it passes on; no game, no credits, no table.
 //!
 //! The gateway verifies a caller's token, checks his role against the method, holds the limits of
 //! the public port, and passes the call on as it came, byte for byte: a new method needs no code
 //! here. The service behind verifies the player's token once more, so that whoever takes the gateway
-//! over can play nobody's hand.
+//! over can play nobody's hand. One service is the gateway's own: it collects a finished hand's records
+//! from the logs, in its own name, and audits them (`audits`). Beside the calls, the logs' checkpoints and tiles are served as files,
+//! without a token.
 
+mod audits;
 mod forward;
+mod logs;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chassis::auth::{Access, Verifier};
@@ -15,9 +20,10 @@ use chassis::channel::{self, Carry, Pool};
 use chassis::clock::SystemClock;
 use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
-use chassis::serve::{Bound, Grpc, Health, Server};
+use chassis::serve::{Beside, Bound, Grpc, Health, Server};
 
 use forward::Forward;
+use logs::Logs;
 
 /// Why a gateway could not start.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +48,12 @@ pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bo
         Pool::new(move || channel::to(&uri, tls.as_ref(), Carry::Nothing))
     };
     let (table, wallet) = (to(table)?, to(wallet)?);
+    let mut shown = BTreeMap::from([("table", table.clone()), ("wallet", wallet.clone())]);
+    if let Some(dealer) = &peers.dealer {
+        shown.insert("dealer", to(dealer)?);
+    }
+    let audits = audits::service(&config)?;
+    let logs = Logs::new(shown, config.limits.message_bytes);
     let verifier = Verifier::new(config.auth.issuers.clone(), Arc::new(SystemClock::new()));
     let access = Access::from_descriptors(proto::DESCRIPTORS)
         .map_err(|error| StartError::Descriptors(Box::new(error)))?;
@@ -51,14 +63,20 @@ pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bo
         .await
         .add(Forward::<forward::Wallet>::new(wallet))
         .await
+        .add(logs.clone())
+        .await
+        .add(audits)
+        .await
         .reflect(proto::DESCRIPTORS)
         .map_err(|error| StartError::Descriptors(Box::new(error)))?
         .guarded(verifier, Arc::new(access), &config.limits);
+    let app = Beside::new("/log/", logs.files(), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
+    server.http1 = true;
     server.tls = config
         .tls
         .as_ref()
-        .map(|tls| tls.acceptor(false))
+        .map(|tls| tls.acceptor(true))
         .transpose()
         .map_err(|error| StartError::Tls(Box::new(error)))?;
     Ok(server.run(bound, app).await)

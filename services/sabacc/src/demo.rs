@@ -14,6 +14,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::keys;
 use crate::room::Room;
 use crate::say::Progress;
 
@@ -75,6 +76,11 @@ impl Demo {
         for number in 0..BOTS {
             let player = player(room, &format!("bot {number}"))?;
             let client = Client::connect(&url, room.token(Role::Player, &player.to_string()))?;
+            let client = client.trusting(keys::trust(&room.folder)?);
+            // Kept over restarts: what a bot has committed to before a kill it reveals after it.
+            let secret = room.folder.password("bots.secret")?;
+            let secret = Sha256::digest(format!("{} bot {number}", *secret));
+            let client = client.with_secret(client::Secret::kept(secret.into()));
             client.open_account(None).await?;
             fill(&operator, player, "credits for a bot of the demo").await?;
             clients.push(client);

@@ -1,8 +1,9 @@
 //! The data folder: everything that a room on one machine keeps, and a lock on it.
 //!
 //! `postgres/` is the database; `keys/` the private keys and passwords, made once, readable by their
-//! owner alone; `keys.txt` the logs' public keys; `room.json` says where the running room is reached. Nothing here can be made again
-//! from anything else, so it is backed up together.
+//! owner alone; `keys.txt` the logs' public keys; `checkpoints/` what each log signed last; `room.json`
+//! says where the running room is reached. Nothing here can be made again from anything else, so it is
+//! backed up together.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -17,6 +18,8 @@ use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
+
+mod seed_keys;
 
 /// What a room on one machine is called: the first part of its logs' origins.
 const ROOM: &str = "sabacc.local";
@@ -65,28 +68,7 @@ impl Folder {
 
     /// Takes the folder for this process.
     pub(crate) fn lock(&self) -> anyhow::Result<Lock> {
-        let path = self.path.join("up.lock");
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .with_context(|| format!("{} cannot be written", path.display()))?;
-        if file.try_lock().is_err() {
-            let mut owner = String::new();
-            let _ = file.read_to_string(&mut owner);
-            bail!(
-                "the data folder {} is in use by process {}: stop that one, or choose another \
-                 folder with --data",
-                self.path.display(),
-                owner.trim()
-            );
-        }
-        file.set_len(0)?;
-        write!(file, "{}", std::process::id())?;
-        Ok(Lock { _file: file })
+        lock_file(&self.path.join("up.lock"), &self.path)
     }
 
     /// The key that tokens are signed with.
@@ -115,28 +97,21 @@ impl Folder {
         Ok(LogIdentity { origin: format!("{ROOM}/{}", of.name()).into(), key })
     }
 
+    /// Where the last checkpoint of a service's log is remembered beside the database.
+    pub(crate) fn checkpoint(&self, of: Service) -> anyhow::Result<PathBuf> {
+        let folder = self.path.join("checkpoints");
+        fs::create_dir_all(&folder).context("checkpoints/ cannot be made")?;
+        Ok(folder.join(of.name()))
+    }
+
     /// Writes down what others verify this room's logs with.
     pub(crate) fn publish(&self, keys: &str) -> anyhow::Result<()> {
         write(&self.path.join("keys.txt"), keys.as_bytes(), 0o644)
     }
 
-    /// The key that seeds at rest are sealed under.
-    pub(crate) fn seed_key(&self) -> anyhow::Result<Zeroizing<[u8; 32]>> {
-        let text = self.password("seed.key")?;
-        let mut key = Zeroizing::new([0; 32]);
-        for (at, byte) in key.iter_mut().enumerate() {
-            let digits = text.get(2 * at..2 * at + 2).context("keys/seed.key is too short")?;
-            *byte = u8::from_str_radix(digits, 16).context("keys/seed.key is not hexadecimal")?;
-        }
-        Ok(key)
-    }
-
     /// A random text of 64 hexadecimal digits, the same for ever under its name.
     pub(crate) fn password(&self, name: &str) -> anyhow::Result<Zeroizing<String>> {
-        self.secret(name, || {
-            let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
-            Zeroizing::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-        })
+        self.secret(name, random_digits)
     }
 
     /// Reads a secret, or makes it and writes it down whole before it is used.
@@ -180,8 +155,38 @@ impl Folder {
     }
 }
 
+/// Takes a folder for this process, by a file in it.
+pub(crate) fn lock_file(path: &Path, folder: &Path) -> anyhow::Result<Lock> {
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("{} cannot be written", path.display()))?;
+    if file.try_lock().is_err() {
+        let mut owner = String::new();
+        let _ = file.read_to_string(&mut owner);
+        bail!(
+            "the data folder {} is in use by process {}: stop that one, or choose another folder",
+            folder.display(),
+            owner.trim()
+        );
+    }
+    file.set_len(0)?;
+    write!(file, "{}", std::process::id())?;
+    Ok(Lock { _file: file })
+}
+
+/// 64 random hexadecimal digits.
+fn random_digits() -> Zeroizing<String> {
+    let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
+    Zeroizing::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Writes a file that only its owner reads.
-fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     write(path, content, 0o600)
 }
 
@@ -193,7 +198,9 @@ fn write(path: &Path, content: &[u8], mode: u32) -> anyhow::Result<()> {
         let mut file = options.write(true).create(true).truncate(true).mode(mode).open(&new)?;
         file.write_all(content)?;
         file.sync_all()?;
-        fs::rename(&new, path)
+        fs::rename(&new, path)?;
+        // The name is in place before anything that is written after it.
+        path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
     };
     write().with_context(|| format!("{} cannot be written", path.display()))
 }

@@ -1,12 +1,13 @@
 //! `sabacc keys`: what the logs of a room are verified with, as the text that its players and auditors
-//! are given: C2SP verifier keys, one a line.
+//! are given: C2SP verifier keys, one a line. `sabacc keys rotate`: another key for what is secret at
+//! rest.
 
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use chassis::config::{LogIdentity, Service};
 use chassis::postgres::{Environment, default_data_dir};
-use clap::Args;
+use clap::{Args, Subcommand};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::VerifyingKey;
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, DecodePublicKey as _};
@@ -16,12 +17,23 @@ use zeroize::Zeroizing;
 use crate::folder::Folder;
 use crate::say;
 
+mod rotate;
+
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
+    #[command(subcommand)]
+    what: Option<What>,
     /// A log's origin and the file of its key, private or public, in PEM, instead of the keys of a
     /// data folder. May be given more than once.
     #[arg(long, value_name = "ORIGIN=FILE")]
     log: Vec<String>,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Give the dealer's seeds in the database another key, from the next start on.
+    Rotate,
 }
 
 const LOGS: [(Service, &str); 3] = [
@@ -31,17 +43,13 @@ const LOGS: [(Service, &str); 3] = [
 ];
 
 pub(crate) fn run(data: Option<PathBuf>, options: &Options) -> anyhow::Result<bool> {
-    if options.log.is_empty() {
-        let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
-        if !path.join("keys").exists() {
-            bail!(
-                "there is no room in {}: start one with `sabacc up`, name its folder with --data, \
-                 or a log and its key with --log",
-                path.display()
-            );
+    match options.what {
+        Some(What::Rotate) => return rotate::run(&folder(data)?),
+        None if options.log.is_empty() => {
+            say::text(&of_room(&folder(data)?)?)?;
+            return Ok(true);
         }
-        say::text(&of_room(&Folder::open(&path)?)?)?;
-        return Ok(true);
+        None => {}
     }
     for log in &options.log {
         say::line(&named(log)?.to_string());
@@ -49,15 +57,38 @@ pub(crate) fn run(data: Option<PathBuf>, options: &Options) -> anyhow::Result<bo
     Ok(true)
 }
 
+/// The data folder of a room that is there.
+fn folder(data: Option<PathBuf>) -> anyhow::Result<Folder> {
+    let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
+    if !path.join("keys").exists() {
+        bail!(
+            "there is no room in {}: start one with `sabacc up`, name its folder with --data, \
+             or a log and its key with --log",
+            path.display()
+        );
+    }
+    Folder::open(&path)
+}
+
 /// The keys of a room on one machine, told apart by comments.
 pub(crate) fn of_room(folder: &Folder) -> anyhow::Result<String> {
     let mut text = "# What this room signs is verified with these keys.\n".to_owned();
     for (service, signs) in LOGS {
-        let LogIdentity { origin, key } = folder.log(service)?;
-        let key = VerifierKey::log(KeyName::try_new(&*origin)?, key.verifying_key().as_bytes())?;
+        let key = verifier(folder, service)?;
         text += &format!("# {signs}\n{key}\n");
     }
     Ok(text)
+}
+
+/// What clients of a room on one machine believe.
+pub(crate) fn trust(folder: &Folder) -> anyhow::Result<client::Trust> {
+    Ok(client::Trust::parse(&of_room(folder)?)?)
+}
+
+/// What a service's log is verified with.
+pub(crate) fn verifier(folder: &Folder, service: Service) -> anyhow::Result<VerifierKey> {
+    let LogIdentity { origin, key } = folder.log(service)?;
+    Ok(VerifierKey::log(KeyName::try_new(&*origin)?, key.verifying_key().as_bytes())?)
 }
 
 fn named(log: &str) -> anyhow::Result<VerifierKey> {

@@ -96,7 +96,7 @@ pub(crate) async fn run(
     }
     let telemetry = telemetry::start("sabacc", &telemetry_config()?)?;
     let place = Place::open(data, &options).await?;
-    let outcome = unless_stopped(measure(&place, &options)).await;
+    let outcome = Box::pin(unless_stopped(measure(&place, &options))).await;
     place.close().await?;
     telemetry.flush().await;
     let figures = outcome?;

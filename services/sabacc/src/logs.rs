@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
+use audit::bundle::{Bundle, Trusted};
 use audit::hand::HandRecords;
 use chassis::config::Service;
 use chassis::postgres::{self, Environment, Postgres, default_data_dir};
@@ -14,6 +16,8 @@ use sabacc_wallet::repo::Repo;
 use wire::Recorded;
 
 use crate::folder::Folder;
+use crate::keys;
+use crate::shown::ShownLog;
 
 /// Events read at a time.
 const PAGE: usize = 1000;
@@ -23,12 +27,14 @@ const SETTLEMENT: usize = 8;
 
 /// The logs of a room.
 pub(crate) struct Logs {
-    pub(crate) table: Reader,
-    pub(crate) dealer: Reader,
-    pub(crate) wallet: Reader,
+    pub(crate) table: ShownLog,
+    pub(crate) dealer: ShownLog,
+    pub(crate) wallet: ShownLog,
     /// The tables beside the wallet's log.
     pub(crate) books: Repo,
-    /// The dealer's public key, as this folder has it.
+    /// The logs' public keys, as this folder has them.
+    pub(crate) trusted: Trusted,
+    /// The dealer's among them.
     dealer_key: [u8; 32],
     /// Started for this reading, and stopped after it.
     postgres: Option<Postgres>,
@@ -65,18 +71,24 @@ impl Logs {
         url: &str,
         postgres: Option<Postgres>,
     ) -> anyhow::Result<Logs> {
-        let store = async |service: &str| PgStore::connect(url, service, Pools::default()).await;
-        let wallet = store("wallet").await?;
+        let store = async |service: Service| {
+            let store = PgStore::connect(url, service.name(), Pools::default()).await?;
+            let log = format!("{}/0", service.name());
+            let key = keys::verifier(folder, service)?;
+            anyhow::Ok((Arc::clone(&store), ShownLog::new(store, &log, key)))
+        };
+        let (wallet_store, wallet) = store(Service::Wallet).await?;
         let logs = Logs {
-            table: Reader::new(store("table").await?, "table/0"),
-            dealer: Reader::new(store("dealer").await?, "dealer/0"),
-            books: Repo::new(&wallet),
-            wallet: Reader::new(wallet, "wallet/0"),
+            table: store(Service::Table).await?.1,
+            dealer: store(Service::Dealer).await?.1,
+            books: Repo::new(&wallet_store),
+            wallet,
+            trusted: Trusted::parse(&keys::of_room(folder)?)?,
             dealer_key: folder.log(Service::Dealer)?.key.verifying_key().to_bytes(),
             postgres,
             hands: BTreeMap::new(),
         };
-        logs.table.size().await.context("the table's log cannot be read")?;
+        logs.table.reader.size().await.context("the table's log cannot be read")?;
         Ok(logs)
     }
 
@@ -90,6 +102,11 @@ impl Logs {
         }
     }
 
+    /// Whether a room runs on these logs, and may sign more of them.
+    pub(crate) fn running(&self) -> bool {
+        self.postgres.is_none()
+    }
+
     /// The hand that somebody means.
     pub(crate) async fn named(&self, id: &str) -> anyhow::Result<HandId> {
         if id == "latest" {
@@ -98,15 +115,21 @@ impl Logs {
         id.parse().map_err(|error| anyhow::anyhow!("`{id}` is no hand's id: {error}"))
     }
 
-    /// The hand that ended last.
+    /// The hand that ended last: its settlement is posted and its seed is open, whichever came first.
     pub(crate) async fn latest(&self) -> anyhow::Result<HandId> {
-        let mut end = self.table.size().await?;
+        let mut ends = BTreeMap::new();
+        let mut end = self.table.reader.size().await?;
         while end > 0 {
             let start = end.saturating_sub(PAGE as u64);
             let limit = usize::try_from(end - start)?;
-            let page = self.table.read(Position(start), limit).await?;
+            let page = self.table.reader.read(Position(start), limit).await?;
             for event in page.iter().rev() {
-                if let Recorded::HandRevealed(_) = Recorded::try_from(event)? {
+                let recorded = Recorded::try_from(event)?;
+                if !matches!(recorded, Recorded::HandRevealed(_) | Recorded::SettlementPosted(_)) {
+                    continue;
+                }
+                let other = ends.insert(event.stream, recorded.kind());
+                if other.is_some_and(|other| other != recorded.kind()) {
                     return Ok(HandId(event.stream.0));
                 }
             }
@@ -117,7 +140,7 @@ impl Logs {
 
     /// All records of a hand.
     pub(crate) async fn hand(&mut self, id: HandId) -> anyhow::Result<HandRecords> {
-        let hand = stream(&self.table, id.into()).await?;
+        let hand = stream(&self.table.reader, id.into()).await?;
         let Some(first) = hand.first() else { bail!("there is no hand {id} on record") };
         let Recorded::HandOpened(opened) = Recorded::try_from(first)? else {
             bail!("{id} is no hand's id");
@@ -125,11 +148,11 @@ impl Logs {
         let table = TableId::try_from(opened.table_id.as_ref())?;
         let of_hand = self.of_table(table).await?.get(&opened.hand_no);
         let of_hand = of_hand.cloned().unwrap_or_default();
-        let dealer = stream(&self.dealer, id.into()).await?;
+        let dealer = stream(&self.dealer.reader, id.into()).await?;
         let mut wallet = Vec::new();
-        if let Some(request) = self.wallet.request(id.into()).await? {
+        if let Some(request) = self.wallet.reader.request(id.into()).await? {
             // A transfer stands behind the accounts that it opens.
-            wallet = self.wallet.read(request.first, SETTLEMENT).await?;
+            wallet = self.wallet.reader.read(request.first, SETTLEMENT).await?;
             wallet.retain(|event| {
                 let posted = Recorded::try_from(event);
                 event.request_id == Some(id.into())
@@ -137,15 +160,75 @@ impl Logs {
             });
         }
         let dealer_keys = vec![self.dealer_key];
-        Ok(HandRecords { hand_id: id, hand, table: of_hand, dealer, wallet, dealer_keys })
+        Ok(HandRecords {
+            hand_id: id,
+            hand,
+            table: of_hand,
+            dealer,
+            wallet,
+            dealer_keys,
+            proofs: None,
+        })
+    }
+
+    /// The records of a hand with the proofs that they stand in the logs.
+    ///
+    /// # Errors
+    /// Where the logs have not signed all of them yet.
+    pub(crate) async fn bundle(&self, records: &HandRecords) -> anyhow::Result<Bundle> {
+        let mut of_table = [&records.hand[..], &records.table].concat();
+        of_table.sort_by_key(|event| event.position);
+        Ok(Bundle {
+            hand_id: records.hand_id,
+            table: self.table.prove(of_table).await?,
+            dealer: self.dealer.prove(records.dealer.clone()).await?,
+            wallet: self.wallet.prove(records.wallet.clone()).await?,
+        })
+    }
+
+    /// The table that somebody means by its id or its name.
+    pub(crate) async fn table_named(&self, named: &str) -> anyhow::Result<TableId> {
+        if let Ok(id) = named.parse() {
+            return Ok(id);
+        }
+        let mut found = Vec::new();
+        each(&self.table.reader, |event| {
+            if let Ok(Recorded::TableCreated(created)) = Recorded::try_from(event)
+                && created.name == named
+            {
+                found.push(TableId(event.stream.0));
+            }
+        })
+        .await?;
+        match found[..] {
+            [id] => Ok(id),
+            [] => bail!("there is no table `{named}` on record"),
+            [..] => {
+                let ids: Vec<String> = found.iter().map(ToString::to_string).collect();
+                bail!("{} tables are called `{named}`: name one of {}", ids.len(), ids.join(", "))
+            }
+        }
+    }
+
+    /// The hands of a table that were started, by number.
+    pub(crate) async fn started(&mut self, table: TableId) -> anyhow::Result<Vec<u64>> {
+        let hands = self.of_table(table).await?.iter();
+        let started = |events: &[Event]| {
+            let is =
+                |event: &Event| matches!(Recorded::try_from(event), Ok(Recorded::HandStarted(_)));
+            events.iter().any(is)
+        };
+        Ok(hands.filter(|(_, events)| started(events)).map(|(number, _)| *number).collect())
     }
 
     /// What a table's stream says of its hands.
     async fn of_table(&mut self, table: TableId) -> anyhow::Result<&BTreeMap<u64, Vec<Event>>> {
         if !self.hands.contains_key(&table) {
             let mut hands: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
-            for event in stream(&self.table, table.into()).await? {
-                let Some(hand_no) = hand_no(&Recorded::try_from(&event)?) else { continue };
+            for event in stream(&self.table.reader, table.into()).await? {
+                let Some(hand_no) = audit::hand::hand_no(&Recorded::try_from(&event)?) else {
+                    continue;
+                };
                 hands.entry(hand_no).or_default().push(event);
             }
             self.hands.insert(table, hands);
@@ -156,25 +239,12 @@ impl Logs {
     /// The hands of a table that have ended, in order.
     pub(crate) async fn ended(&self, table: TableId) -> anyhow::Result<Vec<HandId>> {
         let mut hands = Vec::new();
-        for event in stream(&self.table, table.into()).await? {
+        for event in stream(&self.table.reader, table.into()).await? {
             if let Recorded::HandFinished(finished) = Recorded::try_from(&event)? {
                 hands.push(HandId::try_from(finished.hand_id.as_ref())?);
             }
         }
         Ok(hands)
-    }
-}
-
-/// The hand that an event of a table's stream is about, if it is about one.
-fn hand_no(event: &Recorded) -> Option<u64> {
-    if let Recorded::HandCommitted(committed) = event {
-        Some(committed.hand_no)
-    } else if let Recorded::HandStarted(started) = event {
-        Some(started.hand_no)
-    } else if let Recorded::HandFinished(finished) = event {
-        Some(finished.hand_no)
-    } else {
-        None
     }
 }
 
@@ -192,13 +262,17 @@ async fn stream(reader: &Reader, stream: StreamId) -> anyhow::Result<Vec<Event>>
     }
 }
 
-/// Gives every event of a log to `take`, in order.
+/// Gives every event of a log to `take`, in order. While it looks at some, the next are read.
 pub(crate) async fn each(reader: &Reader, mut take: impl FnMut(&Event)) -> anyhow::Result<()> {
-    let mut from = Position(0);
+    let read = |from| {
+        let reader = reader.clone();
+        tokio::spawn(async move { reader.read(from, PAGE).await })
+    };
+    let mut next = read(Position(0));
     loop {
-        let page = reader.read(from, PAGE).await?;
+        let page = next.await??;
         let Some(last) = page.last() else { return Ok(()) };
-        from = Position(last.position.0 + 1);
+        next = read(Position(last.position.0 + 1));
         page.iter().for_each(&mut take);
     }
 }

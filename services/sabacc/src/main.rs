@@ -16,8 +16,11 @@ mod randomness;
 mod repo;
 mod room;
 mod say;
+mod shown;
 mod up;
+mod verify;
 mod watch;
+mod witness;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -57,6 +60,8 @@ enum Command {
     /// Check what is on record.
     #[command(subcommand)]
     Audit(audits::What),
+    /// Check bundles of hands, without any server, for somebody who trusts nobody.
+    Verify(verify::Options),
     /// Move old ranges of a log to files that prove themselves, and back.
     #[command(subcommand)]
     Archive(archive::What),
@@ -67,6 +72,8 @@ enum Command {
     Rules(explain::Options),
     /// Print the public keys that a room's logs are verified with.
     Keys(keys::Options),
+    /// See the logs of a room grow, from outside, and cosign what follows from what was seen.
+    Witness(witness::Options),
     /// Bring a database's schemas up to date, as its administrator.
     Migrate(migrate::Options),
 }
@@ -86,17 +93,19 @@ fn main() -> ExitCode {
             Command::Bench(what) => Box::pin(bench::run(json, what)).await,
             Command::Watch(options) => watch::run(data, json, options).await,
             Command::Audit(what) => audits::run(data, json, what).await,
+            Command::Verify(options) => verify::run(json, &options),
             Command::Archive(what) => archive::run(data, json, what).await,
             Command::Hand(what) => hand::run(data, json, what).await,
             Command::Rules(options) => explain::run(json, &options),
             Command::Keys(options) => keys::run(data, &options),
+            Command::Witness(options) => Box::pin(witness::run(options)).await,
             Command::Migrate(options) => migrate::run(options).await,
         }
     });
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        Err(error) if error.is::<hand::NoHistory>() => {
+        Err(error) if error.is::<hand::NoHistory>() || error.is::<verify::NoBundle>() => {
             say::error(&error.to_string());
             ExitCode::from(2)
         }

@@ -13,7 +13,9 @@ use chassis::entropy::SystemEntropy;
 use chassis::postgres::{self, Postgres};
 use chassis::secret::Secret;
 use chassis::serve::{self, Bound};
+use merkle::note::VerifierKey;
 use tokio::task::JoinHandle;
+use tonic::transport::Uri;
 
 use crate::folder::{Folder, Lock, Running};
 use crate::keys;
@@ -31,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) streams: Option<u32>,
     /// Players may call as often as they like: for bots that play as fast as they go.
     pub(crate) unpaced: bool,
+    /// Who sees the logs grow.
+    pub(crate) witnesses: Vec<(Uri, VerifierKey)>,
 }
 
 /// A room that runs.
@@ -41,6 +45,7 @@ pub(crate) struct Room {
     pub(crate) postgres: Postgres,
     streams: Option<u32>,
     unpaced: bool,
+    witnesses: Vec<(Uri, VerifierKey)>,
     services: Vec<Started>,
     _lock: Lock,
 }
@@ -55,7 +60,7 @@ struct Started {
 impl Room {
     /// Starts everything, and says what it does.
     pub(crate) async fn start(plan: Plan, progress: &Progress) -> anyhow::Result<Room> {
-        let Plan { folder, listen, postgres, streams, unpaced } = plan;
+        let Plan { folder, listen, postgres, streams, unpaced, witnesses } = plan;
         let lock = folder.lock()?;
         progress.say(&format!("data folder {}", folder.path().display()));
         // The port first: whoever has it taken hears so before a database is started.
@@ -73,6 +78,7 @@ impl Room {
             postgres,
             streams,
             unpaced,
+            witnesses,
             services: Vec::new(),
             _lock: lock,
         };
@@ -104,10 +110,11 @@ impl Room {
         let (to_dealer, to_wallet, to_table) = (uri(&dealer), uri(&wallet), uri(&table));
 
         let service = self.config(Service::Dealer, Some(dealer_url))?;
+        let seed_keys = self.folder.seed_keys()?;
         let dealer_config = sabacc_dealer::shell::Config {
             service,
-            seed_key: self.folder.seed_key()?,
-            seed_keys_previous: Vec::new(),
+            seed_key: seed_keys.current,
+            seed_keys_previous: seed_keys.previous,
             hands: 10_000,
         };
         self.spawn("dealer", |drain| async move {
@@ -118,7 +125,7 @@ impl Room {
             Ok(sabacc_wallet::shell::run(config, (wallet, drain), true).await?)
         });
         let mut config = self.config(Service::Table, Some(table_url))?;
-        config.peers.dealer = to_dealer;
+        config.peers.dealer = to_dealer.clone();
         config.peers.wallet = to_wallet.clone();
         config.auth.signing = Some(self.issuer.clone());
         self.spawn("table", |drain| async move {
@@ -126,7 +133,10 @@ impl Room {
         });
         let mut config = self.config(Service::Gateway, None)?;
         config.peers.table = to_table;
+        config.peers.dealer = to_dealer;
         config.peers.wallet = to_wallet;
+        // It reads the logs for auditors in its own name.
+        config.auth.signing = Some(self.issuer.clone());
         self.spawn("gateway", |drain| async move {
             Ok(sabacc_gateway::run(config, public, drain).await?)
         });
@@ -143,7 +153,11 @@ impl Room {
         let mut config = ServiceConfig::parse(service, Source::from_process(None)?)?;
         config.log = match service {
             Service::Gateway => None,
-            Service::Table | Service::Dealer | Service::Wallet => Some(self.folder.log(service)?),
+            Service::Table | Service::Dealer | Service::Wallet => {
+                config.log_witnesses.witnesses.clone_from(&self.witnesses);
+                config.log_witnesses.memory = Some(self.folder.checkpoint(service)?);
+                Some(self.folder.log(service)?)
+            }
         };
         config.database_url = database_url.map(Secret::new);
         config.auth.issuers = vec![IssuerKey::trusted(self.issuer.public_key())];

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use chassis::config::{Settings, Source};
+use chassis::config::{LogWitnesses, Settings, Source};
 use chassis::drain::Drain;
 use chassis::postgres::{self, Environment, default_data_dir};
 use chassis::telemetry::{self, TelemetryConfig};
 use clap::Args;
+use merkle::note::VerifierKey;
+use tonic::transport::Uri;
 
 use crate::audits;
 use crate::demo::{Demo, Pace};
@@ -35,6 +37,10 @@ pub(crate) struct Options {
     /// of a new demo table [default: 400, or 0 with --hands].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=10_000))]
     thinking: Option<u64>,
+    /// A witness that sees every log of this room grow: its address and its key, as `sabacc witness`
+    /// prints them. May be given more than once.
+    #[arg(long, value_name = "URL KEY", value_parser = witness)]
+    witness: Vec<(Uri, VerifierKey)>,
     /// Fetch PostgreSQL where none is installed, without asking.
     #[arg(long, env = "SABACC_FETCH_POSTGRES")]
     fetch_postgres: bool,
@@ -56,7 +62,9 @@ pub(crate) async fn run(
     postgres.fetch = options.fetch_postgres;
     postgres.interactive = std::io::IsTerminal::is_terminal(&std::io::stdin());
     let unpaced = options.hands.is_some();
-    let plan = Plan { folder, listen: options.listen, postgres, streams: None, unpaced };
+    let witnesses = options.witness.clone();
+    let listen = options.listen;
+    let plan = Plan { folder, listen, postgres, streams: None, unpaced, witnesses };
     let mut room = Room::start(plan, &progress).await?;
     let outcome = tokio::select! {
         outcome = serve(&room, json, &options, (&progress, &signals)) => outcome,
@@ -98,6 +106,12 @@ async fn serve(
     progress.say("no table yet: this room waits");
     signals.stopping().cancelled().await;
     Ok(true)
+}
+
+fn witness(text: &str) -> Result<(Uri, VerifierKey), String> {
+    LogWitnesses::witness(text).ok_or_else(|| {
+        "write an http:// or https:// address, a space, and the witness's key".to_owned()
+    })
 }
 
 /// The next commands to try.

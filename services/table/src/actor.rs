@@ -14,7 +14,8 @@ use std::time::Duration;
 use chassis::clock::Clock as _;
 use chassis::clock::SystemClock;
 use eventlog::{AppendError, Entry, Log, Receipt, Request};
-use primitives::{PlayerId, RequestId, UnixMicros};
+use notary::Notary;
+use primitives::{PlayerId, RequestId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use tokio::sync::{mpsc, oneshot};
@@ -22,19 +23,19 @@ use tokio::task::JoinSet;
 use tracing::Instrument as _;
 use wire::{Recorded, Refused, refused, status};
 
-use crate::debt::{self, Debt};
+use crate::debt::Debt;
 use crate::deeds::Deed;
-use crate::pay::{self, Broken, Paid};
-use crate::peers::{Faces, Failure, Peers, Reply};
+use crate::pay::Paid;
+use crate::peers::{Failure, Peers, Reply};
 use crate::plan::Plan;
+use crate::proof::Faces;
 use crate::publish::{self, Past, Publisher};
+use crate::receipt::ReceiptKey;
 use crate::state::State;
 
 mod clock;
 mod orders;
-
-/// The longest pause before a debt that could not be paid is tried again.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+mod paying;
 
 /// Deeds that wait while one is being written; more are refused at once.
 const DEFERRED: usize = 64;
@@ -86,6 +87,12 @@ pub struct Surroundings {
     pub log: Log,
     pub peers: Peers,
     pub clock: Arc<SystemClock>,
+    /// Signs the log, sooner where a hand has ended.
+    pub notary: Notary,
+    /// Signs receipts.
+    pub key: Arc<ReceiptKey>,
+    /// How long the dealer may be silent before a hand is aborted.
+    pub patience: Duration,
 }
 
 /// What a table's task is made of.
@@ -94,6 +101,11 @@ pub struct Actor {
     log: Log,
     peers: Peers,
     clock: Arc<SystemClock>,
+    notary: Notary,
+    key: Arc<ReceiptKey>,
+    patience: Duration,
+    /// The table has been listening without a break since then.
+    since: UnixMicros,
     publisher: Publisher,
     paying: JoinSet<Returned>,
     busy: BTreeSet<Debt>,
@@ -148,12 +160,17 @@ impl Actor {
         for past in past {
             publisher.remember(past);
         }
-        let Surroundings { log, peers, clock } = surroundings;
+        let Surroundings { log, peers, clock, notary, key, patience } = surroundings;
+        let since = clock.now();
         Actor {
             state,
             log,
             peers,
             clock,
+            notary,
+            key,
+            patience,
+            since,
             publisher,
             paying: JoinSet::new(),
             busy: BTreeSet::new(),
@@ -296,98 +313,8 @@ impl Actor {
         Ok((first, self.publisher.watch(viewer)))
     }
 
-    /// Starts what can be started; says when to look again.
-    async fn pay_debts(&mut self) -> Result<Option<UnixMicros>, Ended> {
-        loop {
-            if self.broken.is_some() {
-                return Ok(None);
-            }
-            let now = self.clock.now();
-            let (debts, later) = debt::debts(&self.state.table, self.state.play.as_ref(), now);
-            self.later.retain(|debt, _| debts.contains(debt));
-            let mut wake = earliest(later, self.deadline());
-            let mut local = None;
-            for debt in debts {
-                if self.busy.contains(&debt) {
-                    continue;
-                }
-                if let Some((at, _)) = self.later.get(&debt).filter(|(at, _)| *at > now) {
-                    wake = earliest(wake, Some(*at));
-                    continue;
-                }
-                let made = pay::prepare(&self.state.table, self.state.play.as_ref(), debt);
-                let payment = match made {
-                    Ok(payment) => payment,
-                    Err(broken) => {
-                        self.break_down(&broken.0);
-                        return Ok(None);
-                    }
-                };
-                if matches!(payment.job, crate::peers::Job::Nothing) {
-                    local = Some(debt);
-                    break;
-                }
-                self.busy.insert(debt);
-                let peers = self.peers.clone();
-                let span = tracing::info_span!("debt", ?debt, table = %self.state.table.id);
-                let job = payment.job.run(peers).instrument(span.clone());
-                let plan = payment.plan;
-                self.paying.spawn(async move { Returned { debt, plan, reply: job.await, span } });
-            }
-            match local {
-                // What needs nobody else is done at once, and may change what is owed.
-                Some(debt) => self.paid(debt, None, Ok(Reply::Nothing)).await?,
-                None => return Ok(wake),
-            }
-        }
-    }
-
-    /// A debt came back.
-    async fn paid(
-        &mut self,
-        debt: Debt,
-        plan: Option<Plan>,
-        reply: Result<Reply, Failure>,
-    ) -> Result<(), Ended> {
-        self.busy.remove(&debt);
-        let now = self.clock.now();
-        let (table, play) = (&self.state.table, self.state.play.as_ref());
-        let paid = match reply {
-            Ok(reply) => pay::conclude(table, play, (debt, plan.as_ref(), now), reply),
-            Err(Failure::Refused(refusal)) => match pay::refused(table, debt, &refusal) {
-                Some(paid) => Ok(paid),
-                None => Err(Broken(format!("{debt:?} was refused: {}", refusal.message()))),
-            },
-            Err(Failure::Again(why)) => {
-                self.try_later(debt, &why);
-                return Ok(());
-            }
-        };
-        // Checked on a copy first: what the rules would not take must not get into the log.
-        let checked = paid.and_then(|paid| self.state.check(&paid, now).map(|()| paid));
-        match checked {
-            Ok(paid) => {
-                if self.append(paid, Author::service()).await?.is_err() {
-                    self.try_later(debt, "the log takes nothing");
-                } else {
-                    self.later.remove(&debt);
-                    self.answer_waiting();
-                }
-            }
-            Err(broken) => self.break_down(&broken.0),
-        }
-        Ok(())
-    }
-
-    fn try_later(&mut self, debt: Debt, why: &str) {
-        let tries = self.later.get(&debt).map_or(0, |(_, tries)| *tries);
-        let pause = Duration::from_millis(100 << tries.min(6)).min(LONGEST_PAUSE);
-        tracing::warn!(?debt, table = %self.state.table.id, why, ?pause, "a debt is paid later");
-        self.later.insert(debt, (self.clock.now().plus(pause), tries + 1));
-    }
-
     /// Appends, then moves the state and tells. The inner error: nothing has happened.
-    async fn append(&mut self, paid: Paid, by: Author) -> Result<Result<(), Refused>, Ended> {
+    async fn append(&mut self, paid: Paid, by: Author) -> Result<Result<Receipt, Refused>, Ended> {
         let Paid { events, faces } = paid;
         let entry = Entry {
             events: events.iter().map(|(stream, event)| event.on(*stream)).collect(),
@@ -404,7 +331,9 @@ impl Actor {
                 return Ok(Err(refused(ErrorReason::Overloaded, message)));
             }
             Err(AppendError::Unavailable { .. }) => {
-                self.outage.get_or_insert(self.clock.now());
+                // Whoever had something to say could not be heard.
+                self.since = self.clock.now();
+                self.outage.get_or_insert(self.since);
                 return Ok(Err(status::unavailable("the database cannot be reached")));
             }
             Err(
@@ -418,16 +347,23 @@ impl Actor {
             }
         };
         self.lost_time = self.lost_time.or(self.outage.take());
-        for (_, event) in &events {
-            self.apply(event, &faces, receipt.recorded_at);
+        for (stream, event) in &events {
+            self.apply((*stream, event), &faces, receipt.recorded_at);
+            if matches!(event, Recorded::HandFinished(_)) {
+                self.notary.hurry();
+            }
         }
-        Ok(Ok(()))
+        Ok(Ok(receipt))
     }
 
     /// Moves the state by a durable event, and tells the viewers.
-    fn apply(&mut self, event: &Recorded, faces: &Faces, at: UnixMicros) {
+    fn apply(&mut self, (stream, event): (StreamId, &Recorded), faces: &Faces, at: UnixMicros) {
+        if let Recorded::HandAborted(aborted) = event {
+            let (table, hand_no) = (&self.state.table.id, self.state.table.hand_no);
+            tracing::warn!(%table, hand_no, at_fault = ?aborted.at_fault(), "a hand is aborted");
+        }
         let before = self.state.play.as_ref().map(|play| play.replay.hand.clone());
-        match self.state.apply(event, faces, at) {
+        match self.state.apply((stream, event), faces, at) {
             Ok(Some(kind)) => {
                 let past = Past { sequence: self.state.table.sequence, at, kind };
                 let closed = matches!(event, Recorded::TableClosed(_));
@@ -466,12 +402,5 @@ impl Author {
 
     fn clock() -> Author {
         Author { actor: "clock".into(), ..Author::service() }
-    }
-}
-
-fn earliest(one: Option<UnixMicros>, other: Option<UnixMicros>) -> Option<UnixMicros> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::auth::{Identity, Pace};
+use fairness::{ClientCommitment, Entropy};
 use futures_util::{Stream, StreamExt};
 use primitives::{PlayerId, RequestId};
 use prost::Message;
@@ -275,23 +276,36 @@ impl TableService for Api {
 
     async fn commit_entropy(
         &self,
-        _request: Request<pb::CommitEntropyRequest>,
+        request: Request<pb::CommitEntropyRequest>,
     ) -> Result<Response<pb::CommitEntropyResponse>, Status> {
-        Err(refused(ErrorReason::NoSuchMethod, "seats take no part in chance yet").into())
+        let caller = Caller::of(&request)?;
+        let message = request.into_inner();
+        let deed = commitment(&message)?;
+        let pb::CommitEntropyRequest { request_id, table_id, .. } = &message;
+        self.order(("CommitEntropy", request_id, table_id), &caller, (&message, deed)).await
     }
 
     async fn reveal_entropy(
         &self,
-        _request: Request<pb::RevealEntropyRequest>,
+        request: Request<pb::RevealEntropyRequest>,
     ) -> Result<Response<pb::RevealEntropyResponse>, Status> {
-        Err(refused(ErrorReason::NoSuchMethod, "seats take no part in chance yet").into())
+        let caller = Caller::of(&request)?;
+        let message = request.into_inner();
+        let deed = entropy(&message)?;
+        let pb::RevealEntropyRequest { request_id, table_id, .. } = &message;
+        self.order(("RevealEntropy", request_id, table_id), &caller, (&message, deed)).await
     }
 
     async fn void_hand(
         &self,
-        _request: Request<pb::VoidHandRequest>,
+        request: Request<pb::VoidHandRequest>,
     ) -> Result<Response<pb::VoidHandResponse>, Status> {
-        Err(refused(ErrorReason::NoSuchMethod, "hands cannot be made void yet").into())
+        let caller = Caller::of(&request)?;
+        let message = request.into_inner();
+        let pb::VoidHandRequest { request_id, table_id, hand_no, reason } = &message;
+        let reason = field::text("reason", reason, 1, 500)?;
+        let deed = Deed::Void { hand_no: *hand_no, reason };
+        self.order(("VoidHand", request_id, table_id), &caller, (&message, deed)).await
     }
 
     type WatchTableStream =
@@ -338,4 +352,18 @@ fn decision(message: &pb::ActRequest) -> Result<Deed, wire::BadField> {
     let missing = || wire::BadField::new("move", "missing: what do you decide?");
     let mv = r#move.clone().ok_or_else(missing)?;
     Ok(Deed::Act { hand_no: *hand_no, turn: *turn, mv })
+}
+
+/// The deed of a commitment to entropy.
+fn commitment(message: &pb::CommitEntropyRequest) -> Result<Deed, wire::BadField> {
+    let pb::CommitEntropyRequest { request_id: _, table_id: _, hand_no, commitment } = message;
+    let commitment = ClientCommitment(field::exactly("commitment", commitment)?);
+    Ok(Deed::CommitEntropy { hand_no: *hand_no, commitment })
+}
+
+/// The deed of what was committed to.
+fn entropy(message: &pb::RevealEntropyRequest) -> Result<Deed, wire::BadField> {
+    let pb::RevealEntropyRequest { request_id: _, table_id: _, hand_no, entropy } = message;
+    let entropy = Entropy(field::exactly("entropy", entropy)?);
+    Ok(Deed::RevealEntropy { hand_no: *hand_no, entropy })
 }

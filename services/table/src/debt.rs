@@ -10,6 +10,7 @@ use primitives::{HandId, PlayerId, SeatNo, TableId, UnixMicros};
 use rules::Next;
 use sha2::{Digest, Sha256};
 
+use crate::entropy::{Due, Now};
 use crate::play::{Play, Stage};
 use crate::table::{Closing, Funding, Table};
 
@@ -24,18 +25,24 @@ pub enum Debt {
     CashOut { seat: SeatNo },
     /// A hand starts.
     Start,
+    /// No commitment to entropy is taken any more.
+    CloseEntropy { hand_no: u64 },
+    /// Seats have withheld what they committed to: the hand number is burnt.
+    Burn { hand_no: u64 },
     /// The dealer binds the seats' entropy.
-    Seal,
+    Seal { hand_no: u64 },
     /// The dealer uses chance. `version` tells one use from the next.
-    Chance { version: u64 },
+    Chance { hand_no: u64, version: u64 },
     /// A player who is leaving leaves the hand.
     Leave { seat: SeatNo },
     /// Hands are shown and the settlement is put on record.
-    Settle,
+    Settle { hand_no: u64 },
+    /// The dealer has been silent for too long: the hand is aborted.
+    Abandon { hand_no: u64 },
     /// The wallet posts the settlement.
-    Post,
-    /// The dealer opens the seed.
-    Reveal,
+    Post { hand_no: u64 },
+    /// The dealer opens the seed of a hand, which may be long over.
+    Reveal { hand_no: u64 },
     /// A player without a hand in play is paid out: he leaves, or the table closes.
     PayOut { seat: SeatNo },
     /// The shares of the Sabacc Pot are worked out.
@@ -49,62 +56,138 @@ pub enum Debt {
 }
 
 /// All debts, and when the next one becomes due by itself.
-pub fn debts(
-    table: &Table,
-    play: Option<&Play>,
-    now: UnixMicros,
-) -> (Vec<Debt>, Option<UnixMicros>) {
-    let mut debts = Vec::new();
-    let mut later = None;
+pub fn debts(table: &Table, play: Option<&Play>, now: &Now) -> (Vec<Debt>, Option<UnixMicros>) {
+    let mut owed = Owed { debts: Vec::new(), later: None, now: *now };
     let closing = table.closing != Closing::Open;
     for (&number, seat) in &table.seats {
         match seat.funding {
-            Funding::BuyingIn { .. } => debts.push(Debt::Fund { seat: number }),
-            Funding::CashingOut { .. } => debts.push(Debt::CashOut { seat: number }),
+            Funding::BuyingIn { .. } => owed.now(Debt::Fund { seat: number }),
+            Funding::CashingOut { .. } => owed.now(Debt::CashOut { seat: number }),
             Funding::AtTable => {
                 let refunded = table.closing == Closing::Refunded;
                 let free = play.is_none_or(|play| !play.replay.seats.contains(&number));
                 // While the pot is being shared the stack may still grow.
                 let sharing = matches!(table.closing, Closing::Refunding { .. });
                 if free && !sharing && (seat.leaving || refunded) {
-                    debts.push(Debt::PayOut { seat: number });
+                    owed.now(Debt::PayOut { seat: number });
                 }
             }
         }
     }
     let next_hand = table.hand_no + 1;
     if !table.committed.contains_key(&next_hand) && !closing {
-        debts.push(Debt::Commit { hand_no: next_hand });
+        owed.now(Debt::Commit { hand_no: next_hand });
+    }
+    for (&hand_no, seed) in &table.seeds {
+        if let Some(due) = seed.due {
+            owed.at(due, Debt::Reveal { hand_no });
+        }
     }
     match play {
-        Some(play) => hand_debts(table, play, closing, &mut debts),
-        None if closing => closing_debts(table, &mut debts),
+        Some(play) => hand_debts(table, play, closing, &mut owed),
+        None if closing => closing_debts(table, &mut owed.debts),
         None => {
             let pause = Duration::from_millis(u64::from(table.config.pause_ms));
-            let start = table.finished_at.map_or(now, |at| at.plus(pause));
+            let start = table.finished_at.map_or(now.at, |at| at.plus(pause));
+            let start = table.paused_until.map_or(start, |until| start.max(until));
             if table.committed.contains_key(&next_hand) && table.ready().nth(1).is_some() {
-                if start <= now { debts.push(Debt::Start) } else { later = Some(start) }
+                owed.at(start, Debt::Start);
             }
         }
     }
-    (debts, later)
+    (owed.debts, owed.later)
 }
 
-fn hand_debts(table: &Table, play: &Play, closing: bool, debts: &mut Vec<Debt>) {
+/// Debts as they are found.
+struct Owed {
+    debts: Vec<Debt>,
+    later: Option<UnixMicros>,
+    now: Now,
+}
+
+impl Owed {
+    fn now(&mut self, debt: Debt) {
+        self.debts.push(debt);
+    }
+
+    /// Not before then.
+    fn at(&mut self, due: UnixMicros, debt: Debt) {
+        if due <= self.now.at {
+            self.debts.push(debt);
+        } else {
+            self.later = Some(self.later.map_or(due, |later| later.min(due)));
+        }
+    }
+}
+
+fn hand_debts(table: &Table, play: &Play, closing: bool, owed: &mut Owed) {
+    let hand_no = play.hand_no;
+    if play.fault.is_some() {
+        return owed.now(Debt::Abandon { hand_no });
+    }
     match play.stage {
-        Stage::Opened => debts.push(Debt::Seal),
+        Stage::Opened => open_debts(table, hand_no, owed),
         Stage::Playing => match rules::next(&play.replay.hand) {
-            Next::Chance(_) => debts.push(Debt::Chance { version: play.version }),
-            Next::Decision(_) => debts.extend(leaver(table, play)),
+            Next::Chance(_) => owed.now(Debt::Chance { hand_no, version: play.version }),
+            Next::Decision(_) => owed.debts.extend(leaver(table, play)),
             // The commitment to the next hand is on record before this one is settled.
-            Next::Done(_) if closing || table.committed.contains_key(&(play.hand_no + 1)) => {
-                debts.push(Debt::Settle);
+            Next::Done(_) if closing || table.committed.contains_key(&(hand_no + 1)) => {
+                owed.now(Debt::Settle { hand_no });
             }
             Next::Done(_) => {}
         },
-        Stage::Settled => debts.push(Debt::Post),
-        Stage::Posted => debts.push(Debt::Reveal),
-        Stage::Revealed => {}
+        Stage::Settled => {
+            // Where seeds are opened at once, nothing is posted before it is known that the seed is
+            // the one that was committed to.
+            let first = table.config.reveal_delay_seconds == 0;
+            if !(first && table.seeds.contains_key(&hand_no)) {
+                owed.now(Debt::Post { hand_no });
+            }
+        }
+    }
+    if let Some((_, since)) = of_the_dealer(table, play) {
+        let patience = owed.now.patience;
+        owed.at(since.max(owed.now.since).plus(patience), Debt::Abandon { hand_no });
+    }
+}
+
+fn open_debts(table: &Table, hand_no: u64, owed: &mut Owed) {
+    let Some(sealing) = table.sealing() else { return };
+    match sealing.due(table.promises_of(hand_no), &owed.now, table.config.entropy_time()) {
+        Due::Wait(until) => owed.at(until, Debt::CloseEntropy { hand_no }),
+        Due::Close => owed.now(Debt::CloseEntropy { hand_no }),
+        Due::Burn(_) => owed.now(Debt::Burn { hand_no }),
+        Due::Seal => owed.now(Debt::Seal { hand_no }),
+    }
+}
+
+/// What the hand waits for of the dealer, in words, and since when it has been owed. A settled hand
+/// waits for ever: what it came to stands.
+#[must_use]
+pub fn of_the_dealer(table: &Table, play: &Play) -> Option<(String, UnixMicros)> {
+    match play.stage {
+        Stage::Opened => {
+            let sealing = table.sealing()?;
+            let closed = sealing.closed.as_ref()?;
+            let sealed = closed.iter().all(|seat| sealing.revealed.contains_key(seat));
+            sealed.then(|| ("the seal of the hand".to_owned(), sealing.since))
+        }
+        Stage::Playing => match rules::next(&play.replay.hand) {
+            Next::Chance(_) => {
+                let next = play.replay.places.next_op();
+                let what = match next.checked_sub(1) {
+                    Some(last) => format!("what follows operation {last}"),
+                    None => "operation 0".to_owned(),
+                };
+                Some((what, play.due_at))
+            }
+            Next::Decision(_) => None,
+            Next::Done(_) => {
+                let what = "the cards shown at the end, or the commitment to the next hand";
+                Some((what.to_owned(), play.due_at))
+            }
+        },
+        Stage::Settled => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What people may do at a table: each deed is judged against the state and becomes events, or a
 //! refusal that changes nothing. Pure.
 
+use fairness::{ClientCommitment, Entropy};
 use primitives::{PlayerId, SeatNo, StreamId, UnixMicros};
 use prost::Message;
 use proto::common::v1::{ErrorReason, Move as PbMove};
@@ -14,13 +15,37 @@ use crate::debt;
 use crate::play::Play;
 use crate::table::{Closing, Table};
 
+mod chance;
+
 /// A deed, as its request said it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Deed {
-    SitDown { seat: Option<SeatNo>, buy_in: primitives::Credits },
+    SitDown {
+        seat: Option<SeatNo>,
+        buy_in: primitives::Credits,
+    },
     StandUp,
     SitOut(bool),
-    Act { hand_no: u64, turn: u32, mv: PbMove },
+    Act {
+        hand_no: u64,
+        turn: u32,
+        mv: PbMove,
+    },
+    /// Commit to entropy for a hand.
+    CommitEntropy {
+        hand_no: u64,
+        commitment: ClientCommitment,
+    },
+    /// Reveal it.
+    RevealEntropy {
+        hand_no: u64,
+        entropy: Entropy,
+    },
+    /// Make the hand in play void.
+    Void {
+        hand_no: u64,
+        reason: String,
+    },
     Close,
 }
 
@@ -52,7 +77,7 @@ impl Verdict {
 
 /// Who does it, under which request, and when.
 pub struct Doer {
-    /// Nobody but an operator closes tables; everything else is a player's.
+    /// Nobody but an operator closes tables and makes hands void; everything else is a player's.
     pub player: Option<PlayerId>,
     pub request_id: [u8; 16],
     pub now: UnixMicros,
@@ -76,6 +101,13 @@ pub fn judge(
         }
         Deed::StandUp => stand_up(table, play, own_seat(table, doer)?),
         Deed::SitOut(out) => Ok(sit_out(table, own_seat(table, doer)?, *out)),
+        Deed::CommitEntropy { hand_no, commitment } => {
+            chance::commit(table, own_place(table, doer)?, (*hand_no, *commitment))
+        }
+        Deed::RevealEntropy { hand_no, entropy } => {
+            chance::reveal(table, own_place(table, doer)?, (*hand_no, *entropy))
+        }
+        Deed::Void { hand_no, reason } => chance::void(table, play, *hand_no, reason),
         Deed::Act { hand_no, turn, mv } => act(table, play, (*hand_no, *turn, mv), doer),
     }
 }
@@ -84,6 +116,11 @@ fn own_seat(table: &Table, doer: &Doer) -> Result<SeatNo, Refused> {
     doer.player
         .and_then(|player| table.seat_of(player))
         .ok_or_else(|| refused(ErrorReason::NotYourSeat, "you have no seat at this table"))
+}
+
+fn own_place(table: &Table, doer: &Doer) -> Result<(SeatNo, PlayerId), Refused> {
+    let seat = own_seat(table, doer)?;
+    Ok((seat, table.seats[&seat].player))
 }
 
 fn close(table: &Table) -> Verdict {

@@ -68,9 +68,9 @@ impl House {
             let (id, closed) =
                 (found.table.id, found.table.closing == crate::table::Closing::Closed);
             let commands = house.register(id, !closed);
-            let (this, peers) = (Arc::clone(&house), house.shared.peers.clone());
+            let (this, shared) = (Arc::clone(&house), house.shared.clone());
             tokio::spawn(async move {
-                match found.take_up(&peers).await {
+                match found.take_up(&shared.peers, shared.patience).await {
                     Ok((state, past)) => this.run(state, past, commands).await,
                     Err(broken) => {
                         tracing::error!(table = %id, why = broken.0, "a table cannot be taken up");

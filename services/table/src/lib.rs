@@ -8,25 +8,33 @@
 //! request ids; the log is the outbox, and there is no list of things to do.
 //!
 //! - [`mod@table`] is a table between hands, [`play`] a hand in play, [`state`] the two together:
-//!   pure folds of the log.
-//! - [`deeds`] judges what people ask for; [`plan`], [`pay`] and [`settle`] turn debts into calls
-//!   and answers into events. All pure. [`peers`] makes the calls.
+//!   pure folds of the log. [`entropy`] is the seats' part in a hand's chance, [`proof`] what shows a
+//!   card to lie where it is said to lie.
+//! - [`deeds`] judges what people ask for; [`start`], [`plan`], [`pay`], [`settle`] and [`abort`] turn
+//!   debts into calls and answers into events. All pure. [`peers`] makes the calls, [`receipt`] signs.
 //! - [`updates`] and [`publish`] tell viewers what each may see.
 //! - [`house`] has all tables of a log, [`api`] is their gRPC face, [`shell`] a process around them.
 
+pub mod abort;
 pub mod actor;
 pub mod api;
 pub mod debt;
 pub mod deeds;
+pub mod entropy;
 pub mod house;
 pub mod pay;
 pub mod peers;
 pub mod plan;
 pub mod play;
+pub mod proof;
 pub mod publish;
+pub mod receipt;
 pub mod recovery;
+#[cfg(test)]
+mod rehearsal;
 pub mod settle;
 pub mod shell;
+pub mod start;
 pub mod state;
 pub mod table;
 pub mod updates;

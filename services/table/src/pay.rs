@@ -2,6 +2,7 @@
 
 use primitives::{Credits, SeatNo, StreamId, UnixMicros};
 use prost::Message;
+use proto::common::v1::ErrorReason;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use proto::wallet::v1 as wallet;
@@ -10,11 +11,14 @@ use sha2::{Digest, Sha256};
 use wire::{Recorded, status};
 
 use crate::debt::{self, Debt};
-use crate::peers::{Faces, Job, Reply};
+use crate::entropy::{self, Now};
+use crate::peers::{Failure, Job, Reply};
 use crate::plan::{self, Plan};
 use crate::play::Play;
-use crate::settle;
+use crate::proof::Faces;
+use crate::state::State;
 use crate::table::{Funding, Table};
+use crate::{abort, settle, start};
 
 /// A debt being paid: the call, and what is needed to understand its answer.
 pub struct Payment {
@@ -34,6 +38,23 @@ pub struct Paid {
 #[error("{0}")]
 pub struct Broken(pub String);
 
+/// What an answer can do wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    #[error(transparent)]
+    Broken(#[from] Broken),
+    /// The dealer contradicts itself, or what it has committed to: the evidence, in words. The hand is
+    /// aborted and no other starts.
+    #[error("{0}")]
+    Dealer(String),
+}
+
+impl From<wire::BadField> for Trouble {
+    fn from(bad: wire::BadField) -> Trouble {
+        Broken::from(bad).into()
+    }
+}
+
 macro_rules! breaks {
     ($($error:ty)*) => {
         $(impl From<$error> for Broken {
@@ -50,7 +71,7 @@ breaks! {
 }
 
 impl Paid {
-    fn one(stream: impl Into<StreamId>, event: impl Into<Recorded>) -> Paid {
+    pub(crate) fn one(stream: impl Into<StreamId>, event: impl Into<Recorded>) -> Paid {
         Paid { events: vec![(stream.into(), event.into())], faces: Faces::new() }
     }
 }
@@ -61,18 +82,23 @@ pub fn prepare(table: &Table, play: Option<&Play>, debt: Debt) -> Result<Payment
     let mut plan = None;
     let in_play = || play.ok_or_else(|| Broken("a debt of a hand that is not in play".to_owned()));
     let job = match debt {
-        Debt::Start | Debt::Leave { .. } | Debt::PayOut { .. } | Debt::Share | Debt::Close => {
-            Job::Nothing
-        }
+        Debt::Start
+        | Debt::CloseEntropy { .. }
+        | Debt::Burn { .. }
+        | Debt::Abandon { .. }
+        | Debt::Leave { .. }
+        | Debt::PayOut { .. }
+        | Debt::Share
+        | Debt::Close => Job::Nothing,
         Debt::Commit { hand_no } => Job::Commit(dealer::CommitRequest {
             request_id: debt::table_request("commit", table.id, hand_no).to_vec(),
             table_id,
             hand_no,
-            rule_set_hash: Sha256::digest(&table.config.rule_set).to_vec(),
+            rule_set_hash: table.config.rule_set_hash.to_vec(),
         }),
         Debt::Fund { seat } => fund(table, seat)?,
         Debt::CashOut { seat } => cash_out(table, seat)?,
-        Debt::Seal => Job::Seal(seal(in_play()?)),
+        Debt::Seal { .. } => Job::Seal(seal(table, in_play()?)?),
         Debt::Chance { .. } => {
             let play = in_play()?;
             let Next::Chance(due) = rules::next(&play.replay.hand) else {
@@ -83,17 +109,9 @@ pub fn prepare(table: &Table, play: Option<&Play>, debt: Debt) -> Result<Payment
             plan = Some(made);
             job
         }
-        Debt::Settle => settle::show(in_play()?)?,
-        Debt::Post => Job::Settle(settle::transfer(table, in_play()?)?),
-        Debt::Reveal => {
-            let play = in_play()?;
-            Job::Reveal(dealer::RevealRequest {
-                request_id: debt::hand_request("reveal", play.hand_id, 0),
-                table_id,
-                hand_no: play.hand_no,
-                discarded: false,
-            })
-        }
+        Debt::Settle { .. } => settle::show(in_play()?)?,
+        Debt::Post { .. } => Job::Settle(settle::transfer(table, in_play()?)?),
+        Debt::Reveal { hand_no } => Job::Reveal(reveal(table, hand_no)?),
         Debt::Refund => Job::Settle(settle::refund(table)?),
         Debt::PayAbsent { player } => Job::CashOut(wallet::CashOutRequest {
             request_id: debt::request_id("absent", player.bytes(), table.hand_no).to_vec(),
@@ -131,58 +149,125 @@ fn cash_out(table: &Table, number: SeatNo) -> Result<Job, Broken> {
     }))
 }
 
-/// Nobody contributes entropy yet: every seat is absent, which the transcript says.
-fn seal(play: &Play) -> dealer::SealRequest {
-    dealer::SealRequest {
+fn seal(table: &Table, play: &Play) -> Result<dealer::SealRequest, Broken> {
+    Ok(dealer::SealRequest {
         request_id: debt::hand_request("seal", play.hand_id, 0),
         table_id: play.opened.table_id.to_vec(),
         hand_no: play.hand_no,
         beacon: Vec::new(),
-        rows: rows(play),
+        rows: unsealed(table)?.rows(table.promises_of(play.hand_no)),
+    })
+}
+
+fn unsealed(table: &Table) -> Result<&entropy::Sealing, Broken> {
+    table.sealing().ok_or_else(|| Broken("the hand is not open".to_owned()))
+}
+
+/// The dealer must have bound exactly what the seats brought.
+fn sealed(table: &Table, play: &Play, transcript: Vec<u8>) -> Result<Paid, Trouble> {
+    let sealing = unsealed(table)?;
+    let promises = table.promises_of(play.hand_no);
+    let hash = &table.config.rule_set_hash;
+    let ours = sealing.transcript(promises, (table.id, play.hand_no), hash)?;
+    if transcript != ours.0 {
+        let evidence = "the seal of the hand has another transcript than its rows give";
+        return Err(Trouble::Dealer(evidence.to_owned()));
+    }
+    let rows = sealing.rows(promises);
+    Ok(Paid::one(play.hand_id, pb::HandSealed { transcript: transcript.into(), rows }))
+}
+
+fn reveal(table: &Table, hand_no: u64) -> Result<dealer::RevealRequest, Broken> {
+    let owed = table.seeds.get(&hand_no);
+    let owed = owed.ok_or_else(|| Broken(format!("the seed of hand {hand_no} is not owed")))?;
+    let what = if owed.discarded { "discard" } else { "reveal" };
+    Ok(dealer::RevealRequest {
+        request_id: debt::hand_request(what, owed.hand, 0),
+        table_id: table.id.0.to_vec(),
+        hand_no,
+        discarded: owed.discarded,
+    })
+}
+
+/// What becomes of a debt.
+pub enum Answered {
+    Append(Paid),
+    /// Nobody knows, or nobody wants to: the same again, a little later.
+    Later(String),
+    /// The table stops.
+    Broken(Broken),
+}
+
+/// What became of a debt that is still owed. Events are tried on a copy first: what the rules would
+/// not take must not get into the log.
+pub fn answered(
+    state: &State,
+    (debt, plan, now): (Debt, Option<&Plan>, &Now),
+    reply: Result<Reply, Failure>,
+) -> Answered {
+    let (table, play) = (&state.table, state.play.as_ref());
+    let paid = match reply {
+        Ok(reply) => conclude(table, play, (debt, plan, now), reply)
+            .and_then(|paid| checked(state, debt, (paid, now.at))),
+        // A seed stays owed, and nothing waits for it but the settlement of its own hand.
+        Err(Failure::Refused(refusal)) if matches!(debt, Debt::Reveal { .. }) => {
+            return Answered::Later(refusal.message().to_owned());
+        }
+        Err(Failure::Refused(refusal)) => refused(table, debt, &refusal),
+        Err(Failure::Again(why)) => return Answered::Later(why),
+    };
+    match (paid, play) {
+        (Ok(paid), _) => Answered::Append(paid),
+        (Err(Trouble::Dealer(evidence)), Some(play)) => {
+            Answered::Append(abort::contradicted(table, play, &evidence))
+        }
+        (Err(Trouble::Dealer(evidence)), None) => Answered::Broken(Broken(evidence)),
+        (Err(Trouble::Broken(broken)), _) => Answered::Broken(broken),
     }
 }
 
-fn rows(play: &Play) -> Vec<dealer::EntropyRow> {
-    let mut rows: Vec<_> = play
-        .opened
-        .roster
-        .iter()
-        .map(|seat| dealer::EntropyRow {
-            seat: seat.seat,
-            player_id: seat.player_id.to_vec(),
-            status: dealer::EntropyStatus::Absent.into(),
-            commitment: Vec::new(),
-            entropy: Vec::new(),
-        })
-        .collect();
-    rows.sort_by_key(|row| row.seat);
-    rows
+/// What the rules do not take of chance is the dealer's fault.
+fn checked(state: &State, debt: Debt, (paid, at): (Paid, UnixMicros)) -> Result<Paid, Trouble> {
+    match state.check(&paid, at) {
+        Ok(()) => Ok(paid),
+        Err(_) if matches!(debt, Debt::Chance { .. }) => {
+            Err(Trouble::Dealer(plan::MISFIT.to_owned()))
+        }
+        Err(broken) => Err(broken.into()),
+    }
 }
 
 /// What an answer means.
 pub fn conclude(
     table: &Table,
     play: Option<&Play>,
-    (debt, plan, now): (Debt, Option<&Plan>, UnixMicros),
+    (debt, plan, now): (Debt, Option<&Plan>, &Now),
     reply: Reply,
-) -> Result<Paid, Broken> {
+) -> Result<Paid, Trouble> {
     let in_play = || play.ok_or_else(|| Broken("a debt of a hand that is not in play".to_owned()));
     let seat_of = |seat: SeatNo| u32::from(seat.get());
     Ok(match (debt, reply) {
-        (Debt::Start, _) => start(table)?,
+        (Debt::Start, _) => start::start(table, now.at),
+        (Debt::CloseEntropy { .. }, _) => {
+            start::close(unsealed(table)?, table, (in_play()?, now.at))
+        }
+        (Debt::Burn { .. }, _) => abort::burnt(table, in_play()?, now)?,
+        (Debt::Abandon { .. }, _) => abort::abandoned(table, in_play()?, now)?,
         (Debt::Leave { seat }, _) => {
             let play = in_play()?;
-            let player = play.replay.player_of(seat_of(seat))?;
-            let by = (By::Player, now);
-            let decided = play.decide(&table.config, player, &Move::Leave, by)?;
-            Paid::one(play.hand_id, decided)
+            let player = play.replay.player_of(seat_of(seat)).map_err(Broken::from)?;
+            let by = (By::Player, now.at);
+            let decided = play.decide(&table.config, player, &Move::Leave, by);
+            Paid::one(play.hand_id, decided.map_err(Broken::from)?)
         }
         (Debt::PayOut { seat }, _) => pay_out(table, seat),
         (Debt::Share, _) => settle::share(table)?,
         (Debt::Close, _) => Paid::one(table.id, pb::TableClosed {}),
         (Debt::Commit { hand_no }, Reply::Committed(made)) => {
-            let commitment = made.commitment;
-            Paid::one(table.id, pb::HandCommitted { hand_no, commitment })
+            let commitment = made.commitment.unwrap_or_default();
+            // Of no use to anybody unless it has the shape that hands are bound to.
+            entropy::bound(&commitment, (table.id, hand_no), &table.config.rule_set_hash)?;
+            Paid::one(table.id, pb::HandCommitted { hand_no, commitment: Some(commitment) })
         }
         (Debt::Fund { seat }, Reply::Posted(_)) => {
             Paid::one(table.id, pb::SeatFunded { seat: seat_of(seat) })
@@ -190,32 +275,45 @@ pub fn conclude(
         (Debt::CashOut { seat }, Reply::Posted(_)) => {
             Paid::one(table.id, pb::SeatVacated { seat: seat_of(seat) })
         }
-        (Debt::Seal, Reply::Sealed(sealed)) => {
-            let play = in_play()?;
-            let rows = rows(play);
-            Paid::one(play.hand_id, pb::HandSealed { transcript: sealed.transcript.into(), rows })
-        }
+        (Debt::Seal { .. }, Reply::Sealed(answer)) => sealed(table, in_play()?, answer.transcript)?,
         (Debt::Chance { .. }, Reply::Performed(answer)) => {
             let play = in_play()?;
             let plan = plan.ok_or_else(|| Broken("chance came back without a plan".to_owned()))?;
-            let (events, faces) = plan.conclude(play, answer)?;
+            let (events, faces) = plan.conclude(play, answer).map_err(contradicts)?;
             Paid { events: on(play.hand_id.into(), events), faces }
         }
-        (Debt::Settle, Reply::Performed(_) | Reply::Nothing) => {
+        (Debt::Settle { .. }, Reply::Performed(answer)) => {
             let play = in_play()?;
-            settle::settled(table, play)?
+            settle::check_shown(play, &answer).map_err(contradicts)?;
+            settle::settled(play)?
         }
-        (Debt::Post, Reply::Posted(position)) => {
-            Paid::one(in_play()?.hand_id, pb::SettlementPosted { position })
+        (Debt::Settle { .. }, Reply::Nothing) => settle::settled(in_play()?)?,
+        (Debt::Post { .. }, Reply::Posted(position)) => {
+            settle::posted(table, in_play()?, position)?
         }
-        (Debt::Reveal, Reply::Revealed(opened)) => {
-            Paid::one(in_play()?.hand_id, pb::HandRevealed { seed: opened.seed.into() })
+        (Debt::Reveal { hand_no }, Reply::Revealed(opened)) => {
+            settle::seed_opened(table, play, hand_no, opened.seed)?
         }
         (Debt::Refund, Reply::Posted(_)) => Paid::one(table.id, pb::PotRefunded {}),
         (Debt::PayAbsent { player }, Reply::Posted(_)) => {
             Paid::one(table.id, pb::AbsentPaid { player_id: player.0.to_vec().into() })
         }
-        (debt, _) => return Err(Broken(format!("another answer came back than to {debt:?}"))),
+        (debt, _) => {
+            return Err(Broken(format!("another answer came back than to {debt:?}")).into());
+        }
+    })
+}
+
+/// The dealer's answer is not one that the question can have.
+fn contradicts(why: wire::replay::Unplayable) -> Trouble {
+    // Refusals of the rules name cards.
+    Trouble::Dealer(match why {
+        wire::replay::Unplayable::Damaged(text) => text,
+        wire::replay::Unplayable::Setup(_)
+        | wire::replay::Unplayable::Refused(_)
+        | wire::replay::Unplayable::Misplaced(_)
+        | wire::replay::Unplayable::NotCalledFor(_)
+        | wire::replay::Unplayable::FaceUnknown => plan::MISFIT.to_owned(),
     })
 }
 
@@ -223,50 +321,35 @@ fn on(stream: StreamId, events: Vec<Recorded>) -> Vec<(StreamId, Recorded)> {
     events.into_iter().map(|event| (stream, event)).collect()
 }
 
-/// A refusal of the wallet that a table can live with: a buy-in that the account cannot pay.
-pub fn refused(table: &Table, debt: Debt, refusal: &tonic::Status) -> Option<Paid> {
-    let Debt::Fund { seat } = debt else { return None };
-    let reason = status::reason_of(refusal)?;
-    let reason = status::name(reason).to_owned();
-    Some(Paid::one(table.id, pb::SeatRefused { seat: u32::from(seat.get()), reason }))
-}
-
-/// The next hand: p1 sits after the button, the last player has it.
-fn start(table: &Table) -> Result<Paid, Broken> {
-    let hand_no = table.hand_no + 1;
-    let hand_id = fairness::hand_id(table.id, hand_no);
-    let mut ready: Vec<_> = table.ready().collect();
-    let button =
-        next_button(table.button, &ready.iter().map(|(seat, _)| *seat).collect::<Vec<_>>());
-    let first = ready.iter().position(|(seat, _)| *seat > button).unwrap_or(0);
-    ready.rotate_left(first);
-    let roster = ready.iter().map(|(number, seat)| pb::RosterSeat {
-        seat: u32::from(number.get()),
-        player_id: seat.player.0.to_vec().into(),
-        stack: seat.stack.get(),
-    });
-    let opened = pb::HandOpened {
-        table_id: table.id.0.to_vec().into(),
-        hand_no,
-        commitment: table.committed.get(&hand_no).cloned(),
-        rule_set: table.config.rule_set.clone(),
-        roster: roster.collect(),
-        sabacc_pot: table.sabacc_pot.get(),
-        carried_pot: table.carried_pot.get(),
-        action_seconds: table.config.action_seconds,
-        bank_seconds: table.config.bank_seconds,
-        entropy_deadline_micros: 0,
-        reveal_delay_seconds: table.config.reveal_delay_seconds,
+/// What a refusal means that will not pass: a buy-in that the account cannot pay, a dealer who does
+/// not keep what it has committed to. Anything else stops the table.
+pub fn refused(table: &Table, debt: Debt, refusal: &tonic::Status) -> Result<Paid, Trouble> {
+    let reason = status::reason_of(refusal);
+    if let (Debt::Fund { seat }, Some(reason)) = (debt, reason) {
+        let reason = status::name(reason).to_owned();
+        return Ok(Paid::one(table.id, pb::SeatRefused { seat: u32::from(seat.get()), reason }));
+    }
+    let of_the_hand = matches!(debt, Debt::Seal { .. } | Debt::Chance { .. } | Debt::Settle { .. });
+    let for_good = matches!(
+        reason,
+        Some(
+            ErrorReason::ChanceRefused
+                | ErrorReason::HandUnknown
+                | ErrorReason::RequestIdReused
+                | ErrorReason::Corrupt
+        )
+    );
+    let what = if let Debt::Seal { .. } = debt {
+        "the seal of the hand"
+    } else if let Debt::Settle { .. } = debt {
+        "the opening of the hands shown at the end"
+    } else if let Debt::Chance { .. } = debt {
+        "the use of chance that was due"
+    } else {
+        "a debt"
     };
-    let started = pb::HandStarted { hand_no, hand_id: hand_id.0.to_vec().into() };
-    let events = vec![(table.id.into(), started.into()), (hand_id.into(), opened.into())];
-    Ok(Paid { events, faces: Faces::new() })
-}
-
-/// The button starts at the lowest dealt-in seat and moves to the next one dealt in each hand.
-fn next_button(last: Option<SeatNo>, dealt_in: &[SeatNo]) -> SeatNo {
-    let lowest = dealt_in[0];
-    last.and_then(|last| dealt_in.iter().copied().find(|seat| *seat > last)).unwrap_or(lowest)
+    let text = format!("{what} was refused: {}", refusal.message());
+    Err(if of_the_hand && for_good { Trouble::Dealer(text) } else { Trouble::Broken(Broken(text)) })
 }
 
 fn pay_out(table: &Table, number: SeatNo) -> Paid {
@@ -305,24 +388,6 @@ pub fn digest(method: &str, actor: &str, request: &impl Message) -> [u8; 32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn seats(numbers: &[u8]) -> Vec<SeatNo> {
-        numbers.iter().map(|number| SeatNo::try_new(*number).unwrap()).collect()
-    }
-
-    #[test]
-    fn button_starts_lowest_and_goes_round() {
-        let check = |last: Option<u8>, dealt_in: &[u8], button: u8| {
-            let last = last.map(|last| SeatNo::try_new(last).unwrap());
-            assert_eq!(next_button(last, &seats(dealt_in)).get(), button);
-        };
-        check(None, &[2, 5, 7], 2);
-        check(Some(2), &[2, 5, 7], 5);
-        check(Some(7), &[2, 5, 7], 2);
-        // The seat that had it is gone: the next one after its place.
-        check(Some(4), &[2, 5, 7], 5);
-        check(Some(8), &[2, 5, 7], 2);
-    }
 
     #[test]
     fn digest_depends_on_who_and_what() {

@@ -1,7 +1,5 @@
 //! The dealer and the wallet as a table sees them: what it asks, what may come back.
 
-use std::collections::BTreeMap;
-
 use chassis::channel::PeerChannel;
 use fairness::Handle;
 use proto::common::v1::ErrorReason;
@@ -142,6 +140,3 @@ fn no_card(place: &Handle) -> Failure {
     let message = format!("the dealer opened no card at {}:{}", place.op, place.position);
     Failure::Refused(Box::new(refused(ErrorReason::Corrupt, message).into()))
 }
-
-/// The faces that openings gave, by place.
-pub type Faces = BTreeMap<Handle, Card>;

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use proto::common::v1::CardRef;
+use proto::common::v1::{CardRef, DeckRoot};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use rules::{Chance, Deal, To};
@@ -14,8 +14,9 @@ use wire::replay::{Layout, Unplayable};
 use wire::{HandReplay, Recorded};
 
 use crate::debt;
-use crate::peers::{Faces, Job};
+use crate::peers::Job;
 use crate::play::Play;
+use crate::proof::{self, Faces};
 
 /// The steps that a request covers, in order.
 #[derive(Debug, Clone)]
@@ -41,8 +42,10 @@ enum Step {
 }
 
 /// The answer does not fit the request.
+pub(crate) const MISFIT: &str = "what chance gave is not what it was asked for";
+
 fn misfit() -> Unplayable {
-    Unplayable::Damaged("the dealer's answer does not fit what it was asked".to_owned())
+    Unplayable::Damaged(MISFIT.to_owned())
 }
 
 /// What to ask of the dealer for the chance that is due.
@@ -96,74 +99,98 @@ fn opening(deal: &Deal, seat: u32, places: &[fairness::Handle]) -> dealer::Openi
 }
 
 impl Plan {
-    /// The events that the dealer's answer makes, and the faces it opened.
+    /// The events that the dealer's answer makes, and the faces it opened, each of which has been
+    /// found to be the one that its shuffle's root says.
+    ///
+    /// # Errors
+    /// Where the answer contradicts the question, or itself, or what was answered before.
     pub fn conclude(
         &self,
         play: &Play,
         answer: dealer::PerformResponse,
     ) -> Result<(Vec<Recorded>, Faces), Unplayable> {
         let dealer::PerformResponse { results, opened } = answer;
-        let mut results: VecDeque<_> = results.into();
+        let mut reading =
+            Reading { play, results: results.into(), roots: Vec::new(), faces: Faces::new() };
         let mut opened: VecDeque<_> = opened.into();
         let mut events = Vec::new();
-        let mut faces = Faces::new();
         for step in &self.steps {
             match step {
                 Step::Operation(operation) => {
-                    events.push(used(operation, &mut results, false)?.into());
+                    events.push(reading.used(operation, false)?.into());
                 }
                 Step::Deal { deal, layout, seat } => {
                     for operation in &layout.restocks {
-                        events.push(used(operation, &mut results, true)?.into());
+                        events.push(reading.used(operation, true)?.into());
                     }
                     let cards = opened.pop_front().ok_or_else(misfit)?;
-                    let moved = moved(play, (deal, *seat), &layout.places, &cards, &mut faces)?;
-                    events.push(moved.into());
+                    events.push(reading.moved((deal, *seat), &layout.places, &cards)?.into());
                 }
                 Step::Until { deal, seat, pile } => {
                     let cards = opened.pop_front().ok_or_else(misfit)?;
                     let places = pile.get(..cards.card_ids.len()).ok_or_else(misfit)?;
-                    let moved = moved(play, (deal, *seat), places, &cards, &mut faces)?;
-                    events.push(moved.into());
+                    events.push(reading.moved((deal, *seat), places, &cards)?.into());
                 }
             }
         }
+        let Reading { results, faces, .. } = reading;
         if results.is_empty() && opened.is_empty() { Ok((events, faces)) } else { Err(misfit()) }
     }
 }
 
-fn used(
-    operation: &dealer::Operation,
-    results: &mut VecDeque<dealer::OperationResult>,
-    restock: bool,
-) -> Result<pb::ChanceUsed, Unplayable> {
-    let result = results.pop_front().filter(|result| result.index == operation.index);
-    let result = result.ok_or_else(misfit)?;
-    Ok(pb::ChanceUsed { operation: Some(operation.clone()), result: Some(result), restock })
+/// An answer as far as it has been read.
+struct Reading<'a> {
+    play: &'a Play,
+    results: VecDeque<dealer::OperationResult>,
+    /// Of the shuffles in the answer.
+    roots: Vec<DeckRoot>,
+    faces: Faces,
 }
 
-fn moved(
-    play: &Play,
-    (deal, seat): (&Deal, u32),
-    places: &[fairness::Handle],
-    cards: &dealer::OpenedCards,
-    faces: &mut Faces,
-) -> Result<pb::CardsMoved, Unplayable> {
-    let deck = play.replay.hand.rules().variant().deck;
-    if cards.card_ids.len() != places.len() {
-        return Err(misfit());
+impl Reading<'_> {
+    fn used(
+        &mut self,
+        operation: &dealer::Operation,
+        restock: bool,
+    ) -> Result<pb::ChanceUsed, Unplayable> {
+        let result = self.results.pop_front().filter(|result| result.index == operation.index);
+        let result = result.ok_or_else(misfit)?;
+        if let Some(dealer::operation::Kind::Shuffle(shuffle)) = &operation.kind {
+            let root = proof::root_of(&result)?;
+            let cards = usize::try_from(shuffle.fresh).unwrap_or(0) + shuffle.cards.len();
+            if usize::try_from(root.cards) != Ok(cards) {
+                return Err(misfit());
+            }
+            self.roots.push(root);
+        } else if !result.root.is_empty() {
+            return Err(misfit());
+        }
+        Ok(pb::ChanceUsed { operation: Some(operation.clone()), result: Some(result), restock })
     }
-    let open = deal.shown || deal.to == To::Table;
-    let mut refs = Vec::with_capacity(places.len());
-    for (place, id) in places.iter().zip(&cards.card_ids) {
-        let card = deck.card(*id).ok_or_else(misfit)?;
-        faces.insert(*place, card);
-        refs.push(CardRef {
-            op: place.op,
-            position: u32::from(place.position),
-            card: if open { deck.code(card).to_owned() } else { String::new() },
-            salt: Vec::new(),
-        });
+
+    fn moved(
+        &mut self,
+        (deal, seat): (&Deal, u32),
+        places: &[fairness::Handle],
+        cards: &dealer::OpenedCards,
+    ) -> Result<pb::CardsMoved, Unplayable> {
+        let deck = self.play.replay.hand.rules().variant().deck;
+        let new = |op| self.roots.iter().find(|root| root.op == op).cloned();
+        let root = |op| new(op).or_else(|| self.play.root(op));
+        let faces = proof::faces((places, cards), deck, &root)?;
+        let open = deal.shown || deal.to == To::Table;
+        let card_ref = |place: &fairness::Handle| {
+            let face = &faces[place];
+            let salt = face.proof.as_ref().filter(|_| open);
+            CardRef {
+                op: place.op,
+                position: u32::from(place.position),
+                card: if open { deck.code(face.card).to_owned() } else { String::new() },
+                salt: salt.map_or_else(Vec::new, |proof| proof.salt.clone()),
+            }
+        };
+        let cards = places.iter().map(card_ref).collect();
+        self.faces.extend(faces);
+        Ok(pb::CardsMoved { seat, cards })
     }
-    Ok(pb::CardsMoved { seat, cards: refs })
 }

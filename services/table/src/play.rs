@@ -1,14 +1,21 @@
-//! A hand in play as its stream says: the rules' state, where its cards lie, its clock, and how far
-//! its ends (settlement, transfer, seed) have come. A pure fold.
+//! A hand in play as its stream says: the rules' state, where its cards lie and what proves it, its
+//! clock. A pure fold. What comes before the first card and after the settlement is the table's: see
+//! [`crate::table`].
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use fairness::Handle;
 use primitives::{HandId, PlayerId, SeatNo, UnixMicros};
+use proto::common::v1::{CardProof, CardRef, DeckRoot};
+use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use rules::{By, Event, Move, Next, Player, Viewer};
+use wire::places::handle_from_pb;
 use wire::replay::Unplayable;
 use wire::{HandReplay, Recorded};
 
+use crate::proof::{self, Face, Faces, Shown};
 use crate::table::Config;
 
 /// How far a hand has come outside the rules.
@@ -20,10 +27,15 @@ pub enum Stage {
     Playing,
     /// The settlement is on record.
     Settled,
-    /// The wallet has posted it.
-    Posted,
-    /// The seed is open.
-    Revealed,
+}
+
+/// Why a hand cannot go on: found when the table was taken up, and on no record yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// The dealer does not give back what the table has lost.
+    Silent(String),
+    /// It gives something else.
+    Contradicted(String),
 }
 
 /// A hand in play between two events.
@@ -49,8 +61,13 @@ pub struct Play {
     pub left: Vec<bool>,
     /// Events of the hand's stream so far: names requests to the dealer.
     pub version: u64,
+    /// What the seats brought to chance, once it is bound.
+    pub sealed: Option<pb::HandSealed>,
+    /// What proves the cards that are known here.
+    pub shown: Arc<Shown>,
     /// For the wallet, once settled.
     pub settled: Option<pb::HandSettled>,
+    pub fault: Option<Fault>,
 }
 
 impl Play {
@@ -82,7 +99,10 @@ impl Play {
             misses,
             left: vec![false; count],
             version: 1,
+            sealed: None,
+            shown: Arc::default(),
             settled: None,
+            fault: None,
         })
     }
 
@@ -137,26 +157,73 @@ impl Play {
     pub fn record(
         &mut self,
         recorded: &Recorded,
-        faces: &dyn Fn(fairness::Handle) -> Option<rules::Card>,
+        faces: &Faces,
         at: UnixMicros,
     ) -> Result<Option<Event>, Unplayable> {
         self.version += 1;
-        if let Recorded::HandSealed(_) = recorded {
+        if let Recorded::HandSealed(sealed) = recorded {
             self.stage = Stage::Playing;
             self.due_at = at;
+            self.sealed = Some(sealed.clone());
         } else if let Recorded::HandSettled(settled) = recorded {
             self.stage = Stage::Settled;
             self.settled = Some(settled.clone());
-        } else if let Recorded::SettlementPosted(_) = recorded {
-            self.stage = Stage::Posted;
-        } else if let Recorded::HandRevealed(_) = recorded {
-            self.stage = Stage::Revealed;
         } else if let Recorded::ClockResumed(resumed) = recorded {
             self.resumed = Some(UnixMicros(resumed.deadline_micros));
         } else if let Recorded::MoveDecided(decided) = recorded {
             self.count(decided)?;
         }
-        self.replay.read(recorded, faces)
+        let event = self.replay.read(recorded, &|place| faces.get(&place).map(|face| face.card))?;
+        if let Recorded::ChanceUsed(used) = recorded {
+            self.shuffled(used);
+        } else if let Recorded::CardsMoved(moved) = recorded {
+            self.learned(moved, faces)?;
+        }
+        Ok(event)
+    }
+
+    /// A shuffle's root is public; what it took lies elsewhere now.
+    fn shuffled(&mut self, used: &pb::ChanceUsed) {
+        let shuffle = used.operation.as_ref().and_then(|asked| asked.kind.as_ref());
+        let Some(dealer::operation::Kind::Shuffle(_)) = shuffle else { return };
+        let places = &self.replay.places;
+        let lies_there = |card: &rules::Card, proof: &CardProof| {
+            places.of(*card).is_ok_and(|place| {
+                (place.op, u32::from(place.position)) == (proof.op, proof.position)
+            })
+        };
+        let shown = Arc::make_mut(&mut self.shown);
+        shown.proofs.retain(|card, proof| lies_there(card, proof));
+        shown.roots.extend(used.result.as_ref().and_then(|result| proof::root_of(result).ok()));
+    }
+
+    fn learned(&mut self, moved: &pb::CardsMoved, faces: &Faces) -> Result<(), Unplayable> {
+        let shown = Arc::make_mut(&mut self.shown);
+        for CardRef { op, position, card: _, salt: _ } in &moved.cards {
+            let place = handle_from_pb(&dealer::Handle { op: *op, position: *position })?;
+            if let Some(Face { card, proof: Some(proof) }) = faces.get(&place) {
+                shown.proofs.insert(*card, Arc::clone(proof));
+            }
+        }
+        Ok(())
+    }
+
+    /// The salts of the cards that everybody sees.
+    pub fn salt(&self, cards: &mut [CardRef]) {
+        let lies_at = |card: &CardRef| {
+            let position = u16::try_from(card.position).ok()?;
+            let card = self.replay.places.card_at(Handle { op: card.op, position }).ok()?;
+            self.shown.proofs.get(&card)
+        };
+        for card in cards.iter_mut().filter(|card| !card.card.is_empty()) {
+            card.salt = lies_at(card).map_or_else(Vec::new, |proof| proof.salt.clone());
+        }
+    }
+
+    /// The commitment to a pile, where it is on record.
+    #[must_use]
+    pub fn root(&self, op: u32) -> Option<DeckRoot> {
+        self.shown.root(op).cloned()
     }
 
     /// Moves the hand on by an event that [`Play::record`] returned.
@@ -198,6 +265,7 @@ impl Play {
         let used = if *mv == Move::Leave { Duration::ZERO } else { self.bank_used(config, now) };
         recorded.bank_used_ms = u32::try_from(used.as_millis()).unwrap_or(u32::MAX);
         recorded.turn = self.turn;
+        self.salt(&mut recorded.cards);
         Ok(recorded)
     }
 }

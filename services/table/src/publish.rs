@@ -5,6 +5,7 @@
 //! the same code, so it is the same to the byte.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use primitives::{PlayerId, TableId, UnixMicros};
 use proto::event::v1::HandSettled;
@@ -15,6 +16,7 @@ use rules::{Event, Hand};
 use tokio::sync::mpsc;
 
 use crate::play::Play;
+use crate::proof::Shown;
 use crate::updates::{self, Clock, Step};
 
 /// Messages a viewer may be behind before he is sent away to resume.
@@ -37,8 +39,26 @@ pub enum PastKind {
     Step {
         event: Event,
         clock: Option<Clock>,
+        /// What proves the cards after it.
+        shown: Arc<Shown>,
     },
     Ended(Box<HandSettled>),
+}
+
+#[cfg(test)]
+impl Past {
+    /// The same again.
+    pub(crate) fn again(&self) -> Past {
+        let kind = match &self.kind {
+            PastKind::Plain(what) => PastKind::Plain(what.clone()),
+            PastKind::Started(play) => PastKind::Started(play.clone()),
+            PastKind::Step { event, clock, shown } => {
+                PastKind::Step { event: event.clone(), clock: *clock, shown: Arc::clone(shown) }
+            }
+            PastKind::Ended(settled) => PastKind::Ended(settled.clone()),
+        };
+        Past { kind, ..*self }
+    }
 }
 
 struct Watcher {
@@ -169,9 +189,10 @@ fn advance(play: &mut Option<Play>, kind: &PastKind) {
     match kind {
         PastKind::Plain(_) => {}
         PastKind::Started(started) => *play = Some(started.as_ref().clone()),
-        PastKind::Step { event, .. } => {
+        PastKind::Step { event, clock: _, shown } => {
             if let Some(play) = play {
                 rules::evolve(&mut play.replay.hand, event);
+                play.shown = Arc::clone(shown);
             }
         }
         PastKind::Ended(settled) => {
@@ -192,7 +213,7 @@ fn tell(
     match kind {
         PastKind::Plain(what) => Some(what.as_ref().clone()),
         PastKind::Started(play) => Some(What::HandStarted(updates::hand_started(play))),
-        PastKind::Step { event, clock } => {
+        PastKind::Step { event, clock, shown } => {
             let after = after?;
             let step = Step {
                 hand_no: after.hand_no,
@@ -201,6 +222,7 @@ fn tell(
                 event,
                 after: &after.replay.hand,
                 clock: *clock,
+                shown,
             };
             Some(What::Action(step.action(after.viewer(player))))
         }

@@ -2,14 +2,15 @@
 //!
 //! The log is read once, from its beginning; every table is folded, and of a hand in play its events
 //! are kept. The faces of hidden cards are in no log of ours: the dealer is asked for them, which is
-//! on his record as a recovery, and then the hand is dealt again from its events.
+//! on his record as a recovery, and then the hand is dealt again from its events. A dealer who does not
+//! give them, or others than its own roots say, costs the hand like any other silence or contradiction.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use eventlog::{Log, Position, ReadError, StreamId};
-use fairness::Handle;
 use primitives::{TableId, UnixMicros};
+use proto::common::v1::DeckRoot;
 use proto::dealer::v1 as dealer;
 use proto::table::v1::table_update::What;
 use wire::Recorded;
@@ -17,9 +18,11 @@ use wire::places::handle_from_pb;
 
 use crate::debt;
 use crate::pay::Broken;
-use crate::peers::{Faces, Failure, Job, Peers, Reply};
+use crate::peers::{Failure, Job, Peers, Reply};
+use crate::play::Fault;
+use crate::proof::{self, Faces};
 use crate::publish::{Past, PastKind};
-use crate::state::{self, State};
+use crate::state::{self, Before, State};
 use crate::table::Table;
 use crate::updates;
 
@@ -33,17 +36,14 @@ pub struct Found {
     misses: Vec<u32>,
 }
 
-/// An event of a hand in play, or one of the table's own that was published meanwhile.
+/// An event of a hand in play, or one that was published meanwhile.
 struct Kept {
-    what: KeptWhat,
+    /// Of the hand.
+    event: Option<Box<Recorded>>,
+    /// As it was told to everybody alike.
+    told: Option<Box<What>>,
     at: UnixMicros,
     sequence: u64,
-}
-
-enum KeptWhat {
-    OfHand(Box<Recorded>),
-    /// As it was told to everybody.
-    OfTable(Box<What>),
 }
 
 /// The log could not be folded.
@@ -72,6 +72,25 @@ pub async fn fold(log: &Log) -> Result<Vec<Found>, FoldError> {
     Ok(folding.tables.into_values().collect())
 }
 
+/// One table's log folded and dealt again, by a dealer who answers at once.
+#[cfg(test)]
+pub(crate) fn rehearse(
+    events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
+    dealer: impl FnOnce(dealer::PerformRequest) -> dealer::PerformResponse,
+) -> (State, Vec<Past>) {
+    let mut folding = Folding::default();
+    for (stream, event, at) in events {
+        folding.take_recorded(stream, event, at).unwrap();
+    }
+    let found = folding.tables.into_values().next().unwrap();
+    let Some(request) = found.hidden().unwrap() else {
+        return found.dealt_again(&Faces::new()).unwrap();
+    };
+    let answer = dealer(request.clone());
+    let faces = found.faces(&request, &answer).ok().unwrap();
+    found.dealt_again(&faces).unwrap()
+}
+
 #[derive(Default)]
 struct Folding {
     /// By the order of their creation.
@@ -83,39 +102,54 @@ struct Folding {
 impl Folding {
     fn take(&mut self, event: &eventlog::Event) -> Result<(), String> {
         let recorded = Recorded::try_from(event).map_err(|error| error.to_string())?;
-        let at = event.recorded_at;
+        self.take_recorded(event.stream, recorded, event.recorded_at)
+    }
+
+    fn take_recorded(
+        &mut self,
+        stream: StreamId,
+        recorded: Recorded,
+        at: UnixMicros,
+    ) -> Result<(), String> {
         if let Recorded::TableCreated(created) = &recorded {
-            let table =
-                Table::open(TableId(event.stream.0), created).map_err(|bad| bad.to_string())?;
+            let table = Table::open(TableId(stream.0), created).map_err(|bad| bad.to_string())?;
             let number = self.tables.len();
-            self.streams.insert(event.stream, number);
+            self.streams.insert(stream, number);
             self.tables.insert(number, Found { table, hand: Vec::new(), misses: Vec::new() });
             return Ok(());
         }
-        let number = *self.streams.get(&event.stream).ok_or("a stream of no table")?;
+        let number = *self.streams.get(&stream).ok_or("a stream of no table")?;
         let found = self.tables.get_mut(&number).ok_or("a stream of no table")?;
-        let vacated = state::vacated_by(&found.table, &recorded);
-        found.table.evolve(&recorded, at).map_err(|bad| bad.to_string())?;
+        let before = Before::of(&found.table, stream, &recorded);
+        found.table.evolve(stream, &recorded, at).map_err(|bad| bad.to_string())?;
+        let hand = found.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
         if let Recorded::HandStarted(_) = &recorded
-            && let Some(hand) = found.table.hand
+            && let Some(hand) = hand
         {
-            self.streams.insert(hand.into(), number);
+            self.streams.insert(hand, number);
+            found.hand.clear();
         }
         if let Recorded::HandOpened(opened) = &recorded {
             found.misses = found.table.misses(opened);
+        }
+        if hand.is_none() {
             found.hand.clear();
         }
-        if let Recorded::HandRevealed(_) = &recorded {
-            found.hand.clear();
-            self.streams.remove(&event.stream);
+        let over = stream != StreamId::from(found.table.id) && hand != Some(stream);
+        if over && found.table.seed_in(stream).is_none() {
+            self.streams.remove(&stream);
+        }
+        if hand.is_none() {
             return Ok(());
         }
+        let plain = updates::is_published(&recorded, at) && !state::is_told_by_hand(&recorded);
+        let told = plain.then(|| Box::new(state::plain(&found.table, &recorded, before)));
         let sequence = found.table.sequence;
-        if found.table.hand.is_some_and(|hand| StreamId::from(hand) == event.stream) {
-            found.hand.push(Kept { what: KeptWhat::OfHand(Box::new(recorded)), at, sequence });
-        } else if !found.hand.is_empty() && updates::is_published(&recorded) {
-            let what = state::plain(&found.table, &recorded, vacated);
-            found.hand.push(Kept { what: KeptWhat::OfTable(Box::new(what)), at, sequence });
+        if hand == Some(stream) {
+            let event = Some(Box::new(recorded));
+            found.hand.push(Kept { event, told, at, sequence });
+        } else if told.is_some() {
+            found.hand.push(Kept { event: None, told, at, sequence });
         }
         Ok(())
     }
@@ -123,30 +157,70 @@ impl Folding {
 
 impl Found {
     /// The table with its hand in play, dealt again, and what its viewers may be told again. Asks
-    /// the dealer until he answers.
-    pub async fn take_up(self, peers: &Peers) -> Result<(State, Vec<Past>), Broken> {
-        let faces = match self.hidden()? {
-            Some(request) => self.ask(peers, request).await?,
-            None => Faces::new(),
+    /// the dealer until he answers; not for longer than `patience` where the hand can be aborted.
+    pub async fn take_up(
+        self,
+        peers: &Peers,
+        patience: Duration,
+    ) -> Result<(State, Vec<Past>), Broken> {
+        let Some(request) = self.hidden()? else { return self.dealt_again(&Faces::new()) };
+        let asked = self.ask(peers, request);
+        let settled = self.table.hand.as_ref().is_some_and(|hand| hand.settled.is_some());
+        let faces = if settled {
+            // What it came to stands, however long this takes.
+            asked.await
+        } else {
+            match tokio::time::timeout(patience, asked).await {
+                Ok(faces) => faces,
+                Err(_) => Err(NoFaces::Silent),
+            }
         };
+        match faces {
+            Ok(faces) => self.dealt_again(&faces),
+            Err(NoFaces::Broken(broken)) => Err(broken),
+            Err(NoFaces::Silent) => {
+                let text = "the dealer has not opened the cards again that the table had lost";
+                self.without_faces(Fault::Silent(text.to_owned()))
+            }
+            Err(NoFaces::Contradicted(why)) if settled => Err(Broken(why)),
+            Err(NoFaces::Contradicted(why)) => self.without_faces(Fault::Contradicted(why)),
+        }
+    }
+
+    /// The hand dealt again from its events.
+    fn dealt_again(self, faces: &Faces) -> Result<(State, Vec<Past>), Broken> {
         let Found { table, hand, misses } = self;
         let mut state = State::new(table);
         let mut past = Vec::new();
-        for Kept { what, at, sequence } in hand {
-            let event = match what {
-                KeptWhat::OfHand(event) => *event,
-                KeptWhat::OfTable(what) => {
-                    past.push(Past { sequence, at, kind: PastKind::Plain(what) });
-                    continue;
+        for Kept { event, told, at, sequence } in hand {
+            let mut kind = None;
+            if let Some(event) = event {
+                if let Recorded::HandOpened(opened) = &*event {
+                    state.open_hand(opened, misses.clone(), at)?;
+                } else {
+                    kind = state.apply_to_hand(&event, faces, at)?;
                 }
-            };
-            if let Recorded::HandOpened(opened) = &event {
-                state.open_hand(opened, misses.clone(), at)?;
-            } else if let Some(kind) = state.apply_to_hand(&event, (&faces, None), at)? {
+            }
+            if let Some(kind) = told.map(PastKind::Plain).or(kind) {
                 past.push(Past { sequence, at, kind });
             }
         }
         Ok((state, past))
+    }
+
+    /// The hand as it was opened, to be aborted: that takes nothing but what it was opened with.
+    fn without_faces(self, fault: Fault) -> Result<(State, Vec<Past>), Broken> {
+        let Found { table, hand, misses } = self;
+        let mut state = State::new(table);
+        for Kept { event, at, .. } in hand {
+            if let Some(Recorded::HandOpened(opened)) = event.as_deref() {
+                state.open_hand(opened, misses.clone(), at)?;
+            }
+        }
+        if let Some(play) = &mut state.play {
+            play.fault = Some(fault);
+        }
+        Ok((state, Vec::new()))
     }
 
     /// The request for the faces of all cards that moved unseen; nothing where there are none.
@@ -154,16 +228,17 @@ impl Found {
         let mut openings: BTreeMap<u32, Vec<dealer::Handle>> = BTreeMap::new();
         let mut version = 0_u64;
         for kept in &self.hand {
-            let KeptWhat::OfHand(event) = &kept.what else { continue };
+            let Some(event) = kept.event.as_deref() else { continue };
             version += 1;
-            if let Recorded::CardsMoved(moved) = &**event {
+            if let Recorded::CardsMoved(moved) = event {
                 let cards = openings.entry(moved.seat).or_default();
                 for card in &moved.cards {
                     cards.push(dealer::Handle { op: card.op, position: card.position });
                 }
             }
         }
-        let Some(hand) = self.table.hand.filter(|_| !openings.is_empty()) else { return Ok(None) };
+        let hand = self.table.hand.as_ref().filter(|_| !openings.is_empty());
+        let Some(hand) = hand.map(|hand| hand.id) else { return Ok(None) };
         let opening = |(seat, cards)| dealer::Opening {
             cards,
             audience_seat: seat,
@@ -178,14 +253,14 @@ impl Found {
         }))
     }
 
-    async fn ask(&self, peers: &Peers, request: dealer::PerformRequest) -> Result<Faces, Broken> {
+    async fn ask(&self, peers: &Peers, request: dealer::PerformRequest) -> Result<Faces, NoFaces> {
         let answer = loop {
             match Job::Perform(request.clone()).run(peers.clone()).await {
                 Ok(Reply::Performed(answer)) => break answer,
-                Ok(_) => return Err(Broken("another answer came back".to_owned())),
+                Ok(_) => return Err(Broken("another answer came back".to_owned()).into()),
                 Err(Failure::Refused(status)) => {
                     let why = format!("the dealer opens no cards again: {}", status.message());
-                    return Err(Broken(why));
+                    return Err(NoFaces::Contradicted(why));
                 }
                 Err(Failure::Again(why)) => {
                     tracing::warn!(table = %self.table.id, why, "waiting for the dealer");
@@ -193,21 +268,47 @@ impl Found {
                 }
             }
         };
+        self.faces(&request, &answer)
+    }
+
+    /// The faces of an answer, each checked against the root on record.
+    fn faces(
+        &self,
+        request: &dealer::PerformRequest,
+        answer: &dealer::PerformResponse,
+    ) -> Result<Faces, NoFaces> {
+        if request.openings.len() != answer.opened.len() {
+            let why = "the dealer opened other cards than he was asked for".to_owned();
+            return Err(NoFaces::Contradicted(why));
+        }
+        let events = self.hand.iter().filter_map(|kept| kept.event.as_deref());
+        let results = events.filter_map(|event| {
+            if let Recorded::ChanceUsed(used) = event { used.result.as_ref() } else { None }
+        });
+        let roots: Vec<DeckRoot> =
+            results.filter_map(|result| proof::root_of(result).ok()).collect();
+        let root = |op| roots.iter().find(|root| root.op == op).cloned();
         let deck = self.table.config.rules.variant().deck;
         let mut faces = Faces::new();
         for (opening, opened) in request.openings.iter().zip(&answer.opened) {
-            for (place, id) in opening.cards.iter().zip(&opened.card_ids) {
-                let place: Handle = handle_from_pb(place)?;
-                let card = deck.card(*id);
-                let unknown = || Broken("the dealer opened a card of another deck".to_owned());
-                faces.insert(place, card.ok_or_else(unknown)?);
-            }
+            let places = opening.cards.iter().map(handle_from_pb);
+            let places = places.collect::<Result<Vec<_>, _>>().map_err(Broken::from)?;
+            let opened = proof::faces((&places, opened), deck, &root);
+            faces.extend(opened.map_err(|why| NoFaces::Contradicted(why.to_string()))?);
         }
-        let wanted: usize = request.openings.iter().map(|opening| opening.cards.len()).sum();
-        if faces.len() == wanted {
-            Ok(faces)
-        } else {
-            Err(Broken("the dealer opened fewer cards than he was asked for".to_owned()))
-        }
+        Ok(faces)
+    }
+}
+
+/// Why a hand cannot be dealt again.
+enum NoFaces {
+    Silent,
+    Contradicted(String),
+    Broken(Broken),
+}
+
+impl From<Broken> for NoFaces {
+    fn from(broken: Broken) -> NoFaces {
+        NoFaces::Broken(broken)
     }
 }

@@ -3,19 +3,23 @@
 
 use std::collections::BTreeMap;
 
-use primitives::{Credits, PlayerId};
+use fairness::Seed;
+use primitives::{Credits, PlayerId, StreamId};
 use proto::common::v1::SettlementLine;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use proto::wallet::v1 as wallet;
 use rules::{Line, Pot, Settlement};
+use wire::Recorded;
 use wire::places::handle_to_pb;
+use wire::replay::Unplayable;
 
-use crate::debt;
 use crate::pay::{Broken, Paid};
-use crate::peers::{Faces, Job};
+use crate::peers::Job;
 use crate::play::Play;
+use crate::proof::{self, Faces};
 use crate::table::{Closing, Table};
+use crate::{abort, debt, entropy, plan};
 
 fn settlement(play: &Play) -> Result<&Settlement, Broken> {
     play.replay.hand.settlement().ok_or_else(|| Broken("the hand is not over".to_owned()))
@@ -44,53 +48,121 @@ pub fn show(play: &Play) -> Result<Job, Broken> {
     }))
 }
 
-/// The events that end a hand: what was shown, what it came to, and the table after it.
-pub fn settled(table: &Table, play: &Play) -> Result<Paid, Broken> {
+/// The hands that the dealer opened for everybody must be those that are held.
+pub fn check_shown(play: &Play, answer: &dealer::PerformResponse) -> Result<(), Unplayable> {
+    let misfit = || Unplayable::Damaged(plan::MISFIT.to_owned());
+    let shown = play.replay.hand.settlement().ok_or_else(misfit)?.shown;
+    if !answer.results.is_empty() || answer.opened.len() != shown.iter().count() {
+        return Err(misfit());
+    }
+    let deck = play.replay.hand.rules().variant().deck;
+    for (player, opened) in shown.iter().zip(&answer.opened) {
+        let held = play.replay.hand.cards_of(player);
+        let places = held.iter().map(|card| play.replay.places.of(*card));
+        let places = places.collect::<Result<Vec<_>, _>>()?;
+        let faces = proof::faces((&places, opened), deck, &|op| play.root(op))?;
+        let other = places.iter().zip(held).find(|(place, card)| faces[place].card != **card);
+        if let Some((fairness::Handle { op, position }, _)) = other {
+            let text = format!(
+                "another card was shown at place {position} of shuffle {op} than was dealt from it"
+            );
+            return Err(Unplayable::Damaged(text));
+        }
+    }
+    Ok(())
+}
+
+/// The events that end a hand by its rules: what was shown, what it came to.
+pub fn settled(play: &Play) -> Result<Paid, Broken> {
     let end = settlement(play)?;
     let mut events = Vec::new();
     for player in end.shown.iter() {
         let cards = play.replay.hand.cards_of(player).iter();
-        let cards =
-            cards.map(|card| play.replay.card_ref(*card, true)).collect::<Result<_, _>>()?;
+        let cards = cards.map(|card| play.replay.card_ref(*card, true));
+        let mut cards = cards.collect::<Result<Vec<_>, _>>()?;
+        play.salt(&mut cards);
         let seat = u32::from(play.seat(player).get());
         events.push((play.hand_id.into(), pb::CardsShown { seat, cards }.into()));
     }
     let (sabacc_paid, sabacc_won) = sabacc_paid(play, end)?;
-    let finishing: Vec<u64> = end.finishing_stacks.iter().map(|stack| stack.get()).collect();
     let settled = pb::HandSettled {
         lines: end.lines.iter().map(|line| SettlementLine { text: line.to_string() }).collect(),
-        finishing_stacks: finishing.clone(),
+        finishing_stacks: end.finishing_stacks.iter().map(|stack| stack.get()).collect(),
         finishing_sabacc_pot: end.finishing_sabacc_pot.get(),
         finishing_carried_pot: end.finishing_carried_pot.get(),
         rake: end.rake.get(),
-        sabacc_paid: sabacc_paid.clone(),
+        sabacc_paid,
         sabacc_won,
     };
     events.push((play.hand_id.into(), settled.into()));
-    let roster = play.opened.roster.iter().zip(finishing);
+    Ok(Paid { events, faces: Faces::new() })
+}
+
+/// The wallet has posted the settlement: the table goes on with what it says.
+pub fn posted(table: &Table, play: &Play, position: u64) -> Result<Paid, Broken> {
+    let posted = pb::SettlementPosted { position };
+    let mut events: Vec<(StreamId, Recorded)> = vec![(play.hand_id.into(), posted.into())];
+    if table.hand.as_ref().is_none_or(|hand| !hand.finished) {
+        finished(table, play, &mut events)?;
+    }
+    Ok(Paid { events, faces: Faces::new() })
+}
+
+fn finished(
+    table: &Table,
+    play: &Play,
+    events: &mut Vec<(StreamId, Recorded)>,
+) -> Result<(), Broken> {
+    let end = play.settled.as_ref().ok_or_else(|| Broken("the hand is not settled".to_owned()))?;
+    let roster = play.opened.roster.iter().zip(&end.finishing_stacks);
     let finished = pb::HandFinished {
         hand_no: play.hand_no,
         hand_id: play.hand_id.0.to_vec().into(),
-        seats: roster.map(|(seat, stack)| pb::RosterSeat { stack, ..seat.clone() }).collect(),
-        sabacc_pot: end.finishing_sabacc_pot.get(),
-        carried_pot: end.finishing_carried_pot.get(),
-        sabacc_paid,
-        sabacc_won,
+        seats: roster.map(|(seat, &stack)| pb::RosterSeat { stack, ..seat.clone() }).collect(),
+        sabacc_pot: end.finishing_sabacc_pot,
+        carried_pot: end.finishing_carried_pot,
+        sabacc_paid: end.sabacc_paid.clone(),
+        sabacc_won: end.sabacc_won,
         misses: play.misses.clone(),
         aborted: false,
     };
     events.push((table.id.into(), finished.into()));
     for (index, misses) in play.misses.iter().enumerate() {
-        let seat = play.replay.seats[index];
-        let sitting_out = table.seats.get(&seat).is_none_or(|seat| seat.sitting_out);
-        if *misses >= 3 && !sitting_out {
-            let changed = pb::SitOutChanged {
-                seat: u32::from(seat.get()),
-                sitting_out: true,
-                why: "missed".to_owned(),
-            };
-            events.push((table.id.into(), changed.into()));
+        if *misses >= 3 {
+            let seat = play.replay.seats[index];
+            events.extend(abort::sits_out(table, seat, "missed"));
         }
+    }
+    Ok(())
+}
+
+/// The dealer has opened a seed. Another one than it has committed to disables the table; nothing was
+/// posted of a hand that is not over.
+pub fn seed_opened(
+    table: &Table,
+    play: Option<&Play>,
+    hand_no: u64,
+    seed: Vec<u8>,
+) -> Result<Paid, Broken> {
+    let owed = table.seeds.get(&hand_no);
+    let owed = owed.ok_or_else(|| Broken(format!("the seed of hand {hand_no} is not owed")))?;
+    let hash = &table.config.rule_set_hash;
+    let (context, commitment) = entropy::bound(&owed.commitment, (table.id, hand_no), hash)?;
+    let bytes: Option<[u8; 64]> = seed.as_slice().try_into().ok();
+    let opens = bytes.is_some_and(|bytes| {
+        commitment.opens(&context, &Seed::new(zeroize::Zeroizing::new(bytes)))
+    });
+    if opens {
+        return Ok(Paid::one(owed.hand, pb::HandRevealed { seed: seed.into() }));
+    }
+    let refused = pb::SeedRefused { seed: seed.into() };
+    let mut events: Vec<(StreamId, Recorded)> = vec![(owed.hand.into(), refused.into())];
+    match play.filter(|play| play.hand_no == hand_no) {
+        Some(play) => {
+            let evidence = "the seed that was opened is not the one that was committed to";
+            abort::by_the_dealer(table, play, evidence, &mut events);
+        }
+        None => abort::disabled(table, &mut events),
     }
     Ok(Paid { events, faces: Faces::new() })
 }

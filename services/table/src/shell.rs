@@ -10,8 +10,9 @@ use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::entropy::SystemEntropy;
 use chassis::ids::IdMaker;
-use chassis::serve::{Bound, Grpc, Health, Server};
+use chassis::serve::{Beside, Bound, Grpc, Health, Server};
 use eventlog::{ConnectError, Limits, Log, MigrateError, OpenError, Options, PgStore, Pools};
+use notary::{Files, KeyError, LOGS, Notary};
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use tokio::sync::watch;
@@ -21,6 +22,7 @@ use crate::actor::Surroundings;
 use crate::api::Api;
 use crate::house::House;
 use crate::peers::Peers;
+use crate::receipt::ReceiptKey;
 use crate::recovery::FoldError;
 
 /// The service's name: its schema, and a part of its role's name.
@@ -28,6 +30,8 @@ const SERVICE: &str = "table";
 const LOG: &str = "table/0";
 /// How long a silent owner keeps its log.
 const LEASE: Duration = Duration::from_secs(5);
+/// How long the dealer may be silent before a hand is aborted.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two tries to take the log again.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -44,6 +48,8 @@ pub enum RunError {
     NoPeer(&'static str, &'static str),
     #[error("the table service needs a key to sign its own tokens with: set SABACC_SIGNING_KEY")]
     NoSigningKey,
+    #[error("the name of the log cannot be used")]
+    Origin(#[from] KeyError),
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
@@ -72,18 +78,19 @@ pub async fn run(
 ) -> Result<bool, RunError> {
     let clock = Arc::new(SystemClock::new());
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
-    if config.log.is_none() {
-        return Err(RunError::NoLog);
-    }
+    let log = config.log.clone().ok_or(RunError::NoLog)?;
+    let key = Arc::new(ReceiptKey::new(log.key));
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
+    let notary = Notary::of_service(store.clone(), LOG, &config)?.ok_or(RunError::NoLog)?;
     let peers = peers(&config, &clock)?;
     let (sender, house) = watch::channel(None);
     let stopping = CancellationToken::new();
     let mut options = options(bound.address().to_string(), Arc::clone(&clock));
     options.take_over = take_over;
-    let keeper = keep(store, options, (peers, Arc::clone(&clock)), (sender, stopping.clone()));
+    let kept = (store, notary.clone());
+    let keeper = keep(kept, options, (peers, Arc::clone(&clock), key), (sender, stopping.clone()));
     let mut keeper = std::pin::pin!(keeper);
-    let mut served = std::pin::pin!(serve(house, &config, clock, (bound, drain.clone())));
+    let mut served = std::pin::pin!(serve((house, notary), &config, clock, (bound, drain.clone())));
     let finished = tokio::select! {
         finished = &mut served => finished?,
         kept = &mut keeper => {
@@ -99,14 +106,14 @@ pub async fn run(
 
 /// Holds the log and its tables; takes them again when they were lost.
 async fn keep(
-    store: Arc<PgStore>,
+    kept: (Arc<PgStore>, Notary),
     options: Options,
-    (peers, clock): (Peers, Arc<SystemClock>),
+    (peers, clock, key): (Peers, Arc<SystemClock>, Arc<ReceiptKey>),
     (sender, stopping): (watch::Sender<Option<Arc<House>>>, CancellationToken),
 ) -> Result<(), RunError> {
     let mut first = true;
     loop {
-        let opened = open(&store, &options, (&peers, &clock)).await;
+        let opened = open(&kept, &options, (&peers, &clock, &key)).await;
         let house = match opened {
             Ok(house) => house,
             // At start trouble is the operator's to see; later it passes, or is seen in the log.
@@ -135,12 +142,20 @@ async fn keep(
 }
 
 async fn open(
-    store: &Arc<PgStore>,
+    (store, notary): &(Arc<PgStore>, Notary),
     options: &Options,
-    (peers, clock): (&Peers, &Arc<SystemClock>),
+    (peers, clock, key): (&Peers, &Arc<SystemClock>, &Arc<ReceiptKey>),
 ) -> Result<Arc<House>, RunError> {
     let log = Log::open(Arc::<PgStore>::clone(store), options.clone()).await?;
-    let shared = Surroundings { log, peers: peers.clone(), clock: Arc::clone(clock) };
+    notary.follow(&log);
+    let shared = Surroundings {
+        log,
+        peers: peers.clone(),
+        clock: Arc::clone(clock),
+        notary: notary.clone(),
+        key: Arc::clone(key),
+        patience: PATIENCE,
+    };
     Ok(House::open(shared, IdMaker::system()).await?)
 }
 
@@ -171,7 +186,7 @@ fn options(address: String, clock: Arc<SystemClock>) -> Options {
 }
 
 async fn serve(
-    house: watch::Receiver<Option<Arc<House>>>,
+    (house, notary): (watch::Receiver<Option<Arc<House>>>, Notary),
     config: &ServiceConfig,
     clock: Arc<SystemClock>,
     (bound, drain): (Bound, Drain),
@@ -182,12 +197,18 @@ async fn serve(
     let health = Health::new();
     let service = Api::service(house, drain.stopping().clone())
         .max_decoding_message_size(config.limits.message_bytes);
+    let logs = notary::api::service(notary.clone(), SERVICE)
+        .max_decoding_message_size(config.limits.message_bytes);
     let app = Grpc::new(health.clone())
         .add(service)
+        .await
+        .add(logs)
         .await
         .reflect(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?
         .guarded(verifier, Arc::new(access), &config.limits);
+    notary.tell(health.clone());
+    let app = Beside::new(LOGS, Files::new(notary, SERVICE), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
     server.tls = config
         .tls

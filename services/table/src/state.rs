@@ -1,18 +1,21 @@
 //! A table and its hand in play, moved by one event at a time: live and after a restart alike.
 
-use primitives::{PlayerId, UnixMicros};
+use primitives::{PlayerId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
-use proto::table::v1::table_update::What;
 use wire::{Recorded, Refused, refused};
 
 use crate::pay::{Broken, Paid};
-use crate::peers::Faces;
-use crate::play::Play;
+use crate::play::{Play, Stage};
+use crate::proof::Faces;
 use crate::publish::PastKind;
 use crate::table::{Closing, Funding, Table};
 use crate::updates::{self, Clock};
+
+mod tell;
+
+pub use tell::{Before, is_told_by_hand, plain};
 
 /// Everything there is to know about a table.
 #[derive(Clone)]
@@ -32,45 +35,63 @@ impl State {
     /// Moves by one event; says what viewers are told, if they are told of it.
     pub fn apply(
         &mut self,
+        (stream, recorded): (StreamId, &Recorded),
+        faces: &Faces,
+        at: UnixMicros,
+    ) -> Result<Option<PastKind>, Broken> {
+        let before = Before::of(&self.table, stream, recorded);
+        self.table.evolve(stream, recorded, at)?;
+        if let Recorded::HandOpened(opened) = recorded {
+            self.open_hand(opened, self.table.misses(opened), at)?;
+        }
+        let told = self.apply_to_hand(recorded, faces, at)?;
+        if self.table.hand.is_none() {
+            // Of a hand that came to nothing there is nothing to look at.
+            let played = |play: &Play| play.settled.is_some() && !is_aborted(recorded);
+            self.last = self.play.take().filter(played).map(Box::new).or(self.last.take());
+        }
+        Ok(match told {
+            Some(told) => Some(told),
+            None if updates::is_published(recorded, at) => {
+                Some(PastKind::Plain(Box::new(plain(&self.table, recorded, before))))
+            }
+            None => None,
+        })
+    }
+
+    /// Moves the hand in play alone: the table has taken the event already. Says what only the hand
+    /// can tell of it.
+    pub fn apply_to_hand(
+        &mut self,
         recorded: &Recorded,
         faces: &Faces,
         at: UnixMicros,
     ) -> Result<Option<PastKind>, Broken> {
-        let seat = vacated_by(&self.table, recorded);
-        self.table.evolve(recorded, at)?;
-        if let Recorded::HandOpened(opened) = recorded {
-            self.open_hand(opened, self.table.misses(opened), at)?;
+        let Some(play) = self.play.as_mut().filter(|_| is_of_hand(recorded)) else {
             return Ok(None);
+        };
+        let step = play.record(recorded, faces, at)?;
+        if let Some(event) = &step {
+            play.evolve(event, at);
         }
-        self.apply_to_hand(recorded, (faces, seat), at)
-    }
-
-    /// Moves the hand in play alone: the table has taken the event already.
-    pub fn apply_to_hand(
-        &mut self,
-        recorded: &Recorded,
-        (faces, vacated): (&Faces, Option<pb::SeatView>),
-        at: UnixMicros,
-    ) -> Result<Option<PastKind>, Broken> {
-        let mut step = None;
-        if let Some(play) = self.play.as_mut().filter(|_| is_of_hand(recorded)) {
-            step = play.record(recorded, &|place| faces.get(&place).copied(), at)?;
-            if let Some(event) = &step {
-                play.evolve(event, at);
-            }
+        if let Some(event) = step {
+            let shown = std::sync::Arc::clone(&play.shown);
+            return Ok(Some(PastKind::Step { event, clock: self.clock(), shown }));
         }
-        let told = self.told(recorded, step, vacated);
-        if let Recorded::HandRevealed(_) = recorded {
-            self.last = self.play.take().map(Box::new);
-        }
-        Ok(told)
+        Ok(if let Recorded::HandSealed(_) = recorded {
+            Some(PastKind::Started(Box::new(play.clone())))
+        } else if let Recorded::HandSettled(settled) = recorded {
+            Some(PastKind::Ended(Box::new(settled.clone())))
+        } else {
+            None
+        })
     }
 
     /// Whether events would be taken, without taking them.
     pub fn check(&self, paid: &Paid, at: UnixMicros) -> Result<(), Broken> {
         let mut copy = self.clone();
-        for (_, event) in &paid.events {
-            copy.apply(event, &paid.faces, at)?;
+        for (stream, event) in &paid.events {
+            copy.apply((*stream, event), &paid.faces, at)?;
         }
         Ok(())
     }
@@ -82,32 +103,11 @@ impl State {
         misses: Vec<u32>,
         at: UnixMicros,
     ) -> Result<(), Broken> {
-        let id = self.table.hand;
-        let id = id.ok_or_else(|| Broken("a hand opens that has not started".to_owned()))?;
-        self.play = Some(Play::open(id, opened, misses, at)?);
+        let hand = self.table.hand.as_ref();
+        let hand = hand.ok_or_else(|| Broken("a hand opens that has not started".to_owned()))?;
+        self.play = Some(Play::open(hand.id, opened, misses, at)?);
         self.last = None;
         Ok(())
-    }
-
-    fn told(
-        &self,
-        recorded: &Recorded,
-        step: Option<rules::Event>,
-        vacated: Option<pb::SeatView>,
-    ) -> Option<PastKind> {
-        if !updates::is_published(recorded) {
-            return None;
-        }
-        if let Some(event) = step {
-            return Some(PastKind::Step { event, clock: self.clock() });
-        }
-        if let Recorded::HandSealed(_) = recorded {
-            return self.play.clone().map(|play| PastKind::Started(Box::new(play)));
-        }
-        if let Recorded::HandSettled(settled) = recorded {
-            return Some(PastKind::Ended(Box::new(settled.clone())));
-        }
-        Some(PastKind::Plain(Box::new(plain(&self.table, recorded, vacated))))
     }
 
     /// The clock of the decision that is due.
@@ -153,9 +153,12 @@ impl State {
     pub fn view(&self, viewer: Option<PlayerId>) -> pb::TableView {
         let table = &self.table;
         let config = &table.config;
-        let play = self.play.as_ref().or(self.last.as_deref());
+        // A hand that is not sealed has nothing to show yet but what `entropy` says.
+        let begun = self.play.as_ref().filter(|play| play.stage != Stage::Opened);
+        let play = begun.or(self.last.as_deref());
         let hand = play.map(|play| updates::hand_view(play, self.clock(), play.viewer(viewer)));
-        let seats = table.seats.iter().map(|(number, seat)| updates::seat_view(*number, seat));
+        let seats = table.seats.keys().filter_map(|number| updates::seat_view(table, *number));
+        let (sabacc_pot, carried_pot) = table.shown_pots();
         let your_seat = viewer.and_then(|player| table.seat_of(player));
         pb::TableView {
             table_id: table.id.0.to_vec(),
@@ -164,8 +167,8 @@ impl State {
             rule_set: config.rule_set.clone(),
             sequence: table.sequence,
             seats: seats.collect(),
-            sabacc_pot: table.sabacc_pot.get(),
-            carried_pot: table.carried_pot.get(),
+            sabacc_pot,
+            carried_pot,
             hand_no: table.hand_no,
             hand,
             your_seat: your_seat.map_or(0, |seat| u32::from(seat.get())),
@@ -174,11 +177,11 @@ impl State {
             action_seconds: config.action_seconds,
             bank_seconds: config.bank_seconds,
             seat_count: u32::from(config.seats),
-            next_hand: None,
+            next_hand: updates::next_hand(table),
             reveal_delay_seconds: config.reveal_delay_seconds,
             entropy_ms: config.entropy_ms,
-            paused_until: None,
-            entropy: None,
+            paused_until: table.paused_until.map(updates::timestamp),
+            entropy: updates::entropy(table),
         }
     }
 
@@ -197,40 +200,6 @@ impl State {
     }
 }
 
-/// A seat as it is, where the event frees it.
-#[must_use]
-pub fn vacated_by(table: &Table, recorded: &Recorded) -> Option<pb::SeatView> {
-    let number = if let Recorded::SeatVacated(event::SeatVacated { seat }) = recorded {
-        *seat
-    } else if let Recorded::SeatRefused(event::SeatRefused { seat, reason: _ }) = recorded {
-        *seat
-    } else {
-        return None;
-    };
-    let number = primitives::SeatNo::try_from(number).ok()?;
-    table.seats.get(&number).map(|seat| updates::seat_view(number, seat))
-}
-
-/// What everybody is told alike of a published event, at the table as it is after it.
-#[must_use]
-pub fn plain(table: &Table, recorded: &Recorded, vacated: Option<pb::SeatView>) -> What {
-    if let Some(seat) = vacated {
-        return What::Seat(pb::SeatChanged { seat: Some(seat), vacated: true });
-    }
-    if let Recorded::TableClosed(_) = recorded {
-        return What::Closed(pb::TableClosed {});
-    }
-    let number = seat_of(recorded).and_then(|seat| primitives::SeatNo::try_from(seat).ok());
-    let seat = number
-        .and_then(|number| table.seats.get(&number).map(|seat| updates::seat_view(number, seat)));
-    // A restocking shuffle is an update of its own, in which nothing is seen.
-    let nothing_seen = pb::HandAction { hand_no: table.hand_no, ..Default::default() };
-    match seat {
-        Some(seat) => What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false }),
-        None => What::Action(nothing_seen),
-    }
-}
-
 /// Whether an event lies in a hand's stream and moves the hand.
 fn is_of_hand(recorded: &Recorded) -> bool {
     matches!(
@@ -242,21 +211,11 @@ fn is_of_hand(recorded: &Recorded) -> bool {
             | Recorded::CardsShown(_)
             | Recorded::HandSettled(_)
             | Recorded::SettlementPosted(_)
-            | Recorded::HandRevealed(_)
             | Recorded::ClockResumed(_)
     )
 }
 
-fn seat_of(recorded: &Recorded) -> Option<u32> {
-    if let Recorded::SeatTaken(event) = recorded {
-        Some(event.seat)
-    } else if let Recorded::SeatFunded(event) = recorded {
-        Some(event.seat)
-    } else if let Recorded::LeaveAsked(event) = recorded {
-        Some(event.seat)
-    } else if let Recorded::SitOutChanged(event) = recorded {
-        Some(event.seat)
-    } else {
-        None
-    }
+/// Whether an event is the end of a hand that came to nothing.
+fn is_aborted(recorded: &Recorded) -> bool {
+    if let Recorded::HandFinished(finished) = recorded { finished.aborted } else { false }
 }

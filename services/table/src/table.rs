@@ -1,14 +1,29 @@
 //! A table as its stream says: seats, pots, the hand in play. A pure fold, no clock, no I/O.
 //!
 //! Everything the world owes a table follows from this state and the hand's: see [`crate::debt`].
+//!
+//! **When a hand is over.** `HandFinished` says what the table goes on with, and it is written when
+//! that can no longer change: with `SettlementPosted`, or with `HandAborted`. Between a settlement and
+//! its posting the seed may still turn out to be another than the dealer committed to, and then
+//! everybody has what he had before the hand; so the table's own stacks and pots are those from before
+//! it until then, and what viewers are shown meanwhile is [`Table::shown_stack`]. (Older logs have
+//! `HandFinished` beside the settlement; either order folds to the same.)
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use primitives::{Credits, HandId, PlayerId, SeatNo, TableId, UnixMicros};
+use primitives::{Credits, HandId, PlayerId, SeatNo, StreamId, TableId, UnixMicros};
 use proto::dealer::v1::Commitment;
 use proto::event::v1 as pb;
 use rules::RuleSet;
+use sha2::{Digest as _, Sha256};
 use wire::Recorded;
+
+use crate::entropy::{Promise, Promises, Sealing};
+
+mod chance;
+
+pub use chance::SeedOwed;
 
 /// Refusals of the wallet that are remembered, so that a repeated request hears the same again.
 const REMEMBERED_REFUSALS: usize = 64;
@@ -18,8 +33,10 @@ const REMEMBERED_REFUSALS: usize = 64;
 pub struct Config {
     pub name: String,
     pub rules: RuleSet,
-    /// The rule set's canonical text: its SHA-256 is in the context of every hand.
+    /// The rule set's canonical text.
     pub rule_set: String,
+    /// Its SHA-256, which is in the context of every hand.
+    pub rule_set_hash: [u8; 32],
     pub seats: u8,
     pub min_buy_in: Credits,
     pub max_buy_in: Credits,
@@ -30,6 +47,14 @@ pub struct Config {
     pub reveal_delay_seconds: u32,
     /// For seats to commit to entropy, and as long again to reveal.
     pub entropy_ms: u32,
+}
+
+impl Config {
+    /// What seats have to commit to entropy, and as long again to reveal.
+    #[must_use]
+    pub fn entropy_time(&self) -> Duration {
+        Duration::from_millis(u64::from(self.entropy_ms))
+    }
 }
 
 /// A taken seat.
@@ -75,6 +100,21 @@ pub enum Closing {
     Closed,
 }
 
+/// The hand in play, as far as it concerns the table.
+#[derive(Debug, Clone)]
+pub struct InPlay {
+    pub id: HandId,
+    /// p1 first; empty until the hand is opened.
+    pub roster: Vec<(SeatNo, PlayerId)>,
+    /// Until the dealer has bound the seats' entropy.
+    pub sealing: Option<Sealing>,
+    pub settled: Option<Box<pb::HandSettled>>,
+    /// The wallet has posted the settlement.
+    pub posted: bool,
+    /// The table has gone on.
+    pub finished: bool,
+}
+
 /// A table between two events.
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -87,12 +127,22 @@ pub struct Table {
     pub paid: BTreeMap<PlayerId, Credits>,
     /// The hand in play, or the last one; 0: none yet.
     pub hand_no: u64,
-    /// The hand in play: from its start until its settlement is posted and its seed is opened.
-    pub hand: Option<HandId>,
+    /// The hand in play: from its start until its settlement is posted, or it is aborted.
+    pub hand: Option<InPlay>,
     /// The seat that had the button last.
     pub button: Option<SeatNo>,
     /// The dealer's commitments to hands that have not started.
     pub committed: BTreeMap<u64, Commitment>,
+    /// What seats have committed to, by hand: of hands to come and of one that is not sealed.
+    pub promises: BTreeMap<u64, Promises>,
+    /// Who was absent in the last hand he was dealt into: nobody waits for him.
+    pub absentees: BTreeSet<PlayerId>,
+    /// The seeds of hands that have started and are not open, by hand.
+    pub seeds: BTreeMap<u64, SeedOwed>,
+    /// Hand numbers burnt in a row.
+    pub burnt: u32,
+    /// No hand starts until then.
+    pub paused_until: Option<UnixMicros>,
     /// When the last hand was over.
     pub finished_at: Option<UnixMicros>,
     pub closing: Closing,
@@ -132,6 +182,7 @@ impl Table {
                 name: created.name.clone(),
                 rules,
                 rule_set: created.rule_set.clone(),
+                rule_set_hash: Sha256::digest(&created.rule_set).into(),
                 seats,
                 min_buy_in: wire::field::credits("min_buy_in", created.min_buy_in)?,
                 max_buy_in: wire::field::credits("max_buy_in", created.max_buy_in)?,
@@ -149,6 +200,11 @@ impl Table {
             hand: None,
             button: None,
             committed: BTreeMap::new(),
+            promises: BTreeMap::new(),
+            absentees: BTreeSet::new(),
+            seeds: BTreeMap::new(),
+            burnt: 0,
+            paused_until: None,
             finished_at: None,
             closing: Closing::Open,
             refusals: Vec::new(),
@@ -186,10 +242,42 @@ impl Table {
         })
     }
 
+    /// Credits of a seat as viewers are told: after a settlement what it says, before the table has
+    /// gone on.
+    #[must_use]
+    pub fn shown_stack(&self, number: SeatNo) -> Credits {
+        let settled = self.settled_unfinished().and_then(|(hand, settled)| {
+            let index = hand.roster.iter().position(|(seat, _)| *seat == number)?;
+            Credits::try_new(*settled.finishing_stacks.get(index)?).ok()
+        });
+        let seat = self.seats.get(&number);
+        settled.or_else(|| seat.map(|seat| seat.stack)).unwrap_or_default()
+    }
+
+    /// The Sabacc Pot and the carried pot, likewise.
+    #[must_use]
+    pub fn shown_pots(&self) -> (u64, u64) {
+        match self.settled_unfinished() {
+            Some((_, settled)) => (settled.finishing_sabacc_pot, settled.finishing_carried_pot),
+            None => (self.sabacc_pot.get(), self.carried_pot.get()),
+        }
+    }
+
+    fn settled_unfinished(&self) -> Option<(&InPlay, &pb::HandSettled)> {
+        let hand = self.hand.as_ref().filter(|hand| !hand.finished)?;
+        hand.settled.as_deref().map(|settled| (hand, settled))
+    }
+
     /// Takes one event of the table's stream or of one of its hands'. Those of a hand count as
     /// updates and else concern [`crate::play::Play`].
-    pub fn evolve(&mut self, event: &Recorded, at: UnixMicros) -> Result<(), Damaged> {
-        if crate::updates::is_published(event) {
+    #[expect(clippy::too_many_lines, reason = "a line for each event that there is")]
+    pub fn evolve(
+        &mut self,
+        stream: StreamId,
+        event: &Recorded,
+        at: UnixMicros,
+    ) -> Result<(), Damaged> {
+        if crate::updates::is_published(event, at) {
             self.sequence += 1;
         }
         match event {
@@ -217,12 +305,21 @@ impl Table {
                 self.committed.insert(*hand_no, commitment);
             }
             Recorded::HandStarted(pb::HandStarted { hand_no, hand_id }) => {
-                self.hand_no = *hand_no;
-                self.hand = Some(wire::field::id("hand_id", hand_id)?);
-                self.committed.remove(hand_no);
+                self.hand_started(*hand_no, wire::field::id("hand_id", hand_id)?);
             }
             Recorded::HandFinished(finished) => self.hand_finished(finished, at)?,
-            Recorded::HandRevealed(_) => self.hand = None,
+            Recorded::HandOpened(opened) => self.hand_opened(opened, at)?,
+            Recorded::EntropyCommitted(committed) => self.entropy_committed(committed)?,
+            Recorded::EntropyClosed(closed) => self.entropy_closed(closed, at)?,
+            Recorded::EntropyRevealed(revealed) => self.entropy_revealed(revealed, at)?,
+            Recorded::HandSealed(_) => self.hand_sealed(),
+            Recorded::HandSettled(settled) => self.hand_settled(settled, at),
+            Recorded::SettlementPosted(_) => self.settlement_posted(),
+            Recorded::HandAborted(aborted) => self.hand_aborted(aborted, at),
+            Recorded::HandRevealed(_) | Recorded::SeedRefused(_) => self.seed_opened(stream),
+            Recorded::TablePaused(pb::TablePaused { why: _, until_micros }) => {
+                self.paused_until = Some(UnixMicros(*until_micros));
+            }
             Recorded::CloseAsked(_) => self.closing = Closing::Asked,
             Recorded::PotRefundDue(due) => self.refund_due(due)?,
             Recorded::PotRefunded(_) => self.pot_refunded()?,
@@ -231,21 +328,11 @@ impl Table {
             }
             Recorded::TableClosed(_) => self.closing = Closing::Closed,
             Recorded::TableCreated(_)
-            | Recorded::HandOpened(_)
-            | Recorded::HandSealed(_)
             | Recorded::ChanceUsed(_)
             | Recorded::CardsMoved(_)
             | Recorded::MoveDecided(_)
             | Recorded::CardsShown(_)
-            | Recorded::HandSettled(_)
-            | Recorded::SettlementPosted(_)
             | Recorded::ClockResumed(_)
-            | Recorded::EntropyCommitted(_)
-            | Recorded::EntropyClosed(_)
-            | Recorded::EntropyRevealed(_)
-            | Recorded::HandAborted(_)
-            | Recorded::TablePaused(_)
-            | Recorded::SeedRefused(_)
             | Recorded::SeedCommitted(_)
             | Recorded::SeedSealed(_)
             | Recorded::OperationPerformed(_)
@@ -329,8 +416,17 @@ impl Table {
             sabacc_paid,
             sabacc_won,
             misses,
-            aborted: _,
+            aborted,
         } = finished;
+        self.finished_at = Some(at);
+        match &mut self.hand {
+            Some(hand) if !aborted && !hand.posted => hand.finished = true,
+            Some(_) | None => self.hand = None,
+        }
+        if *aborted {
+            // Everything is as it was: it never changed.
+            return Ok(());
+        }
         if *sabacc_won {
             self.paid.clear();
         }
@@ -354,7 +450,6 @@ impl Table {
         if let Some(last) = seats.last() {
             self.button = Some(seat_no(last.seat)?);
         }
-        self.finished_at = Some(at);
         Ok(())
     }
 

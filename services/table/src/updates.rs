@@ -7,18 +7,26 @@
 use std::time::Duration;
 
 use primitives::{SeatNo, UnixMicros};
+use proto::common::v1::CardProof;
 use proto::table::v1 as pb;
 use rules::{Event, Hand, Next, Outcome, PlayerView, Status, View, Viewer};
 use wire::Recorded;
 use wire::moves::{self, HIDDEN};
 
 use crate::play::Play;
-use crate::table::{Funding, Seat};
+use crate::proof::Shown;
+use crate::table::{Closing, Funding, Table};
 
-/// Whether viewers hear of an event. The others concern only the services among themselves.
+mod padding;
+
+/// Whether viewers hear of an event that was recorded then. The others concern only the services among
+/// themselves, or are told of by what follows them at once: a hand that opens with nobody to wait for
+/// is told of when its commitments are closed, and where there are none, when it is sealed.
 #[must_use]
-pub fn is_published(event: &Recorded) -> bool {
+pub fn is_published(event: &Recorded, at: UnixMicros) -> bool {
     match event {
+        Recorded::HandOpened(opened) => opened.entropy_deadline_micros > at.0,
+        Recorded::EntropyClosed(closed) => !closed.seats.is_empty(),
         Recorded::SeatTaken(_)
         | Recorded::SeatFunded(_)
         | Recorded::SeatRefused(_)
@@ -30,14 +38,16 @@ pub fn is_published(event: &Recorded) -> bool {
         | Recorded::CardsMoved(_)
         | Recorded::MoveDecided(_)
         | Recorded::HandSettled(_)
+        | Recorded::HandCommitted(_)
+        | Recorded::HandAborted(_)
+        | Recorded::HandRevealed(_)
+        | Recorded::SeedRefused(_)
+        | Recorded::TablePaused(_)
         | Recorded::TableClosed(_) => true,
         Recorded::TableCreated(_)
         | Recorded::CashOutDue(_)
-        | Recorded::HandCommitted(_)
-        | Recorded::HandOpened(_)
         | Recorded::HandStarted(_)
         | Recorded::HandFinished(_)
-        | Recorded::HandRevealed(_)
         | Recorded::CardsShown(_)
         | Recorded::SettlementPosted(_)
         | Recorded::ClockResumed(_)
@@ -46,11 +56,7 @@ pub fn is_published(event: &Recorded) -> bool {
         | Recorded::PotRefunded(_)
         | Recorded::AbsentPaid(_)
         | Recorded::EntropyCommitted(_)
-        | Recorded::EntropyClosed(_)
         | Recorded::EntropyRevealed(_)
-        | Recorded::HandAborted(_)
-        | Recorded::TablePaused(_)
-        | Recorded::SeedRefused(_)
         | Recorded::SeedCommitted(_)
         | Recorded::SeedSealed(_)
         | Recorded::OperationPerformed(_)
@@ -87,6 +93,8 @@ pub struct Step<'a> {
     pub event: &'a Event,
     pub after: &'a Hand,
     pub clock: Option<Clock>,
+    /// What the cards after it are proved by.
+    pub shown: &'a Shown,
 }
 
 impl Step<'_> {
@@ -112,10 +120,14 @@ impl Step<'_> {
                 action.r#move = seen.map(|seen| moves::censored(mv, &seen, deck, self.seats));
             }
             Event::Chance(outcome) => match outcome {
-                Outcome::Shuffled | Outcome::Sampled(_) => {}
+                Outcome::Sampled(_) => {}
+                Outcome::Shuffled => action.root = self.shown.roots.last().cloned(),
                 Outcome::Cards(_) => {
                     action.seat = self.before.due().map_or(0, |due| recipient(due, self.seats));
-                    action.cards = seen.map_or_else(Vec::new, |seen| codes(&seen, deck));
+                    if let Some(seen) = &seen {
+                        action.cards = codes(seen, deck);
+                        action.proofs = proofs(seen, self.shown);
+                    }
                 }
                 Outcome::Rolled(faces) => {
                     action.values = faces.iter().map(|face| u32::from(*face)).collect();
@@ -128,8 +140,9 @@ impl Step<'_> {
         let seen_before = rules::view(self.before, viewer);
         let mut both = seen_before.players.iter().zip(&view.players);
         if both.any(|(before, after)| before.cards != after.cards || before.extra != after.extra) {
-            action.hands = hands(&view, self.after, &[]);
+            action.hands = hands(&view, self.after, (&[], self.shown));
         }
+        padding::pad(&mut action, deck);
         action
     }
 }
@@ -161,6 +174,20 @@ fn codes(seen: &rules::SeenEvent, deck: &rules::Deck) -> Vec<String> {
     seen.words.iter().filter_map(code).collect()
 }
 
+/// For the cards that are seen, in their order.
+fn proofs(seen: &rules::SeenEvent, shown: &Shown) -> Vec<CardProof> {
+    let proof = |word: &rules::Word| match word {
+        rules::Word::Card(Some(card)) => shown.proofs.get(card).map(|proof| (**proof).clone()),
+        rules::Word::Card(None)
+        | rules::Word::Amount(_)
+        | rules::Word::Number(_)
+        | rules::Word::Player(_)
+        | rules::Word::Name(_)
+        | rules::Word::Hidden => None,
+    };
+    seen.words.iter().filter_map(proof).collect()
+}
+
 /// The pots and stacks.
 #[must_use]
 pub fn standing(view: &View) -> pb::Standing {
@@ -187,21 +214,29 @@ pub fn standing(view: &View) -> pb::Standing {
 
 /// All hands, as far as the view shows them. `players` may be empty: then ids are left out.
 #[must_use]
-pub fn hands(view: &View, hand: &Hand, players: &[primitives::PlayerId]) -> Vec<pb::HandSeat> {
+pub fn hands(
+    view: &View,
+    hand: &Hand,
+    (players, shown): (&[primitives::PlayerId], &Shown),
+) -> Vec<pb::HandSeat> {
     let deck = hand.rules().variant().deck;
     let code = |card: Option<rules::Card>| {
         card.map_or_else(|| HIDDEN.to_owned(), |card| deck.code(card).to_owned())
     };
+    let proof = |card: &rules::Card| shown.proofs.get(card).map(|proof| (**proof).clone());
     let held = |player: &PlayerView| {
         let own = player.cards.iter();
         let own = own.map(|held| pb::HeldCard {
             code: code(held.card),
             locked: held.locked,
-            proof: None,
+            proof: held.card.as_ref().and_then(proof),
         });
         let extra = player.extra.iter();
-        let extra =
-            extra.map(|card| pb::HeldCard { code: code(Some(*card)), locked: false, proof: None });
+        let extra = extra.map(|card| pb::HeldCard {
+            code: code(Some(*card)),
+            locked: false,
+            proof: proof(card),
+        });
         own.chain(extra).collect()
     };
     let seats = view.players.iter().enumerate();
@@ -240,7 +275,7 @@ pub fn hand_view(play: &Play, clock: Option<Clock>, viewer: Viewer) -> pb::HandV
     pb::HandView {
         hand_no: play.hand_no,
         hand_id: play.hand_id.0.to_vec(),
-        seats: hands(&view, hand, &play.players),
+        seats: hands(&view, hand, (&play.players, &play.shown)),
         standing: Some(standing(&view)),
         turn: clock.map(|clock| turn(hand, &play.replay.seats, viewer, clock)),
         round: u32::try_from(view.round).unwrap_or(u32::MAX),
@@ -250,9 +285,9 @@ pub fn hand_view(play: &Play, clock: Option<Clock>, viewer: Viewer) -> pb::HandV
         settlement: play.settled.as_ref().map_or_else(Vec::new, |settled| settled.lines.clone()),
         called_by: view.called_by.map_or(0, |player| moves::seat_of(player, &play.replay.seats)),
         dealer: play.opened.commitment.clone(),
-        rows: Vec::new(),
-        transcript: Vec::new(),
-        roots: Vec::new(),
+        rows: sealed(play).rows,
+        transcript: sealed(play).transcript.to_vec(),
+        roots: play.shown.roots.clone(),
     }
 }
 
@@ -263,11 +298,11 @@ pub fn hand_started(play: &Play) -> pb::HandStarted {
     pb::HandStarted {
         hand_no: play.hand_no,
         hand_id: play.hand_id.0.to_vec(),
-        seats: hands(&view, &play.replay.hand, &play.players),
+        seats: hands(&view, &play.replay.hand, (&play.players, &play.shown)),
         commitment: commitment(play),
         standing: Some(standing(&view)),
-        rows: Vec::new(),
-        transcript: Vec::new(),
+        rows: sealed(play).rows,
+        transcript: sealed(play).transcript.to_vec(),
     }
 }
 
@@ -280,19 +315,24 @@ pub fn hand_ended(play: &Play, viewer: Viewer) -> pb::HandEnded {
     pb::HandEnded {
         hand_no: play.hand_no,
         settlement: settled.map_or_else(Vec::new, |settled| settled.lines.clone()),
-        hands: hands(&view, hand, &play.players),
+        hands: hands(&view, hand, (&play.players, &play.shown)),
         standing: Some(standing(&view)),
         rake: settled.map_or(0, |settled| settled.rake),
     }
+}
+
+fn sealed(play: &Play) -> proto::event::v1::HandSealed {
+    play.sealed.clone().unwrap_or_default()
 }
 
 fn commitment(play: &Play) -> Vec<u8> {
     play.opened.commitment.as_ref().map_or_else(Vec::new, |made| made.commitment.clone())
 }
 
-/// A seat between hands.
+/// A seat that is taken.
 #[must_use]
-pub fn seat_view(number: SeatNo, seat: &Seat) -> pb::SeatView {
+pub fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
+    let seat = table.seats.get(&number)?;
     let state = match seat.funding {
         Funding::BuyingIn { .. } => pb::SeatState::BuyingIn,
         Funding::CashingOut { .. } => pb::SeatState::Leaving,
@@ -300,12 +340,40 @@ pub fn seat_view(number: SeatNo, seat: &Seat) -> pb::SeatView {
         Funding::AtTable if seat.sitting_out => pb::SeatState::SittingOut,
         Funding::AtTable => pb::SeatState::Playing,
     };
-    pb::SeatView {
+    Some(pb::SeatView {
         seat: u32::from(number.get()),
         player_id: seat.player.0.to_vec(),
-        stack: seat.stack.get(),
+        stack: table.shown_stack(number).get(),
         state: state.into(),
-    }
+    })
+}
+
+/// The hand to come, once the dealer has committed to it.
+#[must_use]
+pub fn next_hand(table: &Table) -> Option<pb::NextHand> {
+    let hand_no = table.hand_no + 1;
+    let commitment = table.committed.get(&hand_no).filter(|_| table.closing == Closing::Open)?;
+    let seats = table.promises_of(hand_no).keys().map(|seat| u32::from(seat.get())).collect();
+    Some(pb::NextHand { hand_no, commitment: Some(commitment.clone()), seats })
+}
+
+/// The hand whose seats take part in chance just now.
+#[must_use]
+pub fn entropy(table: &Table) -> Option<pb::Entropy> {
+    let hand = table.hand.as_ref()?;
+    let sealing = hand.sealing.as_ref()?;
+    let committed = || sealing.committed(table.promises_of(table.hand_no));
+    let seats = sealing.closed.clone().unwrap_or_else(committed);
+    let number = |seat: &SeatNo| u32::from(seat.get());
+    Some(pb::Entropy {
+        hand_no: table.hand_no,
+        hand_id: hand.id.0.to_vec(),
+        commitment: Some(sealing.commitment.clone()),
+        roster: sealing.roster.iter().map(|(seat, _)| number(seat)).collect(),
+        seats: seats.iter().map(number).collect(),
+        closed: sealing.closed.is_some(),
+        deadline: Some(timestamp(sealing.deadline)),
+    })
 }
 
 /// An instant as protobuf writes it.

@@ -7,8 +7,9 @@ use chassis::auth::{Access, Verifier};
 use chassis::clock::{Clock as _, SystemClock};
 use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
-use chassis::serve::{Bound, Grpc, Health, Server};
+use chassis::serve::{Beside, Bound, Grpc, Health, Server};
 use eventlog::{Clock, ConnectError, Log, Options, PgStore, Pools};
+use notary::{Files, KeyError, LOGS, Notary};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
@@ -30,6 +31,8 @@ pub enum RunError {
         "the wallet needs a name for its log and a key that signs for it: set SABACC_ORIGIN and SABACC_LOG_KEY"
     )]
     NoLog,
+    #[error("the name of the log cannot be used")]
+    Origin(#[from] KeyError),
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
@@ -51,25 +54,24 @@ pub async fn run(
     take_over: bool,
 ) -> Result<bool, RunError> {
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
-    if config.log.is_none() {
-        return Err(RunError::NoLog);
-    }
     let projection = repo::projection();
     let store = PgStore::connect_with(url.expose(), SERVICE, Pools::default(), projection).await?;
+    let notary = Notary::of_service(store.clone(), LOG, &config)?.ok_or(RunError::NoLog)?;
     let repo = Some(Repo::new(&store));
     let system = Arc::new(SystemClock::new());
     let clock: Clock = {
         let system = Arc::clone(&system);
         Arc::new(move || system.now())
     };
-    let opener = opener(store, (bound.address().to_string(), take_over), clock.clone());
+    let at = (bound.address().to_string(), take_over);
+    let opener = opener((store, notary.clone()), at, clock.clone());
     let ground = Ground { opener, clock: clock.clone(), repo };
     let (wallet, owner) = Wallet::open(ground, Limits::default()).await?;
     let api = Api::new(&wallet, clock, drain.stopping().clone());
     drop(wallet);
     let stopping = CancellationToken::new();
     let mut owner = tokio::spawn(owner.run(stopping.clone()));
-    let mut served = std::pin::pin!(serve(api, &config, system, (bound, drain.clone())));
+    let mut served = std::pin::pin!(serve((api, notary), &config, system, (bound, drain.clone())));
     let finished = tokio::select! {
         finished = &mut served => finished?,
         owned = &mut owner => {
@@ -85,7 +87,12 @@ pub async fn run(
     Ok(finished)
 }
 
-fn opener(store: Arc<PgStore>, (address, take_over): (String, bool), clock: Clock) -> Opener {
+/// Opens the log, for the notary too.
+fn opener(
+    (store, notary): (Arc<PgStore>, Notary),
+    (address, take_over): (String, bool),
+    clock: Clock,
+) -> Opener {
     let options = Options {
         name: LOG.into(),
         owner: format!("{SERVICE} {}", std::process::id()).into(),
@@ -95,7 +102,10 @@ fn opener(store: Arc<PgStore>, (address, take_over): (String, bool), clock: Cloc
         clock,
         limits: log_limits(),
     };
-    Box::new(move || Box::pin(Log::open(store.clone(), options.clone())))
+    Box::new(move || {
+        let (opened, notary) = (Log::open(store.clone(), options.clone()), notary.clone());
+        Box::pin(async move { opened.await.inspect(|log| notary.follow(log)) })
+    })
 }
 
 /// A batch of the API goes into one commit whole, whatever it opens beside.
@@ -105,7 +115,7 @@ fn log_limits() -> eventlog::Limits {
 }
 
 async fn serve(
-    api: Api,
+    (api, notary): (Api, Notary),
     config: &ServiceConfig,
     clock: Arc<SystemClock>,
     (bound, drain): (Bound, Drain),
@@ -115,14 +125,20 @@ async fn serve(
         .map_err(|error| RunError::Descriptors(Box::new(error)))?;
     let health = Health::new();
     let (accounts, settlement) = crate::api::services(api, config.limits.message_bytes);
+    let logs = notary::api::service(notary.clone(), SERVICE)
+        .max_decoding_message_size(config.limits.message_bytes);
     let app = Grpc::new(health.clone())
         .add(accounts)
         .await
         .add(settlement)
         .await
+        .add(logs)
+        .await
         .reflect(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?
         .guarded(verifier, Arc::new(access), &config.limits);
+    notary.tell(health.clone());
+    let app = Beside::new(LOGS, Files::new(notary, SERVICE), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
     server.tls = config
         .tls

@@ -42,17 +42,19 @@ pub const ROOMS: &[Room] = &[
     // Of the log only its events' shape: what is audited are records, wherever they come from.
     ("audit",          &["primitives", "merkle", "rules", "fairness", "ledger",
                          "proto", "eventlog", "wire"],                                   PureWithProto),
-    ("chassis",        &["primitives", "proto", "wire"],                                 Anything),
-    ("client",         &["primitives", "rules", "proto", "wire", "chassis"],             Anything),
+    ("chassis",        &["primitives", "merkle", "proto", "wire"],                       Anything),
+    ("notary",         &["primitives", "merkle", "proto", "eventlog", "wire", "chassis"], Anything),
+    ("client",         &["primitives", "merkle", "rules", "fairness",
+                         "proto", "wire", "chassis"],                                    Anything),
     ("testkit",        &["primitives", "eventlog", "chassis"],                           Anything),
 
     // Services meet over gRPC, never in the compiler.
     ("sabacc-dealer",  &["primitives", "merkle", "fairness",
-                         "proto", "eventlog", "wire", "chassis"],                        Anything),
+                         "proto", "eventlog", "wire", "chassis", "notary"],              Anything),
     ("sabacc-wallet",  &["primitives", "merkle", "ledger",
-                         "proto", "eventlog", "wire", "chassis"],                        Anything),
+                         "proto", "eventlog", "wire", "chassis", "notary"],              Anything),
     ("sabacc-table",   &["primitives", "merkle", "rules", "fairness",
-                         "proto", "eventlog", "wire", "chassis", "client"],              Anything),
+                         "proto", "eventlog", "wire", "chassis", "notary", "client"],    Anything),
     ("sabacc-gateway", &["primitives", "merkle", "audit",
                          "proto", "eventlog", "wire", "chassis", "client"],              Anything),
 
@@ -76,6 +78,7 @@ const EVERYBODY: &[&str] = &[
     "wire",
     "audit",
     "chassis",
+    "notary",
     "client",
     "sabacc-dealer",
     "sabacc-wallet",

@@ -58,7 +58,10 @@ pub(super) fn proofs(bundle: &Bundle, trusted: &Trusted) -> Proofs {
     let dealer = VerifierKey::parse(&bundle.dealer.key).ok();
     Proofs {
         keys: keys(bundle, trusted),
-        inclusion: bundle.logs().into_iter().try_for_each(|(name, log)| inclusion(name, log)),
+        inclusion: bundle
+            .logs()
+            .into_iter()
+            .try_for_each(|(name, log)| inclusion(name, log).map(|_| ())),
         dealer_origin: dealer.map(|key| key.name().to_string()),
     }
 }
@@ -81,8 +84,20 @@ fn keys(bundle: &Bundle, trusted: &Trusted) -> Result<(), Trouble> {
     })
 }
 
-/// The records are in the tree that the log's key has signed.
-fn inclusion(name: &str, log: &ProvedLog) -> Result<(), Trouble> {
+fn told(name: &str, log: &ProvedLog, trusted: &Trusted) -> Result<(), Trouble> {
+    let told = VerifierKey::parse(&log.key).is_ok_and(|key| trusted.0.contains(&key));
+    hold(told, || format!("the key of the {name}'s log, {}, is not among the trusted", log.key))
+}
+
+/// Records of one log by themselves: its key is trusted, and they are in its tree. Returns how many
+/// records the tree has.
+pub(crate) fn proved_log(name: &str, log: &ProvedLog, trusted: &Trusted) -> Result<u64, Trouble> {
+    told(name, log, trusted)?;
+    inclusion(name, log)
+}
+
+/// The records are in the tree that the log's key has signed. Returns its size.
+fn inclusion(name: &str, log: &ProvedLog) -> Result<u64, Trouble> {
     let ProvedLog { key, checkpoint, records, proof } = log;
     let wrong = |why: String| failed(format!("the {name}'s log: {why}"));
     let key = VerifierKey::parse(key).map_err(|error| wrong(error.to_string()))?;
@@ -93,5 +108,6 @@ fn inclusion(name: &str, log: &ProvedLog) -> Result<(), Trouble> {
     let leaves: Vec<_> = records.iter().map(leaf).collect();
     let head = opened.checkpoint.head();
     verify_records(&leaves, head.size, proof, &head.root)
-        .map_err(|error| wrong(format!("its records are not in its tree: {error}")))
+        .map_err(|error| wrong(format!("its records are not in its tree: {error}")))?;
+    Ok(head.size)
 }

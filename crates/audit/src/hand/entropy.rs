@@ -119,6 +119,23 @@ impl Brought<'_> {
         seats.into_iter().collect()
     }
 
+    /// A seat's row as it stands now: who has committed and not revealed has withheld.
+    pub(super) fn row(&self, place: &pb::RosterSeat) -> EntropyRow {
+        let (given, revealed) = (self.committed.get(&place.seat), self.revealed.get(&place.seat));
+        let status = match (given, revealed) {
+            (Some(_), Some(_)) => EntropyStatus::Revealed,
+            (Some(_), None) => EntropyStatus::Withheld,
+            (None, _) => EntropyStatus::Absent,
+        };
+        EntropyRow {
+            seat: place.seat,
+            player_id: place.player_id.to_vec(),
+            status: status.into(),
+            commitment: given.map(|it| it.commitment.to_vec()).unwrap_or_default(),
+            entropy: revealed.map(|it| it.entropy.to_vec()).unwrap_or_default(),
+        }
+    }
+
     /// Whether a row of a sealed hand is what its seat brought. Such a hand has nobody who withheld.
     pub(super) fn is(&self, row: &EntropyRow) -> Result<(), Trouble> {
         let EntropyRow { seat, player_id: _, status: _, commitment, entropy } = row;

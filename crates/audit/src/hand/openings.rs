@@ -34,47 +34,77 @@ struct Called {
     shown: Option<bool>,
 }
 
+/// An opening that no rule called for.
+pub(super) struct Uncalled {
+    pub(super) caller: String,
+    pub(super) position: u64,
+    pub(super) told: String,
+}
+
 pub(super) fn check(case: &Case<'_>, walk: &Walk, notes: &mut Vec<String>) -> Result<(), Trouble> {
+    let Looked { uncalled, unopened, notes: looked } = look(case, walk)?;
+    notes.extend(looked);
+    match (uncalled.into_iter().next(), unopened) {
+        (Some(first), _) => Err(failed(first.told)),
+        (None, Some(Handle { op, position })) => Err(failed(format!(
+            "position {position} of shuffle {op} was dealt or shown, and never opened for it"
+        ))),
+        (None, None) => Ok(()),
+    }
+}
+
+/// What all openings of a hand come to.
+pub(super) struct Looked {
+    /// In the order of the dealer's log.
+    pub(super) uncalled: Vec<Uncalled>,
+    /// A card that should have been opened.
+    unopened: Option<Handle>,
+    notes: Vec<String>,
+}
+
+pub(super) fn look(case: &Case<'_>, walk: &Walk) -> Result<Looked, Trouble> {
     walk.verdict(Check::Openings)?;
     let (end, nothing) = (walk.end.as_ref(), case.came_to_nothing());
     if end.is_none() && !nothing {
         return Err(missing("the hand is not over"));
     }
-    let mut called: BTreeMap<Handle, Called> = BTreeMap::new();
-    for Dealt { places, audience, since, certain } in &walk.deals {
-        for place in places {
-            let shown = end.is_some_and(|end| end.shown.contains(place)).then_some(false);
-            let (audience, since, certain) = (*audience, *since, *certain);
-            let card = Called { audience, since, opened: false, certain, shown };
-            called.insert(*place, card);
-        }
-    }
+    let (mut called, mut notes, mut uncalled) = (called(walk), Vec::new(), Vec::new());
     let mut callers: BTreeSet<&str> = BTreeSet::new();
     for read in &case.dealer {
-        if let Recorded::CardsOpened(opened) = &read.recorded {
-            let pb::CardsOpened { opening, caller } = opened;
-            callers.insert(caller);
-            let opening = opening.as_ref().ok_or_else(|| failed("an opening without content"))?;
-            one(read.event, opening, (&mut called, end))
-                .map_err(|what| failed(told(read.event, opening, caller, &what)))?;
-            if opening.reason() == OpeningReason::Recovery {
-                notes.push(told(read.event, opening, caller, "after a loss of memory"));
-            }
+        let Recorded::CardsOpened(pb::CardsOpened { opening, caller }) = &read.recorded else {
+            continue;
+        };
+        callers.insert(caller);
+        let opening = opening.as_ref().ok_or_else(|| failed("an opening without content"))?;
+        if let Err(what) = one(read.event, opening, (&mut called, end)) {
+            let told = told(read.event, opening, caller, &what);
+            let position = read.event.position.0;
+            uncalled.push(Uncalled { caller: caller.clone(), position, told });
+        } else if opening.reason() == OpeningReason::Recovery {
+            notes.push(told(read.event, opening, caller, "after a loss of memory"));
         }
     }
     if callers.len() > 1 {
         let callers: Vec<&str> = callers.into_iter().collect();
         notes.push(format!("Cards were opened for more than one caller: {}.", callers.join(", ")));
     }
-    let unopened = called
-        .iter()
-        .find(|(_, it)| (it.certain && !it.opened) || (it.shown == Some(false) && !nothing));
-    match unopened {
-        None => Ok(()),
-        Some((Handle { op, position }, _)) => Err(failed(format!(
-            "position {position} of shuffle {op} was dealt or shown, and never opened for it"
-        ))),
+    let missed = |it: &Called| (it.certain && !it.opened) || (it.shown == Some(false) && !nothing);
+    let unopened = called.iter().find(|(_, it)| missed(it)).map(|(place, _)| *place);
+    Ok(Looked { uncalled, unopened, notes })
+}
+
+/// The cards that the rules deal, none of them opened yet.
+fn called(walk: &Walk) -> BTreeMap<Handle, Called> {
+    let end = walk.end.as_ref();
+    let mut called = BTreeMap::new();
+    for Dealt { places, audience, since, certain } in &walk.deals {
+        for place in places {
+            let shown = end.is_some_and(|end| end.shown.contains(place)).then_some(false);
+            let (audience, since, certain) = (*audience, *since, *certain);
+            called.insert(*place, Called { audience, since, opened: false, certain, shown });
+        }
     }
+    called
 }
 
 /// One opening against what the rules call for; else what is wrong with it.

@@ -306,6 +306,22 @@ pub(super) fn keys(case: &Case<'_>) -> Result<Keys, Trouble> {
         .ok_or_else(|| missing("no recorded contributions of the seats give a recorded transcript"))
 }
 
+/// The keys of a hand that was never sealed, as its transcript would have been: of what is on record of
+/// its seats, with those that withheld.
+pub(super) fn unsealed_keys(case: &Case<'_>) -> Result<Keys, Trouble> {
+    let (_, opened) = case.opened()?;
+    let (_, committed) = case.committed()?;
+    let Promise { commitment, context, .. } = promise(committed)?;
+    let (_, seed) = case.seed()?;
+    let seed = Seed::new(array("the seed", &seed.seed)?.into());
+    hold(commitment.opens(&context, &seed), || "another seed was opened".to_owned())?;
+    let brought = entropy::brought(case, (&context, &commitment))?;
+    let mut rows: Vec<dealer::EntropyRow> =
+        opened.roster.iter().map(|place| brought.row(place)).collect();
+    rows.sort_by_key(|row| row.seat);
+    Ok(Keys::derive(&bind(&context, &commitment, &rows)?, &seed))
+}
+
 /// Who took part in chance, for whoever wonders how much his own part counted; and why a hand came to
 /// nothing.
 pub(super) fn notes(case: &Case<'_>) -> Vec<String> {

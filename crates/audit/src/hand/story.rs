@@ -21,13 +21,18 @@ use crate::hand::{HandRecords, Report};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StoryLine {
     /// RFC 3339, in UTC; none for verdicts.
-    pub when: Option<String>,
+    #[serde(serialize_with = "rfc_3339")]
+    pub when: Option<UnixMicros>,
     /// `seat 3 (0198f0c2)`, `the dealer`, `the table`, `the wallet` or `audit`.
     pub who: String,
     /// A sentence without its subject.
     pub what: String,
     /// Where it is on record: the log's name and the position there; none for verdicts.
     pub record: Option<(&'static str, u64)>,
+}
+
+fn rfc_3339<S: serde::Serializer>(when: &Option<UnixMicros>, to: S) -> Result<S::Ok, S::Error> {
+    when.map(|when| when.to_string()).serialize(to)
 }
 
 /// The hand's story with its verdicts. `report` is what [`crate::hand::audit`] made of the records.
@@ -73,7 +78,7 @@ impl Teller<'_> {
             None => self.lines(recorded),
         };
         for (who, what) in lines {
-            let when = Some(event.recorded_at.to_string());
+            let when = Some(event.recorded_at);
             let record = Some((log, event.position.0));
             told.push((event.recorded_at, StoryLine { when, who, what, record }));
         }
@@ -85,8 +90,7 @@ impl Teller<'_> {
         if let Recorded::HandOpened(opened) = recorded {
             self.opened(opened)
         } else if let Recorded::HandSettled(settled) = recorded {
-            let lines = settled.lines.iter().map(|line| self.with_names(&line.text));
-            table("settles the hand".to_owned()).into_iter().chain(lines).collect()
+            self.settled(settled)
         } else if let Recorded::CardsShown(shown) = recorded {
             let cards: Vec<&str> = shown.cards.iter().map(|card| card.card.as_str()).collect();
             vec![(self.seat(shown.seat), format!("shows {}", cards.join(" ")))]
@@ -201,6 +205,19 @@ impl Teller<'_> {
         }
     }
 
+    /// A settlement, in words where it is the one that the rules make.
+    fn settled(&self, settled: &pb::HandSettled) -> Vec<(String, String)> {
+        let name = |player| self.seat(wire::moves::seat_of(player, &self.walk.seats));
+        let ruled = self.walk.end.iter().flat_map(|end| &end.settlement.lines);
+        let mut ruled = ruled.map(|line| (line.to_string(), words::settlement(line, &name)));
+        let mut lines = vec![("the table".to_owned(), "settles the hand".to_owned())];
+        for line in &settled.lines {
+            let told = ruled.next().filter(|(text, _)| *text == line.text).map(|(_, told)| told);
+            lines.push(told.unwrap_or_else(|| self.with_names(&line.text)));
+        }
+        lines
+    }
+
     /// A settlement line with its player's name for its subject.
     fn with_names(&self, line: &str) -> (String, String) {
         let subject = line.split_once(' ').and_then(|(first, rest)| {
@@ -215,12 +232,12 @@ impl Teller<'_> {
 fn opening(opened: &pb::CardsOpened) -> String {
     let Some(opening) = &opened.opening else { return "opens nothing".to_owned() };
     let to = match opening.audience_seat {
-        0 => "to everybody".to_owned(),
-        seat => format!("to seat {seat}"),
+        0 => "everybody".to_owned(),
+        seat => format!("seat {seat} alone"),
     };
     let count = opening.cards.len();
     let (plural, caller) = (if count == 1 { "card" } else { "cards" }, &opened.caller);
-    format!("opens {count} {plural} {to}, asked by {caller}")
+    format!("lets {to} see {count} {plural}, as {caller} asks")
 }
 
 /// Events that have one sentence each; the others have none here.

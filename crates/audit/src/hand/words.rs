@@ -1,7 +1,7 @@
 //! What the rules' inputs are called, in sentences without their subject.
 
 use proto::event::v1::{self as pb, AtFault};
-use rules::{By, Card, Chance, Deck, Move, Outcome, Player, To};
+use rules::{By, Card, Chance, Deck, Line, Move, Outcome, Player, Pot, To};
 
 /// Why a hand came to nothing.
 pub(super) fn abort(aborted: &pb::HandAborted) -> String {
@@ -15,6 +15,44 @@ pub(super) fn abort(aborted: &pb::HandAborted) -> String {
     };
     let evidence = if evidence.is_empty() { "nothing is said of it" } else { evidence };
     format!("The hand came to nothing; at fault: {fault} ({evidence}).")
+}
+
+/// A movement of credits: who, and what he does.
+pub(super) fn settlement(line: &Line, name: &dyn Fn(Player) -> String) -> (String, String) {
+    let table = || "the table".to_owned();
+    match line {
+        Line::Returned { player, amount } => {
+            (name(*player), format!("gets back {amount} that nobody matched"))
+        }
+        Line::PaysSabacc { player, amount, short } if short.is_zero() => {
+            (name(*player), format!("pays {amount} into the Sabacc Pot"))
+        }
+        Line::PaysSabacc { player, amount, short } => (
+            name(*player),
+            format!(
+                "pays {amount} into the Sabacc Pot, {short} less than is due: that is all there is"
+            ),
+        ),
+        Line::Eliminated { player } => (name(*player), "is eliminated".to_owned()),
+        Line::Wins { player, pot, amount } => {
+            (name(*player), format!("wins {amount} from {}", the_pot(*pot)))
+        }
+        Line::Moves { pot, amount } => (
+            table(),
+            format!("moves {amount} from {}, which nobody won, to the Sabacc Pot", the_pot(*pot)),
+        ),
+        Line::Carries { amount } => (table(), format!("carries {amount} over to the next hand")),
+        Line::Rake { amount } => (table(), format!("takes {amount} for the house")),
+    }
+}
+
+fn the_pot(pot: Pot) -> String {
+    match pot {
+        Pot::Main => "the hand pot".to_owned(),
+        Pot::Side(number) => format!("side pot {number}"),
+        Pot::Credits => "the credits pot".to_owned(),
+        Pot::Sabacc => "the Sabacc Pot".to_owned(),
+    }
 }
 
 /// The words' surroundings: the deck, and what players are called.

@@ -4,7 +4,7 @@ use primitives::{StreamId, UnixMicros};
 use proto::event::v1 as pb;
 
 use super::*;
-use crate::specimen::{Entry, LogName, Room};
+use crate::specimen::{Entry, LogName, Part, Room, Ways};
 
 const END: UnixMicros = UnixMicros(u64::MAX);
 
@@ -308,4 +308,30 @@ fn whoever_left_before_the_pot_was_shared_is_paid_out_by_himself() {
         |it| matches!(it, Recorded::TransferPosted(it) if it.kind == 4),
     );
     assert!(fails(&report(&twice)).contains(&Check::Transfers));
+}
+
+/// A hand that comes to nothing moves nothing: the books go on as if it had not been.
+#[test]
+fn hands_that_come_to_nothing_leave_the_books_as_they_were() {
+    let mut room = Room::seated(3, "dice", 3);
+    let burnt = Ways { parts: [(1, Part::Withholds)].into(), ..Ways::default() };
+    let void = Ways { abort: Some((pb::AtFault::Operator, Some(5))), ..Ways::default() };
+    for ways in [Ways::default(), burnt, void, Ways::default()] {
+        room.ways = ways;
+        assert!(room.play());
+    }
+    room.close();
+    let honest = report(&room);
+    assert!(honest.passed(), "{honest:#?}");
+    assert_eq!((honest.figures.hands_opened, honest.figures.hands_settled), (4, 2));
+
+    let mut played = room.clone();
+    the!(played.script.entries, HandFinished, |it: &pb::HandFinished| it.aborted).aborted = false;
+    assert_eq!(fails(&report(&played)), [Check::Tables]);
+
+    let mut paid = room.clone();
+    let finished = the!(paid.script.entries, HandFinished, |it: &pb::HandFinished| it.aborted);
+    finished.seats[0].stack -= 1;
+    finished.seats[1].stack += 1;
+    assert_eq!(fails(&report(&paid)), [Check::Tables]);
 }

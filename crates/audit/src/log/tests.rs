@@ -1,14 +1,31 @@
 use super::*;
-use crate::specimen::{LogName, Room};
+use crate::specimen::{LogName, Room, log_key, signed};
 
-fn events() -> Vec<Event> {
+fn room() -> Room {
     let mut room = Room::seated(1, "dice", 3);
     assert!(room.play());
-    room.script.events(LogName::Table)
+    room
+}
+
+fn events() -> Vec<Event> {
+    room().script.events(LogName::Table)
+}
+
+/// What the log has signed: in the middle of it, and at its end.
+fn checkpoints() -> Vec<String> {
+    let mut room = room();
+    let (_, _, whole) = signed(&room.script, LogName::Table);
+    room.script.entries.truncate(room.script.entries.len() / 2);
+    let (_, _, half) = signed(&room.script, LogName::Table);
+    vec![half, whole]
+}
+
+fn audited(events: &[Event]) -> Report {
+    audit(events, (&checkpoints(), log_key(LogName::Table).public()))
 }
 
 fn check(events: &[Event], fails: &[Check]) {
-    let report = audit(events);
+    let report = audited(events);
     assert_eq!(report.checks.failed().collect::<Vec<_>>(), fails, "{report:?}");
     assert_eq!(report.passed(), fails.is_empty());
 }
@@ -17,50 +34,72 @@ fn check(events: &[Event], fails: &[Check]) {
 fn an_honest_log_passes_and_its_root_is_the_trees() {
     let events = events();
     check(&events, &[]);
-    let report = audit(&events);
+    let report = audited(&events);
     assert_eq!(report.root, merkle::root(events.iter().map(Event::record)));
     assert_eq!(report.size, u64::try_from(events.len()).unwrap());
-    assert_eq!(report.streams, 2);
+    assert_eq!((report.streams, report.checkpoints, report.unsigned), (2, 2, 0));
 }
 
 #[test]
 fn each_break_is_found_by_its_check() {
-    // The last event: nothing that follows names it.
-    let mut gap = events();
-    gap.last_mut().unwrap().position.0 += 1;
-    check(&gap, &[Check::Positions]);
-
-    let mut old = events();
-    old.last_mut().unwrap().recorded_at = UnixMicros(1);
-    check(&old, &[Check::Times]);
-
-    let mut version = events();
-    version.last_mut().unwrap().version.0 += 1;
-    check(&version, &[Check::Versions]);
-
-    let mut chain = events();
-    chain.last_mut().unwrap().previous[0] ^= 1;
-    check(&chain, &[Check::Chains]);
+    // The last event: nothing that follows names it, but the last checkpoint covers it.
+    let last = |edit: fn(&mut Event), fails: Check| {
+        let mut events = events();
+        edit(events.last_mut().unwrap());
+        check(&events, &[fails, Check::Trees]);
+    };
+    last(|it| it.position.0 += 1, Check::Positions);
+    last(|it| it.recorded_at = UnixMicros(1), Check::Times);
+    last(|it| it.version.0 += 1, Check::Versions);
+    last(|it| it.previous[0] ^= 1, Check::Chains);
 }
 
 #[test]
-fn what_was_rewritten_breaks_the_chain_behind_it_or_the_root() {
-    let honest = audit(&events());
+fn what_was_rewritten_breaks_the_chain_behind_it_and_every_later_checkpoint() {
     let mut rewritten = events();
-    let at = rewritten.len() / 2;
+    let at = rewritten.len() / 3;
     rewritten[at].payload = bytes::Bytes::from_static(b"another");
-    check(&rewritten, &[Check::Chains]);
+    check(&rewritten, &[Check::Chains, Check::Trees]);
 
     let mut end = events();
     end.last_mut().unwrap().payload = bytes::Bytes::from_static(b"another");
-    check(&end, &[]);
-    assert_ne!(audit(&end).root, honest.root);
+    check(&end, &[Check::Trees]);
+}
+
+/// Whoever has the database and no key: he chains the whole log anew, and the checkpoints convict him.
+#[test]
+fn a_log_that_was_chained_anew_is_not_the_one_that_was_signed() {
+    let mut room = room();
+    let first = room.script.entries.iter_mut().find(|entry| entry.log == LogName::Table).unwrap();
+    first.at = UnixMicros(first.at.0 - 1);
+    check(&room.script.events(LogName::Table), &[Check::Trees]);
 }
 
 #[test]
 fn a_left_out_event_is_found() {
     let mut events = events();
-    let at = events.len() / 2;
+    let at = events.len() / 3;
     events.remove(at);
-    check(&events, &[Check::Positions, Check::Versions, Check::Chains]);
+    check(&events, &[Check::Positions, Check::Versions, Check::Chains, Check::Trees]);
+}
+
+#[test]
+fn a_log_that_was_cut_is_shorter_than_what_was_signed() {
+    let mut events = events();
+    events.pop();
+    check(&events, &[Check::Trees]);
+}
+
+#[test]
+fn a_checkpoint_of_another_key_is_none_of_this_log() {
+    let report = audit(&events(), (&checkpoints(), log_key(LogName::Dealer).public()));
+    assert_eq!(report.checks.failed().collect::<Vec<_>>(), [Check::Signatures]);
+}
+
+#[test]
+fn without_checkpoints_nothing_is_said_of_them() {
+    let report = audit(&events(), (&[], log_key(LogName::Table).public()));
+    assert!(!report.passed());
+    assert_eq!(report.checks.failed().count(), 0);
+    assert!(matches!(report.checks.of(Check::Trees), Some(Verdict::NotPossible(_))));
 }

@@ -118,7 +118,27 @@ impl ServiceToken {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> ServiceToken {
-        let identity = Identity { role: Role::Service, subject: name.to_owned() };
+        ServiceToken::of(issuer, (Role::Service, name), clock, entropy)
+    }
+
+    /// For a service that reads what auditors may read, and may do nothing else anywhere.
+    #[must_use]
+    pub fn auditing(
+        issuer: TokenIssuer,
+        name: &str,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> ServiceToken {
+        ServiceToken::of(issuer, (Role::Auditor, name), clock, entropy)
+    }
+
+    fn of(
+        issuer: TokenIssuer,
+        (role, name): (Role, &str),
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> ServiceToken {
+        let identity = Identity { role, subject: name.to_owned() };
         let current = Mutex::new(None);
         ServiceToken { shared: Arc::new(Shared { issuer, identity, clock, entropy, current }) }
     }

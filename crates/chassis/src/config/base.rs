@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http::Uri;
 
-use super::log::LogIdentity;
+use super::log::{LogIdentity, LogWitnesses};
 use super::problem::ConfigError;
 use super::settings::Settings;
 use super::source::Source;
@@ -65,6 +65,8 @@ pub struct ServiceConfig {
     pub database_url: Option<Secret>,
     /// Who its log is. None where it has no log, or where somebody else sees to that too.
     pub log: Option<LogIdentity>,
+    /// Nobody and nothing where it has no log.
+    pub log_witnesses: LogWitnesses,
     pub peers: Peers,
     pub auth: AuthConfig,
     /// What the server shows; none means no TLS.
@@ -111,10 +113,12 @@ impl ServiceConfig {
                 text.parse().ok()
             })
             .unwrap_or(service.listen());
+        let (log, log_witnesses) = log(service, settings);
         ServiceConfig {
             listen,
             database_url: settings.secret("database_url", &["DATABASE_URL"]),
-            log: log(service, settings),
+            log,
+            log_witnesses,
             peers: peers(settings),
             auth: auth(service, settings),
             tls: tls(settings, ["tls.certificate", "tls.key", "tls.client_ca"]),
@@ -125,10 +129,12 @@ impl ServiceConfig {
     }
 }
 
-fn log(service: Service, settings: &mut Settings) -> Option<LogIdentity> {
+fn log(service: Service, settings: &mut Settings) -> (Option<LogIdentity>, LogWitnesses) {
     match service {
-        Service::Gateway => None,
-        Service::Table | Service::Dealer | Service::Wallet => LogIdentity::read(service, settings),
+        Service::Gateway => (None, LogWitnesses::default()),
+        Service::Table | Service::Dealer | Service::Wallet => {
+            (LogIdentity::read(service, settings), LogWitnesses::read(settings))
+        }
     }
 }
 

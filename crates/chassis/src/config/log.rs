@@ -2,12 +2,15 @@
 //! signs for it.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::DecodePrivateKey as _;
 use zeroize::Zeroizing;
+
+use http::Uri;
+use merkle::note::VerifierKey;
 
 use super::base::Service;
 use super::settings::Settings;
@@ -21,6 +24,40 @@ pub struct LogIdentity {
     /// Signs checkpoints and whatever else is said in the log's name. Not the key that tokens are
     /// signed with.
     pub key: SigningKey,
+}
+
+/// Who else sees a log's checkpoints, and where the last one is remembered beside the database.
+#[derive(Clone, Debug, Default)]
+pub struct LogWitnesses {
+    /// Addresses to which `/add-checkpoint` is added, and the keys of who answers there.
+    pub witnesses: Vec<(Uri, VerifierKey)>,
+    pub memory: Option<PathBuf>,
+}
+
+impl LogWitnesses {
+    /// From the settings `witnesses` and `checkpoint_file`.
+    pub(super) fn read(settings: &mut Settings) -> LogWitnesses {
+        let allowed = "a comma-separated list, each an http:// or https:// address, a space, and the \
+                       witness's key: https://witness.example w1.example+8f2a1c3d+BA…";
+        let witnesses = settings.get("witnesses", allowed, |text| {
+            text.split(',')
+                .map(|entry| LogWitnesses::witness(entry.trim()))
+                .collect::<Option<Vec<_>>>()
+        });
+        let memory = settings.path("checkpoint_file");
+        LogWitnesses { witnesses: witnesses.unwrap_or_default(), memory }
+    }
+
+    /// A witness as an operator names it: `http://` or `https://` address, a space, a witness's
+    /// verifier key. Nothing where the text is none.
+    #[must_use]
+    pub fn witness(text: &str) -> Option<(Uri, VerifierKey)> {
+        let (url, key) = text.split_once(' ')?;
+        let url: Uri = url.parse().ok()?;
+        let key = VerifierKey::parse(key.trim()).ok().filter(|key| !key.is_log())?;
+        let web = matches!(url.scheme_str()?, "http" | "https") && url.host().is_some();
+        web.then_some((url, key))
+    }
 }
 
 impl LogIdentity {

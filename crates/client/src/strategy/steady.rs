@@ -110,7 +110,8 @@ pub(super) mod situation {
     /// The viewer has seat 1, these cards and 500 credits, and 100 are in the pot.
     pub(crate) fn state(variant: &str, codes: &[&str]) -> TableState {
         let rules = rules::variant(variant).map(rules::RuleSet::defaults);
-        let held = |code: &&str| pb::HeldCard { code: (*code).to_owned(), locked: false };
+        let held =
+            |code: &&str| pb::HeldCard { code: (*code).to_owned(), locked: false, proof: None };
         let cards = codes.iter().map(held).collect();
         let stands = pb::SeatStanding { seat: 1, stack: 500, ..pb::SeatStanding::default() };
         let standing =

@@ -95,7 +95,7 @@ mod tests {
     fn the_end_names_seats_and_what_was_shown() {
         let hand = |seat, code: &str, rank: &str| pb::HandSeat {
             seat,
-            cards: vec![pb::HeldCard { code: code.to_owned(), locked: false }],
+            cards: vec![pb::HeldCard { code: code.to_owned(), locked: false, proof: None }],
             rank: rank.to_owned(),
             ..pb::HandSeat::default()
         };

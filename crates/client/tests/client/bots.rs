@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use client::{Bot, BotEnd, Strategy, TableState, run_bot, strategy};
+use client::{Bot, BotEnd, Error, Strategy, TableState, Violation, run_bot, strategy};
 use primitives::{Credits, TableId};
 use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
 use proto::table::v1 as pb;
@@ -11,7 +11,8 @@ use proto::table::v1::table_update::What;
 use tokio_util::sync::CancellationToken;
 use wire::refused;
 
-use crate::fake::{Fake, ME, Table};
+use crate::fake::{Fake, ME, Part, Table};
+use crate::house::House;
 
 const TABLE: TableId = TableId([1; 16]);
 const BOT: Bot = Bot { seat: 2, buy_in: Credits::of(200), thinking: Duration::ZERO };
@@ -43,7 +44,7 @@ fn starts() -> What {
 fn asks(turn: u32, kinds: &[MoveKind]) -> pb::HandAction {
     let legal = |kind: &MoveKind| LegalMove { kind: (*kind).into(), ..LegalMove::default() };
     let default = Move { kind: (*kinds.last().unwrap()).into(), ..Move::default() };
-    let held = |code: &str| pb::HeldCard { code: code.to_owned(), locked: false };
+    let held = |code: &str| pb::HeldCard { code: code.to_owned(), locked: false, proof: None };
     let cards = vec![held("S12"), held("C9")];
     pb::HandAction {
         hand_no: 1,
@@ -192,4 +193,61 @@ async fn a_bot_that_thinks_stops_at_once() {
     let (report, ()) = soon(async { tokio::join!(bot, stopping) }).await;
     assert_eq!(report.unwrap().end, BotEnd::Stopped);
     assert_eq!(methods(&fake), ["open_account", "sit_down", "stand_up"]);
+}
+
+/// A table that deals a hand once the bot has revealed, and closes after it; `bend` may change how the
+/// hand starts.
+fn dealing(bend: fn(&mut pb::HandStarted)) -> Fake {
+    let house = House { hand_no: 1, ..House::new("dice") };
+    let seats = house.view().seats.into_iter().filter(|seat| seat.player_id != ME).collect();
+    let view = pb::TableView { seats, min_buy_in: 100, max_buy_in: 1000, ..house.view() };
+    let table = Table {
+        view,
+        balance: 300,
+        on_seat: vec![What::NextHand(house.next_hand())],
+        ..Table::default()
+    };
+    Fake::new(table).dealing(Box::new(move |table, part| match part {
+        Part::Commit(commit) => {
+            table.push(What::Entropy(house.entropy(true, &[2])));
+            Ok(Some(house.receipt(&commit.commitment)))
+        }
+        Part::Reveal(reveal) => {
+            let entropy = fairness::Entropy(reveal.entropy.as_slice().try_into().unwrap());
+            let rows = house.rows(Some(entropy));
+            let mut started = house.started(&rows);
+            bend(&mut started);
+            table.push(What::HandStarted(started));
+            let (shoe, roots) = house.shoe(&rows);
+            table.push(house.shuffled(roots[0].clone()));
+            table.push(What::Action(house.dealt(&shoe)));
+            table.push(ends(180));
+            table.push(What::Seed(house.published()));
+            table.push(What::Closed(pb::TableClosed {}));
+            table.end(pb::EndReason::TableClosed);
+            Ok(None)
+        }
+    }))
+}
+
+#[tokio::test]
+async fn a_bot_takes_part_in_chance_by_single_calls() {
+    let fake = dealing(|_| {});
+    let client = fake.client(0).await.trusting(House::new("dice").trust());
+    let bot = run_bot(&client, TABLE, BOT, Stubborn::default(), CancellationToken::new());
+    let report = soon(bot).await.unwrap();
+    assert_eq!((report.end, report.hands), (BotEnd::TableClosed, 1));
+    let expected = ["open_account", "sit_down", "commit_entropy", "reveal_entropy"];
+    assert_eq!(methods(&fake), expected);
+}
+
+#[tokio::test]
+async fn a_bot_stands_up_from_a_table_that_cheats() {
+    let fake = dealing(|started| started.rows[0].entropy[0] ^= 1);
+    let client = fake.client(0).await.trusting(House::new("dice").trust());
+    let bot = run_bot(&client, TABLE, BOT, Stubborn::default(), CancellationToken::new());
+    let Err(Error::Distrust(found)) = soon(bot).await else { panic!("it is found") };
+    assert!(matches!(found.what, Violation::Rows(_)), "{found}");
+    assert!(found.receipt.is_some());
+    assert_eq!(methods(&fake).last(), Some(&"stand_up"));
 }

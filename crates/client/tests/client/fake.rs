@@ -27,6 +27,15 @@ pub(crate) type Told = Result<pb::WatchTableResponse, Status>;
 type Answer<T> = Result<Response<T>, Status>;
 /// What the table does after a decision.
 type React = Box<dyn FnMut(&mut Table, &pb::ActRequest) -> Result<(), Status> + Send>;
+/// What the table does after a part in chance; a commitment is answered with a receipt.
+pub(crate) type Chance =
+    Box<dyn FnMut(&mut Table, &Part) -> Result<Option<pb::EntropyReceipt>, Status> + Send>;
+
+/// A part in chance, as it was sent.
+pub(crate) enum Part {
+    Commit(pb::CommitEntropyRequest),
+    Reveal(pb::RevealEntropyRequest),
+}
 
 /// What the server holds and has seen.
 #[derive(Default)]
@@ -129,12 +138,59 @@ pub(crate) fn message(message: Message, sequence: u64) -> pb::WatchTableResponse
 pub(crate) struct Fake {
     table: Arc<Mutex<Table>>,
     react: Arc<Mutex<React>>,
+    chance: Arc<Mutex<Chance>>,
 }
 
 impl Fake {
     pub(crate) fn new(table: Table) -> Fake {
         let nothing: React = Box::new(|_, _| Ok(()));
-        Fake { table: Arc::new(Mutex::new(table)), react: Arc::new(Mutex::new(nothing)) }
+        let none: Chance = Box::new(|_, _| Err(unasked()));
+        Fake {
+            table: Arc::new(Mutex::new(table)),
+            react: Arc::new(Mutex::new(nothing)),
+            chance: Arc::new(Mutex::new(none)),
+        }
+    }
+
+    pub(crate) fn dealing(self, chance: Chance) -> Fake {
+        *self.chance.lock().unwrap() = chance;
+        self
+    }
+
+    fn part(&self, part: &Part) -> Result<Option<pb::EntropyReceipt>, Status> {
+        let mut table = self.table();
+        let (method, id) = match part {
+            Part::Commit(commit) => ("commit_entropy", &commit.request_id),
+            Part::Reveal(reveal) => ("reveal_entropy", &reveal.request_id),
+        };
+        table.requests.push((method, id.clone()));
+        table.refusals.pop_front().map_or(Ok(()), Err)?;
+        (self.chance.lock().unwrap())(&mut table, part)
+    }
+
+    /// A message of a stream that is played over, and its answer.
+    async fn hear(&self, message: Option<PlayMessage>) -> Option<Result<Heard, Status>> {
+        let (request_id, part) = match message? {
+            PlayMessage::Watch(_) => return None,
+            PlayMessage::Act(act) => {
+                let request_id = act.request_id.clone();
+                let answer = self.act(Request::new(act)).await;
+                return Some(answer.map(|answer| {
+                    let sequence = answer.into_inner().sequence;
+                    let outcome = Some(pb::acted::Outcome::Sequence(sequence));
+                    Heard::Acted(pb::Acted { request_id, outcome })
+                }));
+            }
+            PlayMessage::CommitEntropy(commit) => (commit.request_id.clone(), Part::Commit(commit)),
+            PlayMessage::RevealEntropy(reveal) => (reveal.request_id.clone(), Part::Reveal(reveal)),
+        };
+        Some(self.part(&part).map(|receipt| {
+            let outcome = match receipt {
+                Some(receipt) => pb::entropy_taken::Outcome::Receipt(receipt),
+                None => pb::entropy_taken::Outcome::Revealed(pb::RevealEntropyResponse {}),
+            };
+            Heard::Entropy(pb::EntropyTaken { request_id, outcome: Some(outcome) })
+        }))
     }
 
     pub(crate) fn reacting(
@@ -229,6 +285,26 @@ impl TableService for Fake {
         Ok(Response::new(pb::ActResponse { sequence: 0 }))
     }
 
+    async fn commit_entropy(
+        &self,
+        request: Request<pb::CommitEntropyRequest>,
+    ) -> Answer<pb::CommitEntropyResponse> {
+        let receipt = self.part(&Part::Commit(request.into_inner()))?;
+        Ok(Response::new(pb::CommitEntropyResponse { receipt }))
+    }
+
+    async fn reveal_entropy(
+        &self,
+        request: Request<pb::RevealEntropyRequest>,
+    ) -> Answer<pb::RevealEntropyResponse> {
+        self.part(&Part::Reveal(request.into_inner()))?;
+        Ok(Response::new(pb::RevealEntropyResponse {}))
+    }
+
+    async fn void_hand(&self, _: Request<pb::VoidHandRequest>) -> Answer<pb::VoidHandResponse> {
+        Err(unasked())
+    }
+
     async fn close_table(
         &self,
         _: Request<pb::CloseTableRequest>,
@@ -267,18 +343,11 @@ impl TableService for Fake {
                         Some(seen) => seen.map(Heard::Seen),
                         None => return,
                     },
-                    act = asked.message() => match act {
-                        Ok(Some(pb::PlayRequest { message: Some(PlayMessage::Act(act)) })) => {
-                            let request_id = act.request_id.clone();
-                            let answer = fake.act(Request::new(act)).await;
-                            answer.map(|answer| {
-                                let sequence = answer.into_inner().sequence;
-                                let outcome = Some(pb::acted::Outcome::Sequence(sequence));
-                                Heard::Acted(pb::Acted { request_id, outcome })
-                            })
-                        }
-                        _ => return,
-                    },
+                    asked = asked.message() => {
+                        let Ok(Some(asked)) = asked else { return };
+                        let Some(answer) = fake.hear(asked.message).await else { return };
+                        answer
+                    }
                 };
                 let broken = told.is_err();
                 let told = told.map(|told| pb::PlayResponse { message: Some(told) });

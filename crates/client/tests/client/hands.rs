@@ -37,7 +37,7 @@ fn snapshot(hand: &Hand, hand_no: u64, player: Player) -> pb::TableView {
         let all = own.chain(place.extra.iter().map(|card| (Some(*card), false)));
         let code =
             |card: Option<rules::Card>| card.map_or(HIDDEN, |card| deck.code(card)).to_owned();
-        all.map(|(card, locked)| pb::HeldCard { code: code(card), locked }).collect()
+        all.map(|(card, locked)| pb::HeldCard { code: code(card), locked, proof: None }).collect()
     };
     let place = |place: &PlayerView| pb::HandSeat {
         seat: place.seat.get().into(),

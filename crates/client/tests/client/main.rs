@@ -4,7 +4,9 @@
 
 mod bots;
 mod calls;
+mod chance;
 mod fake;
 mod following;
 mod hands;
+mod house;
 mod playing;

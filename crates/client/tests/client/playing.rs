@@ -1,13 +1,14 @@
 //! Playing over one stream, through breaks.
 
-use client::{Heard, Play};
-use primitives::TableId;
+use client::{Error, Heard, Play, Violation};
+use primitives::{PlayerId, TableId};
 use proto::common::v1::{ErrorReason, Move, MoveKind};
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use wire::refused;
 
-use crate::fake::{Fake, Table};
+use crate::fake::{Fake, ME, Part, Table};
+use crate::house::{HAND, House, TABLE};
 
 fn standing() -> Move {
     Move { kind: MoveKind::Stand.into(), ..Move::default() }
@@ -19,6 +20,7 @@ async fn answered(play: &mut Play) -> (Vec<u8>, Vec<String>) {
     loop {
         match play.next().await.unwrap().unwrap() {
             Heard::Seen(other) => seen.push(format!("{other:?}")),
+            Heard::TookPart(part) => panic!("nobody takes part: {part:?}"),
             Heard::Acted(acted) => {
                 acted.outcome.unwrap();
                 return (acted.request, seen);
@@ -68,4 +70,79 @@ async fn decisions_without_an_answer_are_bounded() {
     assert!(play.decide(1, 16, standing()).is_err());
     let _ = answered(&mut play).await;
     play.decide(1, 16, standing()).unwrap();
+}
+
+/// A table that deals one hand once the client has revealed; `bend` may change what is told then.
+fn dealing(mut bend: impl FnMut(&mut pb::HandStarted) + Send + 'static) -> Fake {
+    let house = House::new("dice");
+    let view = pb::TableView { next_hand: Some(house.next_hand()), ..house.view() };
+    let table = Table { view, ..Table::default() };
+    Fake::new(table).dealing(Box::new(move |table, part| match part {
+        Part::Commit(commit) => {
+            assert_eq!(commit.hand_no, HAND);
+            table.push(What::Entropy(house.entropy(true, &[2])));
+            Ok(Some(house.receipt(&commit.commitment)))
+        }
+        Part::Reveal(reveal) => {
+            let entropy = fairness::Entropy(reveal.entropy.as_slice().try_into().unwrap());
+            let mut started = house.started(&house.rows(Some(entropy)));
+            bend(&mut started);
+            table.push(What::HandStarted(started));
+            Ok(None)
+        }
+    }))
+}
+
+/// Until the hand has started: what became of the parts in chance.
+async fn started(play: &mut Play) -> Result<Vec<bool>, Error> {
+    let mut parts = Vec::new();
+    let mut dealt = false;
+    while !dealt || parts.len() < 2 {
+        match play.next().await? {
+            Some(Heard::TookPart(part)) => {
+                assert_eq!(part.hand_no, HAND);
+                parts.push(part.outcome.unwrap().is_some());
+            }
+            Some(Heard::Seen(seen)) => dealt |= format!("{seen:?}") == "Update(2)",
+            Some(Heard::Acted(_)) | None => panic!("nobody decides"),
+        }
+    }
+    Ok(parts)
+}
+
+#[tokio::test]
+async fn a_part_in_chance_is_taken_among_the_updates_and_through_breaks() {
+    let fake = dealing(|_| {});
+    let away = refused(ErrorReason::Unavailable, "a new owner");
+    fake.table().refusals.extend([away.clone().into(), away.into()]);
+    let client = fake.client(0).await.trusting(House::new("dice").trust());
+    let mut play = client.play(TABLE).taking_part(PlayerId(ME));
+    assert_eq!(started(&mut play).await.unwrap(), [true, false], "a receipt, then a reveal");
+    let table = fake.table();
+    let ids = |method| {
+        let mut ids: Vec<_> = table.requests.iter().filter(|(m, _)| *m == method).collect();
+        let sent = ids.len();
+        ids.dedup();
+        (sent, ids.len())
+    };
+    assert_eq!(ids("commit_entropy"), (3, 1), "twice cut off, then answered");
+    assert_eq!(ids("reveal_entropy"), (1, 1));
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_told_after_the_message_it_was_found_in() {
+    let fake = dealing(|started| started.transcript[0] ^= 1);
+    let client = fake.client(0).await.trusting(House::new("dice").trust());
+    let mut play = client.play(TABLE).taking_part(PlayerId(ME));
+    let error = match started(&mut play).await {
+        Err(error) => error,
+        Ok(_) => play.next().await.unwrap_err(),
+    };
+    let Error::Distrust(found) = error else { panic!("{error}") };
+    assert_eq!(found.what, Violation::Transcript);
+    assert!(found.receipt.is_some() && found.promise.is_some());
+    // It goes on for whoever wants to see what follows.
+    fake.table().push(What::Closed(pb::TableClosed {}));
+    let next = play.next().await.unwrap();
+    assert!(matches!(next, Some(Heard::Seen(_) | Heard::TookPart(_))), "{next:?}");
 }

@@ -9,3 +9,4 @@ mod signer;
 mod tampered;
 mod texts;
 mod tiles;
+mod witness;

@@ -34,15 +34,15 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
     let log = config.service.log.unwrap();
     assert_eq!((&*log.origin, log.key.to_bytes()), ("room.example/dealer", [0x22; 32]));
     assert_eq!(*config.seed_key, [0x0f; 32]);
-    assert_eq!(config.hands, 5);
-    let older = parse(&good.replace("log_key", "commitment_key")).unwrap();
-    assert_eq!(older.service.log.unwrap().key.to_bytes(), [0x22; 32]);
     assert!(config.seed_keys_previous.is_empty());
     let lines = format!("{}\n\n{}\n", "1f".repeat(32), "2f".repeat(32));
     let previous = file(folder.path(), "previous.hex", &lines);
     let rotating = parse(&format!("{good}\nseed_key_previous = '{previous}'")).unwrap();
     let previous: Vec<u8> = rotating.seed_keys_previous.iter().map(|key| key[31]).collect();
     assert_eq!(previous, [0x1f, 0x2f]);
+    assert_eq!(config.hands, 5);
+    let older = parse(&good.replace("log_key", "commitment_key")).unwrap();
+    assert_eq!(older.service.log.unwrap().key.to_bytes(), [0x22; 32]);
 
     let short = file(folder.path(), "short.hex", &"0f".repeat(31));
     let bad = format!(

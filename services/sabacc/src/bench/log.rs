@@ -8,9 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::clock::{Clock as _, SystemClock};
+use chassis::config::LogIdentity;
 use chassis::entropy::{self, SystemEntropy};
 use chassis::ids::IdMaker;
+use ed25519_dalek::SigningKey;
 use eventlog::{Entry, Limits, Log, NewEvent, Options, PgStore, Pools, Request, StreamId};
+use notary::{Notary, Parts};
 
 use super::drive::{Done, Worker, drive};
 use super::figures::{Figure, Report};
@@ -19,6 +22,7 @@ use super::{Common, Yardsticks, unless_stopped};
 
 /// The schema, which is a service's name to the log.
 const SCHEMA: &str = "bench";
+const LOG: &str = "bench/0";
 /// What the log should come to of what PostgreSQL writes alone.
 const OF_FLOOR: f64 = 0.7;
 
@@ -29,6 +33,9 @@ pub(crate) struct Arguments {
     /// Bytes of each event.
     #[arg(long, value_name = "E", default_value = "300", value_parser = clap::value_parser!(u32).range(1..=60_000))]
     pub(crate) event_bytes: u32,
+    /// Sign the log while it is written, as every service does.
+    #[arg(long)]
+    pub(crate) signed: bool,
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
@@ -39,11 +46,12 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
 }
 
 async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report> {
-    let Arguments { common, event_bytes } = arguments;
+    let Arguments { common, event_bytes, signed } = arguments;
     let url = rig.postgres.admin_url();
     eventlog::migrate(&url, SCHEMA, None).await?;
     let store = PgStore::connect(&url, SCHEMA, Pools::default()).await?;
-    let log = Log::open(store, options()).await?;
+    let log = Log::open(store.clone(), options()).await?;
+    let notary = signed.then(|| sign(store, &log)).transpose()?;
     rig.beside.run().await?;
     let content = noise(usize::try_from(*event_bytes)?);
     let appenders = (0..common.clients).map(|_| Appender::new(&log, &content)).collect();
@@ -51,6 +59,7 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     let driven = drive(common.stint("appending"), appenders, &mut gauge).await?;
     rig.beside.run().await?;
     let shape = rig.admin.shape(SCHEMA, 0).await?;
+    drop(notary);
     log.close().await;
     let floor = rig.floor(SCHEMA, (shape, common.stint("the floor"))).await?;
     let pgbench = rig.beside.mean();
@@ -61,10 +70,19 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     Ok(yardsticks.report("log", common.seconds, vec![figure]))
 }
 
+/// A notary with a key of its own.
+fn sign(store: Arc<PgStore>, log: &Log) -> anyhow::Result<Notary> {
+    let key = SigningKey::from_bytes(&entropy::bytes(&SystemEntropy));
+    let identity = LogIdentity { origin: "bench.local/log".into(), key };
+    let notary = Notary::new(Parts { shelf: store, log: LOG.into(), identity, memory: None })?;
+    notary.follow(log);
+    Ok(notary)
+}
+
 fn options() -> Options {
     let clock = SystemClock::new();
     Options {
-        name: "bench/0".into(),
+        name: LOG.into(),
         owner: format!("bench {}", std::process::id()).into(),
         address: "nowhere".into(),
         lease: Duration::from_secs(5),

@@ -68,7 +68,7 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
         (Some(server), Some(key)) => Place::elsewhere(server, key)?,
         _ => Place::own(bots.saturating_add(arguments.tables)).await?,
     };
-    let report = unless_stopped(measure(&place, arguments)).await;
+    let report = Box::pin(unless_stopped(measure(&place, arguments))).await;
     place.close().await?;
     report
 }

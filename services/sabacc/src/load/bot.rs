@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chassis::clock::{Clock as _, SystemClock};
 use client::strategy::pick;
-use client::{Acted, Client, Error, Heard, Play, Seen};
+use client::{Acted, Chance, Client, Error, Heard, Play, Seen, TookPart};
 use primitives::{Credits, PlayerId, TableId, UnixMicros};
 use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
 use proto::table::v1::table_update::What;
@@ -33,6 +33,8 @@ pub(crate) struct Tally {
     acted: AtomicU64,
     /// Hands that ended while it counted.
     hands: AtomicU64,
+    /// Entropy that was revealed while it counted.
+    parts: AtomicU64,
     errors: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -47,6 +49,11 @@ impl Tally {
 
     pub(crate) fn hands(&self) -> u64 {
         self.hands.load(Ordering::Relaxed)
+    }
+
+    /// How often a seat took part in chance to the end, while it counted.
+    pub(crate) fn parts(&self) -> u64 {
+        self.parts.load(Ordering::Relaxed)
     }
 
     /// What was refused or not answered since the start, by reason.
@@ -96,7 +103,7 @@ pub(crate) struct Bot {
 impl Bot {
     pub(crate) fn new(place: Place, tally: Arc<Tally>) -> Bot {
         Bot {
-            play: place.client.play(place.table),
+            play: place.client.play(place.table).with_chance(chance(&place)),
             clock: SystemClock::new(),
             generator: StdRng::seed_from_u64(place.seed),
             tally,
@@ -117,6 +124,7 @@ impl Bot {
             match self.play.next().await {
                 Ok(Some(Heard::Seen(seen))) => self.see_any(seen).await?,
                 Ok(Some(Heard::Acted(acted))) => self.answered(acted)?,
+                Ok(Some(Heard::TookPart(part))) => self.took_part(part),
                 Ok(None) => return Ok(self.latencies),
                 Err(error @ Error::Gap { .. }) => self.tally.refused(&error),
                 Err(error) => return Err(error),
@@ -127,6 +135,16 @@ impl Bot {
             {
                 self.decide(hand_no, turn)?;
             }
+        }
+    }
+
+    fn took_part(&self, part: TookPart) {
+        match part.outcome {
+            Ok(receipt) if self.tally.counts() => {
+                self.tally.parts.fetch_add(u64::from(receipt.is_none()), Ordering::Relaxed);
+            }
+            Ok(_) => {}
+            Err(refusal) => self.tally.refused(&Error::Refused(refusal)),
         }
     }
 
@@ -253,6 +271,12 @@ impl Bot {
             _ => Err(error),
         }
     }
+}
+
+/// Every bot takes part in chance; one at each table checks it for all.
+fn chance(place: &Place) -> Chance {
+    let chance = place.client.chance(place.table, Some(place.me));
+    if place.first { chance } else { chance.blind() }
 }
 
 /// A decision on its way.

@@ -39,6 +39,8 @@ pub(crate) struct Played {
     pub(crate) tables: Vec<TableId>,
     pub(crate) latencies: Latencies,
     pub(crate) hands: u64,
+    /// How often a seat took part in chance to the end.
+    pub(crate) parts: u64,
     pub(crate) errors: std::collections::BTreeMap<String, u64>,
 }
 
@@ -126,8 +128,8 @@ impl Crowd {
         tokio::time::timeout(patience, all).await.map_err(|_| {
             anyhow::anyhow!("the tables were closed, but hands still run {patience:?} later")
         })??;
-        let (hands, errors) = (self.tally.hands(), self.tally.errors());
-        Ok(Played { tables: self.tables, latencies, hands, errors })
+        let (hands, parts, errors) = (self.tally.hands(), self.tally.parts(), self.tally.errors());
+        Ok(Played { tables: self.tables, latencies, hands, parts, errors })
     }
 }
 

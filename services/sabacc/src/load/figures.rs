@@ -29,6 +29,8 @@ pub(crate) struct Figures {
     pub(crate) latency_ms: Option<Spread>,
     pub(crate) hands: u64,
     pub(crate) hands_per_second: f64,
+    /// How often a seat revealed what it had committed to.
+    pub(crate) parts_in_chance: u64,
     /// From the first bot to the last, warm-up and end included.
     pub(crate) errors: BTreeMap<String, u64>,
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
@@ -65,6 +67,7 @@ impl Figures {
             latency_ms: played.latencies.spread(),
             hands: played.hands,
             hands_per_second: rounded(played.hands as f64 / seconds),
+            parts_in_chance: played.parts,
             errors: played.errors,
             cpu_seconds: after.cpu_since(before),
             wal_bytes_per_action: wal,
@@ -90,9 +93,10 @@ impl fmt::Display for Figures {
         let Figures { game, tables, players, seconds, .. } = self;
         writeln!(f, "{tables} tables of {players}, game {game}, {seconds} s")?;
         let Figures { actions_per_second, hands_per_second, actions, hands, .. } = self;
+        let parts = self.parts_in_chance;
         writeln!(
             f,
-            "{actions_per_second} actions a second, {hands_per_second} hands a second ({actions} actions, {hands} hands)"
+            "{actions_per_second} actions a second, {hands_per_second} hands a second ({actions} actions, {hands} hands, {parts} parts in their chance)"
         )?;
         match self.latency_ms {
             Some(latency) => writeln!(f, "an action is answered within {latency}")?,

@@ -8,8 +8,12 @@
 
 mod apart;
 mod archive;
+mod auditing;
 mod bad_input;
+mod chance;
+mod entropy;
 mod kill;
+mod logs;
 mod matrix;
 mod people;
 mod place;

@@ -27,16 +27,19 @@ struct Player {
     carried: Vec<u64>,
     /// Turns that were over when his decision came: of a decision whose answer was lost.
     late: usize,
+    /// Receipts for entropy, and reveals of it.
+    parts: (usize, usize),
 }
 
 impl Player {
     fn new(guest: &Guest, table: TableId) -> Player {
         Player {
-            play: guest.client.play(table),
+            play: guest.client.play(table).taking_part(guest.id),
             state: TableState::new(Some(guest.id)),
             waiting: BTreeMap::new(),
             carried: Vec::new(),
             late: 0,
+            parts: (0, 0),
         }
     }
 
@@ -48,6 +51,11 @@ impl Player {
             match self.play.next().await.unwrap() {
                 Some(Heard::Seen(seen)) => self.state.apply(&seen),
                 Some(Heard::Acted(acted)) => self.answered(acted),
+                Some(Heard::TookPart(part)) => match part.outcome {
+                    Ok(Some(_)) => self.parts.0 += 1,
+                    Ok(None) => self.parts.1 += 1,
+                    Err(refusal) => panic!("hand {}: {refusal}", part.hand_no),
+                },
                 None => return,
             }
             let view = self.state.view();
@@ -102,6 +110,10 @@ async fn hands_are_played_over_streams_through_a_kill() {
     let distinct: std::collections::BTreeSet<u64> = carried.iter().copied().collect();
     assert_eq!(distinct.len(), carried.len(), "every decision has an update of its own");
     assert!(carried.len() > 8, "{carried:?}");
+    for player in &players {
+        let (receipts, reveals) = player.parts;
+        assert!(receipts >= 4 && reveals >= 4, "{receipts} receipts, {reveals} reveals");
+    }
     drop(players);
     close(&place, &room.url, party.table).await;
     let hands = records::finished(&room.database).await;

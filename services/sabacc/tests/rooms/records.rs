@@ -31,11 +31,12 @@ pub(crate) async fn events(database: &str, service: &str) -> Vec<Event> {
 /// The hands that are over, on record to the last.
 pub(crate) async fn finished(database: &str) -> Vec<HandId> {
     let events = events(database, "table").await;
-    let revealed = events.iter().filter_map(|event| match Recorded::try_from(event).unwrap() {
-        Recorded::HandRevealed(_) => Some(HandId(event.stream.0)),
+    let finished = events.iter().filter_map(|event| match Recorded::try_from(event).unwrap() {
+        // Where seeds are opened at once they are open before this.
+        Recorded::SettlementPosted(_) => Some(HandId(event.stream.0)),
         _ => None,
     });
-    revealed.collect()
+    finished.collect()
 }
 
 /// Has the books and every hand checked, two at a time, while the room runs.

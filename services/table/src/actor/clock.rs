@@ -9,7 +9,7 @@ use rules::{By, Next};
 
 use super::{Actor, Author, Ended};
 use crate::pay::Paid;
-use crate::peers::Faces;
+use crate::proof::Faces;
 
 impl Actor {
     pub(super) fn deadline(&self) -> Option<UnixMicros> {

@@ -3,23 +3,23 @@
 use std::mem;
 
 use chassis::clock::Clock as _;
-use eventlog::{Recall, Request};
+use eventlog::{Position, Recall, Request};
 use proto::common::v1::ErrorReason;
-use wire::{refused, status};
+use wire::{Refused, refused, status};
 
 use super::{Actor, Author, Ended, Order, Waiting};
 use crate::debt;
 use crate::deeds::{self, Deed, Doer};
 use crate::pay::Paid;
-use crate::peers::Faces;
+use crate::proof::Faces;
 
 impl Actor {
     /// A deed: asked before, refused, or done and durable.
     pub(super) async fn order(&mut self, order: Order) -> Result<(), Ended> {
         match self.log.recall(order.request, order.digest).await {
             Ok(Recall::Fresh) => {}
-            Ok(Recall::Same { answer, first: _ }) => {
-                self.answer_again(order, answer.to_vec());
+            Ok(Recall::Same { answer, first }) => {
+                self.answer_again(order, answer.to_vec(), first);
                 return Ok(());
             }
             Ok(Recall::Different) => {
@@ -59,13 +59,14 @@ impl Actor {
         let paid = Paid { events: verdict.events, faces: Faces::new() };
         let by = Author { actor: order.actor, trace: order.trace, request: Some(request) };
         match self.append(paid, by).await? {
-            Ok(()) => match verdict.waits_for {
+            Ok(receipt) => match verdict.waits_for {
                 Some(transfer) => {
                     let (answer, reply) = (verdict.answer, order.reply);
                     self.waiting.push(Waiting { transfer, answer, reply });
                 }
                 None => {
-                    let _ = order.reply.send(Ok(verdict.answer));
+                    let answer = self.completed(&order.deed, verdict.answer, receipt.first);
+                    let _ = order.reply.send(answer);
                 }
             },
             Err(refusal) => {
@@ -75,10 +76,24 @@ impl Actor {
         Ok(())
     }
 
+    /// The answer, with what only the log's taking the deed could tell.
+    fn completed(&self, deed: &Deed, answer: Vec<u8>, first: Position) -> Result<Vec<u8>, Refused> {
+        match deed {
+            Deed::CommitEntropy { .. } => self.key.complete(&answer, first.0),
+            Deed::SitDown { .. }
+            | Deed::StandUp
+            | Deed::SitOut(_)
+            | Deed::Act { .. }
+            | Deed::RevealEntropy { .. }
+            | Deed::Void { .. }
+            | Deed::Close => Ok(answer),
+        }
+    }
+
     /// The same request again: the same answer, once what it waits for has happened.
-    fn answer_again(&mut self, order: Order, answer: Vec<u8>) {
+    fn answer_again(&mut self, order: Order, answer: Vec<u8>, first: Position) {
         let Deed::SitDown { .. } = order.deed else {
-            let _ = order.reply.send(Ok(answer));
+            let _ = order.reply.send(self.completed(&order.deed, answer, first));
             return;
         };
         let transfer = debt::request_id("buy-in", &order.request.0, 0);

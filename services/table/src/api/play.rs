@@ -23,7 +23,7 @@ use tracing::Instrument as _;
 use wire::{BadField, Refused, field};
 
 use super::follow::{CLOCK, Following};
-use super::{Caller, decision, gone, order, read};
+use super::{Caller, commitment, decision, entropy, gone, order, read};
 use crate::actor::Command;
 use crate::pay::digest;
 
@@ -48,9 +48,9 @@ pub(super) struct Playing {
     following: Following,
     /// None once the player says no more.
     asked: Option<Streaming<pb::PlayRequest>>,
-    /// A decision that came before its time, and when that is.
-    early: Option<(pb::ActRequest, UnixMicros)>,
-    answers: FuturesUnordered<BoxFuture<'static, pb::Acted>>,
+    /// What came before its time, and when that is.
+    early: Option<(Said, UnixMicros)>,
+    answers: FuturesUnordered<BoxFuture<'static, Heard>>,
     /// The call's, and its trace's id.
     span: tracing::Span,
     trace: [u8; 16],
@@ -100,24 +100,27 @@ impl Playing {
             let early = self.early.as_ref().map(|(_, at)| *at);
             tokio::select! {
                 biased;
-                Some(acted) = self.answers.next() => return Some(Ok(heard(Heard::Acted(acted)))),
+                Some(answer) = self.answers.next() => return Some(Ok(heard(answer))),
                 seen = self.following.next() => {
                     let seen = seen?;
                     return Some(Ok(heard(Heard::Seen(seen))));
                 }
                 () = due(early) => {
-                    if let Some((act, _)) = self.early.take() {
-                        self.act(act);
+                    if let Some((said, _)) = self.early.take() {
+                        self.say(said);
                     }
                 }
                 message = ask(&mut self.asked), if reads => match message {
-                    Ok(Some(pb::PlayRequest { message: Some(Asked::Act(act)) })) => self.act(act),
+                    Ok(Some(pb::PlayRequest { message })) => match said(message) {
+                        Some(said) => self.say(said),
+                        None => {
+                            self.over = true;
+                            let bad = "the first message says what to follow, and no other: begin \
+                                       another stream";
+                            return Some(Err(BadField::new("watch", bad).into()));
+                        }
+                    },
                     Ok(None) => self.asked = None,
-                    Ok(Some(pb::PlayRequest { message: _ })) => {
-                        self.over = true;
-                        let bad = "only decisions follow the first message: begin another stream";
-                        return Some(Err(BadField::new("act", bad).into()));
-                    }
                     // Nobody is there any more to be told.
                     Err(_) => self.over = true,
                 },
@@ -125,42 +128,105 @@ impl Playing {
         }
     }
 
-    fn act(&mut self, act: pb::ActRequest) {
+    fn say(&mut self, said: Said) {
         let now = CLOCK.now();
         if let Err(wait) = self.pace.step(&self.seat.caller.actor, now) {
-            self.early = Some((act, now.plus(wait)));
+            self.early = Some((said, now.plus(wait)));
             return;
         }
-        let span = tracing::info_span!(parent: &self.span, "act");
-        let request_id = act.request_id.clone();
-        let answer = span.in_scope(|| self.decide(&act));
+        let span = match &said {
+            Said::Act(_) => tracing::info_span!(parent: &self.span, "act"),
+            Said::Commit(_) => tracing::info_span!(parent: &self.span, "commit_entropy"),
+            Said::Reveal(_) => tracing::info_span!(parent: &self.span, "reveal_entropy"),
+        };
+        let answer = span.in_scope(|| self.order(&said));
         self.answers.push(Box::pin(
             async move {
-                let outcome = match answer {
-                    Ok(answer) => match answer.await {
-                        Ok(done) => done.and_then(|done| read::<pb::ActResponse>(&done)),
-                        Err(_) => Err(gone()),
-                    },
+                let done = match answer {
+                    Ok(answer) => answer.await.unwrap_or_else(|_| Err(gone())),
                     Err(refused) => Err(refused),
                 };
-                acted(request_id, outcome)
+                said.answer(done)
             }
             .instrument(span),
         ));
     }
 
-    fn decide(
+    fn order(
         &self,
-        act: &pb::ActRequest,
+        said: &Said,
     ) -> Result<tokio::sync::oneshot::Receiver<Result<Vec<u8>, Refused>>, Refused> {
-        let request = field::request_id(&act.request_id)?;
-        if act.table_id != self.seat.table_id {
+        let (request_id, table_id) = said.ids();
+        let request = field::request_id(request_id)?;
+        if *table_id != self.seat.table_id {
             return Err(BadField::new("table_id", "this stream is at another table").into());
         }
-        let deed = decision(act)?;
-        let digest = digest("Act", &self.seat.caller.actor, act);
+        let actor = &self.seat.caller.actor;
+        let (deed, digest) = match said {
+            Said::Act(act) => (decision(act)?, digest("Act", actor, act)),
+            Said::Commit(made) => (commitment(made)?, digest("CommitEntropy", actor, made)),
+            Said::Reveal(made) => (entropy(made)?, digest("RevealEntropy", actor, made)),
+        };
         order(&self.seat.table, &self.seat.caller, (request, digest, deed), self.trace)
     }
+}
+
+/// What a player says once he follows his table.
+enum Said {
+    Act(pb::ActRequest),
+    Commit(pb::CommitEntropyRequest),
+    Reveal(pb::RevealEntropyRequest),
+}
+
+fn said(message: Option<Asked>) -> Option<Said> {
+    match message? {
+        Asked::Watch(_) => None,
+        Asked::Act(act) => Some(Said::Act(act)),
+        Asked::CommitEntropy(commit) => Some(Said::Commit(commit)),
+        Asked::RevealEntropy(reveal) => Some(Said::Reveal(reveal)),
+    }
+}
+
+impl Said {
+    /// Of the request and of the table.
+    fn ids(&self) -> (&[u8], &Vec<u8>) {
+        match self {
+            Said::Act(said) => (&said.request_id, &said.table_id),
+            Said::Commit(said) => (&said.request_id, &said.table_id),
+            Said::Reveal(said) => (&said.request_id, &said.table_id),
+        }
+    }
+
+    /// What became of it.
+    fn answer(&self, done: Result<Vec<u8>, Refused>) -> Heard {
+        let request_id = self.ids().0.to_vec();
+        match self {
+            Said::Act(_) => {
+                let outcome = done.and_then(|done| read::<pb::ActResponse>(&done));
+                Heard::Acted(acted(request_id, outcome))
+            }
+            Said::Commit(_) => {
+                let outcome = done.and_then(|done| read::<pb::CommitEntropyResponse>(&done));
+                let outcome = outcome.map(|made| {
+                    pb::entropy_taken::Outcome::Receipt(made.receipt.unwrap_or_default())
+                });
+                Heard::Entropy(taken(request_id, outcome))
+            }
+            Said::Reveal(_) => {
+                let outcome = done.and_then(|done| read::<pb::RevealEntropyResponse>(&done));
+                let outcome = outcome.map(pb::entropy_taken::Outcome::Revealed);
+                Heard::Entropy(taken(request_id, outcome))
+            }
+        }
+    }
+}
+
+fn taken(
+    request_id: Vec<u8>,
+    outcome: Result<pb::entropy_taken::Outcome, Refused>,
+) -> pb::EntropyTaken {
+    let refused = |refused| pb::entropy_taken::Outcome::Refused(why(&refused));
+    pb::EntropyTaken { request_id, outcome: Some(outcome.unwrap_or_else(refused)) }
 }
 
 /// The player's next message; never, where he says no more.
@@ -183,13 +249,17 @@ async fn due(at: Option<UnixMicros>) {
 fn acted(request_id: Vec<u8>, outcome: Result<pb::ActResponse, Refused>) -> pb::Acted {
     let outcome = match outcome {
         Ok(pb::ActResponse { sequence }) => pb::acted::Outcome::Sequence(sequence),
-        Err(refused) => pb::acted::Outcome::Refused(pb::ActRefused {
-            reason: refused.reason().into(),
-            text: refused.message().to_owned(),
-            metadata: refused.metadata().map(|(key, value)| (key.into(), value.into())).collect(),
-        }),
+        Err(refused) => pb::acted::Outcome::Refused(why(&refused)),
     };
     pb::Acted { request_id, outcome: Some(outcome) }
+}
+
+fn why(refused: &Refused) -> pb::ActRefused {
+    pb::ActRefused {
+        reason: refused.reason().into(),
+        text: refused.message().to_owned(),
+        metadata: refused.metadata().map(|(key, value)| (key.into(), value.into())).collect(),
+    }
 }
 
 fn heard(message: Heard) -> pb::PlayResponse {

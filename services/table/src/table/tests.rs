@@ -3,6 +3,7 @@
 use super::*;
 use crate::debt::{Debt, debts};
 use crate::deeds::{Deed, Doer, judge};
+use crate::entropy::Now;
 use crate::settle;
 use proto::common::v1::ErrorReason;
 
@@ -30,7 +31,8 @@ fn player(number: u8) -> PlayerId {
 }
 
 fn take(table: &mut Table, event: impl Into<Recorded>) {
-    table.evolve(&event.into(), NOW).unwrap();
+    let stream = table.id.into();
+    table.evolve(stream, &event.into(), NOW).unwrap();
 }
 
 fn seated(table: &mut Table, seat: u8, credits: u64) {
@@ -47,7 +49,8 @@ fn seated(table: &mut Table, seat: u8, credits: u64) {
 }
 
 fn owed(table: &Table) -> Vec<Debt> {
-    debts(table, None, NOW).0
+    let now = Now { at: NOW, since: NOW, patience: Duration::from_secs(60) };
+    debts(table, None, &now).0
 }
 
 fn doer(number: u8) -> Doer {

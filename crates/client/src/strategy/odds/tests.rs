@@ -8,7 +8,7 @@ use crate::Seen;
 fn state(variant: &str, codes: &[&str]) -> TableState {
     let mut state = situation::state(variant, codes);
     let mut view = state.view().clone();
-    let hidden = pb::HeldCard { code: "??".to_owned(), locked: false };
+    let hidden = pb::HeldCard { code: "??".to_owned(), locked: false, proof: None };
     let place = |seat| pb::HandSeat {
         seat,
         cards: vec![hidden.clone(), hidden.clone()],

@@ -1,0 +1,48 @@
+//! What the dealer opened in a hand, and for whom without a rule that called for it.
+
+use std::collections::BTreeMap;
+
+use proto::event::v1 as pb;
+use serde::Serialize;
+use wire::Recorded;
+
+use crate::hand::HandRecords;
+use crate::hand::case::Case;
+use crate::hand::openings;
+use crate::hand::walk::Walk;
+use crate::report::Trouble;
+
+/// The openings of a hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Opened {
+    /// Cards that were opened, by who asked for them.
+    pub cards: BTreeMap<String, u64>,
+    /// Openings that no rule called for: who asked, the position in the dealer's log, in words.
+    pub uncalled: Vec<(String, u64, String)>,
+    /// Why nothing can be said of them yet, where that is so.
+    pub unjudged: Option<String>,
+}
+
+/// Looks at every opening of a hand.
+#[must_use]
+pub fn opened(records: &HandRecords) -> Opened {
+    let case = Case::read(records);
+    let mut cards: BTreeMap<String, u64> = BTreeMap::new();
+    for read in &case.dealer {
+        if let Recorded::CardsOpened(pb::CardsOpened { opening, caller }) = &read.recorded {
+            let count = opening.as_ref().map_or(0, |opening| opening.cards.len() as u64);
+            let sum = cards.entry(caller.clone()).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+    match openings::look(&case, &Walk::of(&case)) {
+        Ok(looked) => {
+            let uncalled = looked.uncalled.into_iter();
+            let uncalled = uncalled.map(|it| (it.caller, it.position, it.told)).collect();
+            Opened { cards, uncalled, unjudged: None }
+        }
+        Err(Trouble::Failed(why) | Trouble::NotPossible(why)) => {
+            Opened { cards, uncalled: Vec::new(), unjudged: Some(why) }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A table's word that a commitment to entropy stands in its log, held against the log.
+//!
+//! A client that commits gets a receipt, signed with the key of the table's log: it names the position
+//! of the record. So a table that drops a commitment has signed two things that cannot both be so, the
+//! receipt and the checkpoint over the log, and nobody but the table can have done that.
+
+use std::fmt;
+
+use fairness::{BadSignature, ClientCommitment, Receipt};
+use merkle::note::VerifierKey;
+use primitives::{PlayerId, TableId};
+use prost::Message as _;
+use proto::table::v1::EntropyReceipt;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use wire::Recorded;
+
+use crate::bundle::{ProvedLog, Trusted, proved_log};
+use crate::report::Trouble;
+
+/// What a receipt is worth beside the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", content = "why", rename_all = "snake_case")]
+pub enum Word {
+    /// The commitment stands where the table said.
+    Kept,
+    /// It does not: the table is convicted by its own two signatures.
+    Broken(String),
+    /// What was given does not show what stands there.
+    NotShown(String),
+    /// The receipt is not the table's, or proves nothing by itself.
+    Worthless(String),
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Word::Kept => f.write_str("the table kept its word: the commitment is in its log"),
+            Word::Broken(why) => write!(f, "the TABLE broke its word: {why}"),
+            Word::NotShown(why) => write!(f, "it is not shown what the table did: {why}"),
+            Word::Worthless(why) => write!(f, "the receipt proves nothing: {why}"),
+        }
+    }
+}
+
+/// A receipt as a file: the encoded message, in its only spelling.
+#[must_use]
+pub fn read(bytes: &[u8]) -> Option<EntropyReceipt> {
+    EntropyReceipt::decode(bytes).ok().filter(|receipt| receipt.encode_to_vec() == bytes)
+}
+
+/// Holds a receipt against records of the table's log, of a bundle or by themselves.
+#[must_use]
+pub fn check(receipt: &EntropyReceipt, log: &ProvedLog, trusted: &Trusted) -> Word {
+    let size = match proved_log("table", log, trusted) {
+        Ok(size) => size,
+        Err(Trouble::Failed(why) | Trouble::NotPossible(why)) => return Word::NotShown(why),
+    };
+    let key = VerifierKey::parse(&log.key).ok();
+    if let Err(why) =
+        key.map_or_else(|| Err("there is no key".to_owned()), |key| own(receipt, &key))
+    {
+        return Word::Worthless(why);
+    }
+    let position = receipt.position;
+    if position >= size {
+        return Word::NotShown(format!(
+            "the checkpoint is of {size} records, older than position {position}"
+        ));
+    }
+    let found = log.records.iter().find(|event| event.position.0 == position);
+    let Some(event) = found else {
+        return Word::NotShown(format!(
+            "position {position} of the table's log is not among the records: ask the log for it"
+        ));
+    };
+    let table = event.stream.0[..] == receipt.table_id[..];
+    let stands = match Recorded::try_from(event) {
+        Ok(Recorded::EntropyCommitted(given)) if table => {
+            (given.hand_no, given.seat) == (receipt.hand_no, receipt.seat)
+                && given.player_id == receipt.player_id[..]
+                && given.commitment == receipt.commitment[..]
+        }
+        _ => false,
+    };
+    if stands {
+        return Word::Kept;
+    }
+    let name = Recorded::try_from(event).map_or("something", |recorded| recorded.name());
+    Word::Broken(format!(
+        "it signed that the commitment of seat {} for hand {} stands at position {position}, and \
+         signed a log with another {name} there",
+        receipt.seat, receipt.hand_no
+    ))
+}
+
+/// The receipt is signed by this key.
+fn own(receipt: &EntropyReceipt, key: &VerifierKey) -> Result<(), String> {
+    let EntropyReceipt {
+        table_id,
+        hand_no,
+        seat,
+        player_id,
+        commitment,
+        position,
+        key_id,
+        signature,
+    } = receipt;
+    let shape = || "a field has a wrong length".to_owned();
+    if Sha256::digest(key.bytes())[..8] != key_id[..] {
+        return Err("it names another key than that of the table's log".to_owned());
+    }
+    let message = Receipt {
+        table: TableId::try_from(&table_id[..]).map_err(|_| shape())?,
+        hand_no: *hand_no,
+        seat: u8::try_from(*seat).map_err(|_| shape())?,
+        player: PlayerId::try_from(&player_id[..]).map_err(|_| shape())?,
+        commitment: &ClientCommitment(commitment[..].try_into().map_err(|_| shape())?),
+        position: *position,
+        key_id,
+    };
+    let signature: [u8; 64] = signature[..].try_into().map_err(|_| shape())?;
+    message.verify(key.bytes(), &signature).map_err(|BadSignature| {
+        "its signature is not that of the table's key over these fields".to_owned()
+    })
+}

@@ -1,0 +1,199 @@
+//! A table's hands beside each other: which were played, burnt or aborted, by whose fault, and what was
+//! thrown away with them.
+//!
+//! A hand alone can be honest to the letter and still be one that somebody chose: a dealer that falls
+//! silent whenever it dislikes what its seed gives, a player who withholds whenever he may, show only
+//! in how often they do. So faults are counted here, each hand number must be accounted for, and
+//! entropy that somebody brings a second time is pointed out.
+
+use std::collections::BTreeMap;
+
+use primitives::{HandId, PlayerId, TableId};
+use proto::event::v1::AtFault;
+use serde::Serialize;
+use wire::Recorded;
+
+use crate::hand::{self, HandRecords, Report};
+
+/// What came of a hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+pub enum End {
+    /// Settled.
+    Played,
+    /// Seats withheld their entropy.
+    Burnt { seats: Vec<u32> },
+    /// Aborted; `fault` is `dealer`, `operator` or `nobody`.
+    Aborted { fault: &'static str, evidence: String },
+    /// Neither is on record.
+    InPlay,
+}
+
+/// One hand of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Hand {
+    pub hand_no: u64,
+    /// As a UUID.
+    pub hand_id: String,
+    #[serde(flatten)]
+    pub end: End,
+    /// Every check that the records allow has passed.
+    pub passed: bool,
+    /// The checks that failed or could not be made, in words.
+    pub troubles: Vec<String>,
+    /// Of a hand that came to nothing: the cards that its seed gives.
+    pub discarded: Option<String>,
+}
+
+/// What came of the audit of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TableReport {
+    pub hands: Vec<Hand>,
+    /// Hands played to their end.
+    pub played: u64,
+    /// Hands burnt, by the player who withheld.
+    pub burnt: BTreeMap<String, u64>,
+    /// Hands that the dealer was at fault for.
+    pub by_dealer: u64,
+    /// Hands that an operator made void.
+    pub by_operator: u64,
+    /// What no rule forbids and everybody should know.
+    pub warnings: Vec<String>,
+    /// What is missing: hand numbers without a hand, seeds that were never opened.
+    pub missing: Vec<String>,
+}
+
+impl TableReport {
+    /// Whether every hand passed and none is missing.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.missing.is_empty() && self.hands.iter().all(|hand| hand.passed)
+    }
+}
+
+/// An audit of a table under way.
+#[derive(Debug)]
+pub struct TableAudit {
+    table: TableId,
+    report: TableReport,
+    /// Entropy that was revealed, by who did, and in which hand.
+    entropy: BTreeMap<(PlayerId, Vec<u8>), u64>,
+}
+
+impl TableAudit {
+    #[must_use]
+    pub fn new(table: TableId) -> TableAudit {
+        let report = TableReport {
+            hands: Vec::new(),
+            played: 0,
+            burnt: BTreeMap::new(),
+            by_dealer: 0,
+            by_operator: 0,
+            warnings: Vec::new(),
+            missing: Vec::new(),
+        };
+        TableAudit { table, report, entropy: BTreeMap::new() }
+    }
+
+    /// The next hand, in order of number, with its report.
+    pub fn hand(&mut self, hand_no: u64, records: &HandRecords, report: &Report) {
+        let last = self.report.hands.last().map_or(0, |hand| hand.hand_no);
+        for number in last.saturating_add(1)..hand_no {
+            self.report.missing.push(format!("hand {number} is not on record"));
+        }
+        let (end, open) = self.end(records);
+        let over = !matches!(end, End::InPlay);
+        if matches!(end, End::Burnt { .. } | End::Aborted { .. }) && !open {
+            let why = format!("the seed of hand {hand_no} was thrown away, and is not open");
+            self.report.missing.push(why);
+        }
+        self.replays(hand_no, records);
+        let troubles = report.checks.0.iter();
+        let troubles = troubles.filter(|it| it.verdict != crate::Verdict::Passed);
+        let failed = report.checks.failed().next().is_some();
+        self.report.hands.push(Hand {
+            hand_no,
+            hand_id: records.hand_id.to_string(),
+            passed: report.passed_but_for_proofs() || (!over && !failed),
+            troubles: troubles.map(|it| format!("{} {}", it.check, it.verdict)).collect(),
+            discarded: hand::discarded(records),
+            end,
+        });
+    }
+
+    /// What came of a hand, counted; and whether its seed is open.
+    fn end(&mut self, records: &HandRecords) -> (End, bool) {
+        let (mut end, mut open) = (End::InPlay, false);
+        let players = roster(records);
+        for event in &records.hand {
+            let Ok(recorded) = Recorded::try_from(event) else { continue };
+            if let Recorded::HandSettled(_) = &recorded {
+                end = End::Played;
+            } else if let Recorded::HandRevealed(_) = &recorded {
+                open = true;
+            } else if let Recorded::HandAborted(aborted) = &recorded {
+                let evidence = aborted.evidence.clone();
+                end = match aborted.at_fault() {
+                    AtFault::Seat => End::Burnt { seats: aborted.seats.clone() },
+                    AtFault::Dealer => End::Aborted { fault: "dealer", evidence },
+                    AtFault::Operator => End::Aborted { fault: "operator", evidence },
+                    AtFault::Unspecified => End::Aborted { fault: "nobody", evidence },
+                };
+            }
+        }
+        let report = &mut self.report;
+        match &end {
+            End::Played => report.played += 1,
+            End::Burnt { seats } => {
+                for seat in seats {
+                    let player = players.get(seat).map(ToString::to_string);
+                    *report.burnt.entry(player.unwrap_or_default()).or_default() += 1;
+                }
+            }
+            End::Aborted { fault: "dealer", .. } => report.by_dealer += 1,
+            End::Aborted { fault: "operator", .. } => report.by_operator += 1,
+            End::Aborted { .. } | End::InPlay => {}
+        }
+        (end, open)
+    }
+
+    /// Nobody brings the same entropy twice who draws it at random.
+    fn replays(&mut self, hand_no: u64, records: &HandRecords) {
+        let players = roster(records);
+        for event in &records.hand {
+            let Ok(Recorded::EntropyRevealed(revealed)) = Recorded::try_from(event) else {
+                continue;
+            };
+            let seat = revealed.seat;
+            let Some(player) = players.get(&seat) else { continue };
+            let before = self.entropy.insert((*player, revealed.entropy.to_vec()), hand_no);
+            if let Some(before) = before {
+                self.report.warnings.push(format!(
+                    "hand {hand_no}: player {player} on seat {seat} revealed the entropy again that \
+                     it had revealed in hand {before}"
+                ));
+            }
+        }
+    }
+
+    #[must_use]
+    pub fn finish(self) -> TableReport {
+        self.report
+    }
+
+    /// The id of a hand of this table.
+    #[must_use]
+    pub fn hand_id(&self, hand_no: u64) -> HandId {
+        fairness::hand_id(self.table, hand_no)
+    }
+}
+
+fn roster(records: &HandRecords) -> BTreeMap<u32, PlayerId> {
+    let opened = records.hand.first().and_then(|event| Recorded::try_from(event).ok());
+    let Some(Recorded::HandOpened(opened)) = opened else { return BTreeMap::new() };
+    let seats = opened.roster.iter();
+    seats.filter_map(|it| Some((it.seat, PlayerId::try_from(&it.player_id[..]).ok()?))).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+use proto::event::v1 as pb;
+
+use super::*;
+use crate::specimen::{Part, Room, Ways};
+
+fn audited(room: &Room) -> TableReport {
+    let mut audit = TableAudit::new(room.table);
+    for hand_no in 1..=room.hand_no {
+        let records = room.records(hand_no);
+        audit.hand(hand_no, &records, &hand::audit(&records));
+    }
+    audit.finish()
+}
+
+/// A table where each hand comes about in another way.
+fn troubled() -> Room {
+    let ways = [
+        Ways::default(),
+        Ways { parts: [(1, Part::Withholds)].into(), ..Ways::default() },
+        Ways { abort: Some((AtFault::Dealer, Some(7))), ..Ways::default() },
+        Ways { abort: Some((AtFault::Operator, None)), ..Ways::default() },
+        Ways { parts: [(1, Part::Withholds)].into(), ..Ways::default() },
+        Ways::default(),
+    ];
+    let mut room = Room::seated(3, "force", 3);
+    for way in ways {
+        room.ways = way;
+        assert!(room.play());
+    }
+    room
+}
+
+#[test]
+fn faults_are_counted_by_who_is_at_fault() {
+    let report = audited(&troubled());
+    assert!(report.passed(), "{report:#?}");
+    assert_eq!((report.played, report.by_dealer, report.by_operator), (2, 1, 1));
+    assert_eq!(report.burnt.values().copied().collect::<Vec<_>>(), [2]);
+    let thrown_away = |hand: &&Hand| hand.discarded.is_some();
+    assert_eq!(report.hands.iter().filter(thrown_away).count(), 4);
+    assert_eq!(report.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn what_was_thrown_away_is_told_card_by_card() {
+    let report = audited(&troubled());
+    let burnt = report.hands[1].discarded.clone().unwrap();
+    assert!(burnt.contains("seat 1: ") && burnt.contains("; seat "), "{burnt}");
+    // The hand that the dealer gave up in the middle was dealt: its first cards are on record.
+    let room = troubled();
+    let is_dealt = |event: &eventlog::Event| Recorded::try_from(event).unwrap();
+    let dealt = room.records(3).hand.iter().map(is_dealt).find_map(|recorded| {
+        if let Recorded::CardsMoved(pb::CardsMoved { seat, .. }) = recorded {
+            Some(seat)
+        } else {
+            None
+        }
+    });
+    let seat = dealt.unwrap();
+    assert!(report.hands[2].discarded.clone().unwrap().contains(&format!("seat {seat}: ")));
+}
+
+#[test]
+fn a_hand_number_that_is_not_on_record_is_missed() {
+    let room = troubled();
+    let mut audit = TableAudit::new(room.table);
+    for hand_no in [1, 2, 4, 5, 6] {
+        let records = room.records(hand_no);
+        audit.hand(hand_no, &records, &hand::audit(&records));
+    }
+    let report = audit.finish();
+    assert!(!report.passed());
+    assert_eq!(report.missing, ["hand 3 is not on record"]);
+}
+
+#[test]
+fn a_thrown_away_seed_that_is_never_opened_is_missed() {
+    let mut room = troubled();
+    room.script.entries.retain(|entry| {
+        let id = fairness::hand_id(room.table, 3);
+        entry.stream != id.into()
+            || !matches!(entry.recorded, Recorded::SeedOpened(_) | Recorded::HandRevealed(_))
+    });
+    let report = audited(&room);
+    assert!(!report.passed());
+    assert_eq!(report.missing, ["the seed of hand 3 was thrown away, and is not open"]);
+}

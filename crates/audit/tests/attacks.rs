@@ -1,0 +1,359 @@
+//! What an attacker gets: each attack as a dishonest dealer, table or client would make it, with every
+//! key that it has, and who is named for it.
+//!
+//! Two are shown elsewhere: biased or short chance by the outcome battery of `fairness`, and the size
+//! of messages that carry cards by the table service's tests.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use std::collections::BTreeMap;
+
+use audit::Verdict;
+use audit::bundle::ProvedLog;
+use audit::hand::{self, Check, Report, audit};
+use audit::receipt::{self, Word};
+use audit::specimen::{Entry, LogName, Part, Room, SECRETS, Ways, log_key, signed, trusted};
+use audit::table::{TableAudit, TableReport};
+use ed25519_dalek::SigningKey;
+use fairness::{ClientCommitment, Receipt};
+use primitives::PlayerId;
+use prost::Message as _;
+use proto::event::v1::{self as pb, AtFault};
+use proto::table::v1::EntropyReceipt;
+use sha2::{Digest, Sha256};
+use wire::Recorded;
+
+fn played(ways: Ways) -> Room {
+    let mut room = Room::seated(40, "dice", 3).in_ways(ways);
+    assert!(room.play());
+    room
+}
+
+fn verdict(room: &Room) -> Report {
+    audit(&room.bundle(1).records(&trusted()))
+}
+
+/// The one check that fails, and what it says.
+fn only(report: &Report) -> (Check, String) {
+    let failed: Vec<Check> = report.checks.failed().collect();
+    let [check] = failed[..] else { panic!("{report:#?}") };
+    match report.checks.of(check) {
+        Some(Verdict::Failed(why)) => (check, why.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn find(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
+    entries.iter().position(|entry| test(&entry.recorded)).unwrap()
+}
+
+fn tables(rooms: &Room) -> TableReport {
+    let mut audit_of_table = TableAudit::new(rooms.table);
+    for hand_no in 1..=rooms.hand_no {
+        let records = rooms.records(hand_no);
+        audit_of_table.hand(hand_no, &records, &audit(&records));
+    }
+    audit_of_table.finish()
+}
+
+/// The dealer waits for the clients' entropy and picks its seed then. Its commitment is late, in its
+/// log and in the table's, where the seats' commitments already stand.
+#[test]
+fn a_seed_picked_late_names_the_dealer() {
+    let mut room = played(Ways::default());
+    let entries = &mut room.script.entries;
+    let given = find(entries, |it| matches!(it, Recorded::EntropyCommitted(_)));
+    let noted = find(entries, |it| matches!(it, Recorded::HandCommitted(_)));
+    let mut first = entries.remove(given);
+    first.at = entries[noted].at;
+    entries.insert(noted, first);
+    let (check, why) = only(&verdict(&room));
+    assert_eq!(check, Check::Commitment);
+    assert!(why.contains("before the dealer's commitment"), "{why}");
+}
+
+/// The dealer tries seeds: two promises for one hand number, each with its signature, are the proof.
+#[test]
+fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
+    let mut room = played(Ways::default());
+    let (_, other) = room.promise(1, [42; 64]);
+    let again = Recorded::from(room.promised(1, other.clone()));
+    let entries = &mut room.script.entries;
+    let first = find(entries, |it| matches!(it, Recorded::SeedCommitted(_)));
+    let mut entry = entries[first].clone();
+    entry.recorded = again;
+    entries.insert(first + 1, entry);
+    let (check, why) = only(&verdict(&room));
+    assert_eq!(check, Check::Commitment);
+    assert_eq!(why, "the dealer committed to a second seed for this hand number");
+    // Both stand under the dealer's own key, for the same table and number.
+    let key = SigningKey::from_bytes(&SECRETS[1]).verifying_key().to_bytes();
+    let mut promises = Vec::new();
+    for event in room.records(1).dealer {
+        if let Recorded::SeedCommitted(it) = Recorded::try_from(&event).unwrap() {
+            let made = it.commitment.unwrap();
+            let commitment = fairness::Commitment(made.commitment[..].try_into().unwrap());
+            let signed = fairness::SeedCommitted {
+                table: room.table,
+                hand_no: it.hand_no,
+                ruleset_hash: it.rule_set_hash[..].try_into().unwrap(),
+                commitment: &commitment,
+                key_id: &made.key_id,
+            };
+            signed.verify(&key, &made.signature[..].try_into().unwrap()).unwrap();
+            promises.push(commitment);
+        }
+    }
+    assert_eq!(promises.len(), 2);
+    assert_ne!(promises[0], promises[1]);
+}
+
+/// The dealer falls silent whenever it dislikes the hand. Each seed is open all the same, and the
+/// table's audit counts how often, and what was thrown away.
+#[test]
+fn disliked_hands_are_counted_against_the_dealer_with_their_outcomes() {
+    let mut room = Room::seated(40, "dice", 3);
+    for hand in 0..6 {
+        let abort = (hand % 2 == 0).then_some((AtFault::Dealer, Some(5)));
+        room.ways = Ways { abort, ..Ways::default() };
+        assert!(room.play());
+    }
+    let report = tables(&room);
+    assert!(report.passed(), "{report:#?}");
+    assert_eq!((report.played, report.by_dealer), (3, 3));
+    let outcomes: Vec<_> = report.hands.iter().filter_map(|hand| hand.discarded.clone()).collect();
+    assert_eq!(outcomes.len(), 3);
+    assert!(outcomes.iter().all(|outcome| outcome.contains("seat 1: ")), "{outcomes:?}");
+
+    // A dealer that keeps the seed of such a hand to itself does not get away with it.
+    let id = fairness::hand_id(room.table, 3);
+    room.script.entries.retain(|entry| {
+        let open = matches!(entry.recorded, Recorded::SeedOpened(_) | Recorded::HandRevealed(_));
+        !(open && entry.stream == id.into())
+    });
+    let report = tables(&room);
+    assert_eq!(report.missing, ["the seed of hand 3 was thrown away, and is not open"]);
+}
+
+/// The last client to reveal sees what the others revealed and withholds its own. It has not seen the
+/// seed, so it chooses blindly; the hand is burnt, it is named, and so it is each time.
+#[test]
+fn the_last_revealer_is_named_and_counted() {
+    let parts: BTreeMap<u32, Part> =
+        [(1, Part::Reveals), (2, Part::Reveals), (3, Part::Withholds)].into();
+    let mut room = Room::seated(40, "dice", 3).in_ways(Ways { parts, ..Ways::default() });
+    assert!(room.play() && room.play());
+    for hand_no in [1, 2] {
+        let report = audit(&room.bundle(hand_no).records(&trusted()));
+        assert!(report.passed(), "{report:#?}");
+        assert!(report.notes[0].contains("at fault: seat 3"), "{:?}", report.notes);
+    }
+    let report = tables(&room);
+    let player = room.seats[&3].player.to_string();
+    assert_eq!(report.burnt, [(player, 2)].into());
+    // When he withheld, the seed was nowhere on record.
+    let records = room.records(1);
+    let opened = records.dealer.last().unwrap();
+    let aborted = hand_event(&records, |it| matches!(it, Recorded::HandAborted(_)));
+    assert!(opened.recorded_at > aborted.recorded_at);
+}
+
+fn hand_event(records: &hand::HandRecords, test: impl Fn(&Recorded) -> bool) -> &eventlog::Event {
+    let fits = |event: &&eventlog::Event| test(&Recorded::try_from(*event).unwrap());
+    records.hand.iter().find(fits).unwrap()
+}
+
+/// A client brings entropy of an earlier hand again. The commitment is bound to the hand, so nothing
+/// is gained by it, and the table's audit warns.
+#[test]
+fn replayed_entropy_is_a_warning_that_names_the_client() {
+    let twice = |number| {
+        let mut room = Room::seated(number, "swg", 3);
+        (room.play() && room.play()).then_some(room)
+    };
+    let mut room = (0..).find_map(twice).unwrap();
+    let mut first = None;
+    for entry in &mut room.script.entries {
+        if let Recorded::EntropyRevealed(revealed) = &mut entry.recorded
+            && revealed.seat == 1
+        {
+            match &first {
+                None => first = Some(revealed.entropy.clone()),
+                Some(entropy) => revealed.entropy = entropy.clone(),
+            }
+        }
+    }
+    let report = tables(&room);
+    let player = room.seats[&1].player;
+    assert_eq!(report.warnings.len(), 1, "{:?}", report.warnings);
+    assert!(report.warnings[0].contains(&player.to_string()), "{:?}", report.warnings);
+    // As a revelation of what was committed to for this hand it does not pass.
+    let (check, why) = only(&audit(&room.bundle(2).records(&trusted())));
+    assert_eq!(check, Check::Transcript);
+    assert!(why.contains("what seat 1 revealed does not open"), "{why}");
+}
+
+/// What the table signs for a client, and what it then has in its log.
+fn receipt_for(room: &Room, position: u64, given: &pb::EntropyCommitted) -> EntropyReceipt {
+    let key = SigningKey::from_bytes(&SECRETS[0]);
+    let key_id = Sha256::digest(key.verifying_key().to_bytes())[..8].to_vec();
+    let commitment = ClientCommitment(given.commitment[..].try_into().unwrap());
+    let receipt = Receipt {
+        table: room.table,
+        hand_no: given.hand_no,
+        seat: u8::try_from(given.seat).unwrap(),
+        player: PlayerId::try_from(&given.player_id[..]).unwrap(),
+        commitment: &commitment,
+        position,
+        key_id: &key_id,
+    };
+    EntropyReceipt {
+        table_id: room.table.0.to_vec(),
+        hand_no: given.hand_no,
+        seat: given.seat,
+        player_id: given.player_id.to_vec(),
+        commitment: commitment.0.to_vec(),
+        position,
+        signature: receipt.sign(&key).to_vec(),
+        key_id,
+    }
+}
+
+fn first_commitment(room: &Room) -> (u64, pb::EntropyCommitted) {
+    let events = room.script.events(LogName::Table);
+    let found = events.iter().find_map(|event| {
+        if let Recorded::EntropyCommitted(it) = Recorded::try_from(event).unwrap() {
+            Some((event.position.0, it))
+        } else {
+            None
+        }
+    });
+    found.unwrap()
+}
+
+/// One record of the table's log, by itself.
+fn table_record(room: &Room, position: u64) -> ProvedLog {
+    let (nodes, head, note) = signed(&room.script, LogName::Table);
+    let mut events = room.script.events(LogName::Table);
+    events.retain(|event| event.position.0 == position);
+    let key = log_key(LogName::Table).public().to_string();
+    ProvedLog::prove((key, note), events, (&nodes, head.size)).unwrap()
+}
+
+/// The table takes a commitment, signs for it, and does not write it down.
+#[test]
+fn a_dropped_commitment_convicts_the_table_by_its_receipt() {
+    let honest = played(Ways::default());
+    let (position, given) = first_commitment(&honest);
+    let receipt = receipt_for(&honest, position, &given);
+    assert_eq!(receipt::read(&receipt.encode_to_vec()), Some(receipt.clone()));
+    let bundle = honest.bundle(1);
+    assert_eq!(receipt::check(&receipt, &bundle.table, &trusted()), Word::Kept);
+
+    let mut dropping = honest.clone();
+    dropping.script.entries.retain(
+        |entry| !matches!(&entry.recorded, Recorded::EntropyCommitted(it) if it.seat == given.seat),
+    );
+    let shown = table_record(&dropping, position);
+    let word = receipt::check(&receipt, &shown, &trusted());
+    assert!(matches!(&word, Word::Broken(_)), "{word:?}");
+    assert!(word.to_string().starts_with("the TABLE broke its word"));
+
+    // Who has no key of the table convicts nobody.
+    let mut forged = receipt.clone();
+    forged.commitment[0] ^= 1;
+    let word = receipt::check(&forged, &bundle.table, &trusted());
+    assert!(matches!(word, Word::Worthless(_)), "{word:?}");
+    let elsewhere = EntropyReceipt { position: position + 1, ..receipt.clone() };
+    let word = receipt::check(&elsewhere, &bundle.table, &trusted());
+    assert!(matches!(word, Word::Worthless(_)), "{word:?}");
+    // What does not show the position proves nothing either way.
+    let other = table_record(&honest, 0);
+    let word = receipt::check(&receipt, &other, &trusted());
+    assert!(matches!(word, Word::NotShown(_)), "{word:?}");
+}
+
+/// The table writes a commitment down and acts as if it had not.
+#[test]
+fn an_overlooked_commitment_names_the_table() {
+    let room = played(Ways { parts: [(1, Part::Dropped)].into(), ..Ways::default() });
+    let (check, why) = only(&verdict(&room));
+    assert_eq!(check, Check::Transcript);
+    assert!(why.starts_with("the table closed with the commitments of seats"), "{why}");
+}
+
+/// The table rolls again until it likes the dice: the dealer has logged each roll under its index.
+#[test]
+fn another_roll_is_found_in_the_dealers_log() {
+    let mut room = played(Ways::default());
+    let entries = &mut room.script.entries;
+    let last = entries
+        .iter()
+        .rposition(|entry| matches!(entry.recorded, Recorded::OperationPerformed(_)))
+        .unwrap();
+    let mut again = entries[last].clone();
+    if let Recorded::OperationPerformed(done) = &mut again.recorded {
+        done.operation.as_mut().unwrap().index += 1;
+        done.result.as_mut().unwrap().index += 1;
+    }
+    entries.insert(last + 1, again);
+    let (check, why) = only(&verdict(&room));
+    assert_eq!(check, Check::Operations);
+    assert!(why.contains("which the hand did not use"), "{why}");
+}
+
+/// Somebody has the dealer open a card for him: the dealer logs it with his name.
+#[test]
+fn a_peek_names_who_peeked() {
+    let mut room = played(Ways::default());
+    let entries = &mut room.script.entries;
+    let moved = find(entries, |it| matches!(it, Recorded::CardsOpened(_)));
+    let mut peek = entries[moved].clone();
+    if let Recorded::CardsOpened(opened) = &mut peek.recorded {
+        opened.caller = "operator/curious".to_owned();
+        opened.opening.as_mut().unwrap().audience_seat = 99;
+    }
+    let decided = find(entries, |it| matches!(it, Recorded::MoveDecided(_)));
+    peek.at = entries[decided].at;
+    entries.insert(decided + 1, peek);
+    let (check, why) = only(&verdict(&room));
+    assert_eq!(check, Check::Openings);
+    assert!(why.contains("operator/curious had"), "{why}");
+    let opened = hand::opened(&room.records(1));
+    let [(caller, _, _)] = &opened.uncalled[..] else { panic!("{opened:?}") };
+    assert_eq!(caller, "operator/curious");
+    assert_eq!(opened.cards.len(), 2);
+}
+
+/// Whoever has the database rewrites what happened and chains it anew. He does not have the log's
+/// key: the last checkpoint that was signed is of another tree.
+#[test]
+fn a_rewritten_log_contradicts_its_own_signature() {
+    let honest = played(Ways::default());
+    let mut rewritten = honest.clone();
+    for entry in &mut rewritten.script.entries {
+        if let Recorded::CardsMoved(moved) = &mut entry.recorded {
+            moved.seat = moved.seat % 3 + 1;
+        }
+    }
+    let (_, _, signed_before) = signed(&honest.script, LogName::Table);
+    let key = log_key(LogName::Table);
+    let events = rewritten.script.events(LogName::Table);
+    let report = audit::log::audit(&events, (std::slice::from_ref(&signed_before), key.public()));
+    let failed: Vec<_> = report.checks.failed().collect();
+    assert_eq!(failed, [audit::log::Check::Trees]);
+
+    let mut bundle = rewritten.bundle(1);
+    bundle.table.checkpoint = signed_before;
+    let report = audit(&bundle.records(&trusted()));
+    assert!(report.checks.failed().any(|check| check == Check::Inclusion));
+
+    // And who does have the key and signs both: two notes over one size are proof against the log.
+    let (_, one, first) = signed(&honest.script, LogName::Table);
+    let (_, other, second) = signed(&rewritten.script, LogName::Table);
+    assert_eq!(one.size, other.size);
+    assert_ne!(one.root, other.root);
+    for note in [first, second] {
+        merkle::Checkpoint::open(note.as_bytes(), key.public(), &[]).unwrap();
+    }
+}

@@ -1,0 +1,150 @@
+//! Asking a web server of somebody else's, once: HTTP/1.1, with TLS where the address says so. Bounded in
+//! time and in what is taken back; nothing is repeated and no redirection is followed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HOST};
+use http::{Method, Request, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+/// From the first byte out to the last byte in.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of the longest answer.
+const LONGEST: usize = 1 << 20;
+
+/// No answer came.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    #[error("{0} is no http:// or https:// address")]
+    Address(String),
+    #[error("it cannot be connected: {0}")]
+    Connect(#[from] std::io::Error),
+    #[error("it does not speak HTTP: {0}")]
+    Http(#[from] hyper::Error),
+    #[error("the answer is longer than {LONGEST} bytes, or breaks off")]
+    Body,
+    #[error("it took longer than ten seconds")]
+    Late,
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    /// The content type; empty where none was said.
+    pub kind: String,
+    pub body: Bytes,
+}
+
+/// Asks web servers; believes the well-known roots.
+#[derive(Clone)]
+pub struct Fetch {
+    tls: TlsConnector,
+}
+
+impl Default for Fetch {
+    fn default() -> Fetch {
+        Fetch::new()
+    }
+}
+
+impl Fetch {
+    #[must_use]
+    pub fn new() -> Fetch {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("the provider has the protocol's defaults")
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Fetch { tls: TlsConnector::from(Arc::new(config)) }
+    }
+
+    /// Reads `path` below `base`.
+    ///
+    /// # Errors
+    /// No answer came; what became of the request is not known.
+    pub async fn get(&self, base: &Uri, path: &str) -> Result<Answer, FetchError> {
+        self.ask(Method::GET, base, path, String::new()).await
+    }
+
+    /// Sends a text to `path` below `base`.
+    ///
+    /// # Errors
+    /// No answer came; what became of the request is not known.
+    pub async fn post(&self, base: &Uri, path: &str, text: String) -> Result<Answer, FetchError> {
+        self.ask(Method::POST, base, path, text).await
+    }
+
+    async fn ask(
+        &self,
+        method: Method,
+        base: &Uri,
+        path: &str,
+        text: String,
+    ) -> Result<Answer, FetchError> {
+        let asked = self.ask_patiently(method, base, path, text);
+        tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(FetchError::Late))
+    }
+
+    async fn ask_patiently(
+        &self,
+        method: Method,
+        base: &Uri,
+        path: &str,
+        text: String,
+    ) -> Result<Answer, FetchError> {
+        let address = || FetchError::Address(base.to_string());
+        let secure = match base.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            Some(_) | None => return Err(address()),
+        };
+        let host = base.host().ok_or_else(address)?;
+        let port = base.port_u16().unwrap_or(if secure { 443 } else { 80 });
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}/{path}", base.path().trim_end_matches('/')))
+            .header(HOST, base.authority().ok_or_else(address)?.as_str())
+            .header(CONTENT_TYPE, "text/plain; charset=utf-8")
+            .body(Full::new(Bytes::from(text)))
+            .map_err(|_| address())?;
+        let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let stream = TcpStream::connect((bare.as_str(), port)).await?;
+        stream.set_nodelay(true)?;
+        if !secure {
+            return speak(stream, request).await;
+        }
+        let name = ServerName::try_from(bare).map_err(|_| address())?;
+        speak(self.tls.connect(name, stream).await?, request).await
+    }
+}
+
+async fn speak<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Answer, FetchError>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    // It ends when the sender and the answer are dropped; how is of no interest then.
+    let connection = tokio::spawn(connection);
+    let answer = sender.send_request(request).await?;
+    let (head, body) = answer.into_parts();
+    let body = Limited::new(body, LONGEST).collect().await.map_err(|_| FetchError::Body)?;
+    connection.abort();
+    let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    Ok(Answer {
+        status: head.status,
+        kind: kind.unwrap_or_default().to_owned(),
+        body: body.to_bytes(),
+    })
+}

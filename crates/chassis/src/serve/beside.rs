@@ -1,0 +1,51 @@
+//! Plain files beside gRPC on one port: what is asked for below a path is answered by a service of its
+//! own, without a token; everything else goes where it went.
+
+use std::convert::Infallible;
+use std::task::{Context, Poll};
+
+use futures_util::future::Either;
+use http::{Request, Response};
+use tonic::body::Body;
+use tower::Service;
+
+/// Two services on one port.
+#[derive(Clone)]
+pub struct Beside<P, A> {
+    below: &'static str,
+    plain: P,
+    app: A,
+}
+
+impl<P, A> Beside<P, A> {
+    /// `plain` answers paths that begin with `below`, such as `/log/`, and `app` the others.
+    #[must_use]
+    pub const fn new(below: &'static str, plain: P, app: A) -> Beside<P, A> {
+        Beside { below, plain, app }
+    }
+}
+
+impl<P, A> Service<Request<Body>> for Beside<P, A>
+where
+    P: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+    A: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Either<P::Future, A::Future>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        if self.plain.poll_ready(context).is_pending() {
+            return Poll::Pending;
+        }
+        self.app.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        if request.uri().path().starts_with(self.below) {
+            Either::Left(self.plain.call(request))
+        } else {
+            Either::Right(self.app.call(request))
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Taking part in the chance of hands, and holding the table to what it says of it.
+//!
+//! Nobody has to: a seat whose client does nothing is dealt in all the same. A seat that takes part
+//! knows that neither the dealer nor anybody else chose the outcome. Every message is in
+//! `table/v1/table.proto`; LP(x) is x behind its length as a big-endian u32, and H(tag, f ...) is
+//! SHA-256 over LP("sabacc/fair/v1/" + tag), LP(f), and so on. A hand goes like this:
+//!
+//! 1. The dealer commits: `NextHand`, or `TableView.next_hand`, normally while the hand before is
+//!    played. The hand's context is H("ctx", `Commitment.origin`, table id, u64 hand number, SHA-256 of
+//!    `TableView.rule_set`). The signature is Ed25519 by the key of the dealer's log, strictly checked,
+//!    over LP("dealer-commit-sig") LP(table id) LP(u64 hand number) LP(SHA-256 of the rule set)
+//!    LP(commitment) LP(key id).
+//! 2. The client takes 32 bytes e that nobody can know and sends `CommitEntropy` with
+//!    H("client-commit", context, dealer's commitment, u8 seat, player id, e). The answer is a receipt,
+//!    signed over LP("receipt-sig") and LP of each of its fields, as `EntropyReceipt` says: with it, a
+//!    table that has something else in its log is convicted.
+//! 3. `Entropy.closed`: the client sends e in `RevealEntropy` before the deadline. Who has committed
+//!    and stays silent burns the hand and sits out.
+//! 4. `HandStarted.rows` has every seat's part, and the transcript that binds them: H("transcript",
+//!    context, dealer's commitment, "", u8 number of rows, rows ...), a row being u8 seat, player id,
+//!    u8 status (1 revealed, 3 absent), commitment and e (zeros where absent).
+//! 5. Each shuffle is committed to (`HandAction.root`), and every card that the client may see comes with
+//!    a `CardProof` that leads to that root.
+//! 6. `SeedPublished`: the seed opens the dealer's commitment (H("dealer-commit", context, seed)), and
+//!    with the transcript it gives every salt, order and root again.
+//!
+//! [`Chance`] does all of it for one table: it is shown what is seen, says what is due to be sent, and
+//! reports what is wrong as one [`Distrust`]. [`Play`](crate::Play) has one inside; whoever uses single
+//! calls keeps one beside the stream and calls [`Client::take_part`](crate::Client::take_part).
+//!
+//! The entropy is derived from a [`Secret`] and the hand, and not remembered: a client that breaks off
+//! between 2 and 3 and comes back with the same secret reveals what it had committed to.
+
+mod distrust;
+mod hand;
+mod part;
+mod promise;
+mod trust;
+
+use std::collections::BTreeMap;
+
+use primitives::{PlayerId, TableId};
+use proto::table::v1 as pb;
+use proto::table::v1::table_update::What;
+use rules::{RuleSet, Variant};
+use sha2::{Digest as _, Sha256};
+
+pub use distrust::{Culprit, Distrust, Violation};
+use distrust::{Fault, Violation as V};
+use hand::Hand;
+pub use part::Due;
+use part::{Open, Part};
+use promise::Promise;
+pub use trust::{BadKey, Secret, Trust};
+
+/// Hands that are remembered until their seeds are opened. Where seeds are opened late there are many.
+const HANDS: usize = 512;
+
+/// See the module.
+pub struct Chance {
+    table: TableId,
+    /// Nobody, where one only looks on.
+    me: Option<PlayerId>,
+    secret: Secret,
+    trust: Trust,
+    /// It takes part, and checks nothing.
+    blind: bool,
+    rules: [u8; 32],
+    variant: Option<&'static Variant>,
+    /// 0: none.
+    seat: u8,
+    playing: bool,
+    /// The hand to come.
+    next: Option<Open>,
+    /// The hand that is open and not sealed.
+    open: Option<Open>,
+    promises: BTreeMap<u64, Promise>,
+    parts: BTreeMap<u64, Part>,
+    hands: BTreeMap<u64, Hand>,
+}
+
+impl Chance {
+    /// Takes part at a table for a player; without one it only checks.
+    #[must_use]
+    pub fn new(table: TableId, me: Option<PlayerId>, secret: Secret, trust: Trust) -> Chance {
+        Chance {
+            table,
+            me,
+            secret,
+            trust,
+            blind: false,
+            rules: [0; 32],
+            variant: None,
+            seat: 0,
+            playing: false,
+            next: None,
+            open: None,
+            promises: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            hands: BTreeMap::new(),
+        }
+    }
+
+    /// Takes part and checks nothing: for a client that measures something else.
+    #[must_use]
+    pub fn blind(self) -> Chance {
+        Chance { blind: true, ..self }
+    }
+
+    /// Adds what was seen.
+    ///
+    /// # Errors
+    /// What was seen breaks the rules of chance.
+    pub fn see(&mut self, seen: &crate::Seen) -> Result<(), Box<Distrust>> {
+        match seen {
+            crate::Seen::Snapshot(view) => self.table(view),
+            crate::Seen::Update(update) => match &update.what {
+                Some(What::Seat(changed)) => {
+                    self.seat_changed(changed);
+                    Ok(())
+                }
+                Some(What::NextHand(next)) => self.next_hand(next),
+                Some(What::Entropy(entropy)) => self.entropy(entropy),
+                Some(What::HandStarted(started)) => self.started(started),
+                Some(What::Action(action)) => self.in_hand(action.hand_no, |hand| {
+                    action.root.as_ref().map_or(Ok(()), |root| hand.root(root))?;
+                    hand.cards(&action.cards, &action.proofs)?;
+                    hand.hands(&action.hands)
+                }),
+                Some(What::HandEnded(ended)) => {
+                    self.in_hand(ended.hand_no, |hand| hand.hands(&ended.hands))
+                }
+                Some(What::Voided(voided)) => {
+                    self.close(voided.hand_no);
+                    Ok(())
+                }
+                Some(What::Seed(seed)) => self.seed(seed),
+                Some(What::Closed(_) | What::Paused(_)) | None => Ok(()),
+            },
+            crate::Seen::CaughtUp => Ok(()),
+        }
+    }
+
+    fn table(&mut self, view: &pb::TableView) -> Result<(), Box<Distrust>> {
+        self.rules = Sha256::digest(&view.rule_set).into();
+        self.variant = RuleSet::from_canonical(&view.rule_set).ok().map(|rules| rules.variant());
+        (self.seat, self.playing) = (0, false);
+        for seat in &view.seats {
+            self.seated(seat);
+        }
+        (self.next, self.open) = (None, None);
+        if let Some(next) = &view.next_hand {
+            self.next_hand(next)?;
+        }
+        if let Some(entropy) = &view.entropy {
+            self.entropy(entropy)?;
+        }
+        view.hand.as_ref().map_or(Ok(()), |hand| self.shown(hand))
+    }
+
+    fn seat_changed(&mut self, changed: &pb::SeatChanged) {
+        let Some(seat) = &changed.seat else { return };
+        if !changed.vacated {
+            self.seated(seat);
+        } else if u32::from(self.seat) == seat.seat {
+            (self.seat, self.playing) = (0, false);
+        }
+    }
+
+    fn seated(&mut self, seat: &pb::SeatView) {
+        if self.me.is_some_and(|me| seat.player_id == me.bytes()) {
+            self.seat = u8::try_from(seat.seat).unwrap_or(0);
+            self.playing = seat.state() == pb::SeatState::Playing;
+        }
+    }
+
+    fn next_hand(&mut self, next: &pb::NextHand) -> Result<(), Box<Distrust>> {
+        self.next = Some(Open::to_come(next));
+        next.commitment.as_ref().map_or(Ok(()), |told| self.promised(next.hand_no, told))
+    }
+
+    fn entropy(&mut self, entropy: &pb::Entropy) -> Result<(), Box<Distrust>> {
+        self.next.take_if(|next| next.hand_no <= entropy.hand_no);
+        self.open = Some(Open::in_hand(entropy));
+        entropy.commitment.as_ref().map_or(Ok(()), |told| self.promised(entropy.hand_no, told))
+    }
+
+    fn started(&mut self, started: &pb::HandStarted) -> Result<(), Box<Distrust>> {
+        let hand_no = started.hand_no;
+        self.repeated(hand_no, &started.commitment)?;
+        self.bound(hand_no, (&started.rows, &started.transcript), &started.seats)?;
+        self.close(hand_no);
+        Ok(())
+    }
+
+    /// A hand that was in play before the client came, or went on while it was away.
+    fn shown(&mut self, view: &pb::HandView) -> Result<(), Box<Distrust>> {
+        if let Some(told) = &view.dealer {
+            self.promised(view.hand_no, told)?;
+        }
+        self.bound(view.hand_no, (&view.rows, &view.transcript), &view.seats)?;
+        self.in_hand(view.hand_no, |hand| {
+            view.roots.iter().try_for_each(|root| hand.root(root))?;
+            hand.hands(&view.seats)
+        })
+    }
+
+    /// A hand is sealed: whoever has a receipt must find his part in it.
+    fn bound(
+        &mut self,
+        hand_no: u64,
+        (rows, transcript): (&[proto::dealer::v1::EntropyRow], &[u8]),
+        seats: &[pb::HandSeat],
+    ) -> Result<(), Box<Distrust>> {
+        let told_before = self.hands.get(&hand_no);
+        if self.blind || told_before.is_some_and(|hand| hand.is_told_by(transcript)) {
+            return Ok(());
+        }
+        let part = self.parts.get(&hand_no);
+        let receipt = part.and_then(Part::receipt).cloned();
+        let me = self.me.filter(|me| seats.iter().any(|seat| seat.player_id == me.bytes()));
+        let judged = match (told_before, self.promises.get(&hand_no)) {
+            (Some(_), _) => Err(V::Transcript.into()),
+            _ if rows.is_empty() && transcript.is_empty() => match (&receipt, me) {
+                (Some(_), Some(_)) => Err(V::CommitmentDropped.into()),
+                _ => return Ok(()),
+            },
+            (None, None) => return Ok(()),
+            (None, Some(promise)) => {
+                let hand = Hand::try_new(promise.bound(), rows, transcript, self.variant);
+                hand.and_then(|mut hand| {
+                    if let (Some(part), Some(_), Some(me)) = (part, &receipt, me) {
+                        part.check(&hand, me)?;
+                    }
+                    (hand.receipt, hand.dealt) = (receipt, me.is_some());
+                    Ok(hand)
+                })
+            }
+        };
+        let hand = judged.map_err(|fault| self.distrust(hand_no, fault))?;
+        self.hands.insert(hand_no, hand);
+        if self.hands.len() > HANDS {
+            self.hands.pop_first();
+        }
+        Ok(())
+    }
+
+    /// Neither this hand nor one before it takes part in chance any more.
+    fn close(&mut self, hand_no: u64) {
+        self.open.take_if(|open| open.hand_no <= hand_no);
+        self.next.take_if(|next| next.hand_no <= hand_no);
+        self.parts = self.parts.split_off(&hand_no);
+        while self.promises.len() > HANDS {
+            self.promises.pop_first();
+        }
+    }
+
+    fn in_hand(
+        &mut self,
+        hand_no: u64,
+        check: impl FnOnce(&mut Hand) -> Result<(), Fault>,
+    ) -> Result<(), Box<Distrust>> {
+        let checked = self.hands.get_mut(&hand_no).map_or(Ok(()), check);
+        checked.map_err(|fault| self.distrust(hand_no, fault))
+    }
+
+    fn seed(&mut self, told: &pb::SeedPublished) -> Result<(), Box<Distrust>> {
+        let hand_no = told.hand_no;
+        if self.blind {
+            return Ok(());
+        }
+        let judged = self.judge(told);
+        let judged = judged.map_err(|fault| self.distrust(hand_no, fault));
+        self.hands.remove(&hand_no);
+        self.promises.remove(&hand_no);
+        judged
+    }
+
+    fn judge(&self, told: &pb::SeedPublished) -> Result<(), Fault> {
+        let Some(promise) = self.promises.get(&told.hand_no) else { return Ok(()) };
+        let seed = hand::exactly("a seed", &told.seed)?;
+        let seed = fairness::Seed::new(zeroize::Zeroizing::new(seed));
+        match (promise.opened_by(&seed), told.refused) {
+            (true, true) => Err(V::RefusedRightly.into()),
+            (false, true) => Err(V::Seed.by(Culprit::Dealer)),
+            (false, false) => Err(V::Seed.into()),
+            (true, false) => {
+                self.hands.get(&told.hand_no).map_or(Ok(()), |hand| hand.opened(&seed))
+            }
+        }
+    }
+
+    /// With everything that belongs to it.
+    fn distrust(&self, hand_no: u64, fault: Fault) -> Box<Distrust> {
+        let Fault { culprit, what } = fault;
+        let promise = self.promises.get(&hand_no).map(|promise| promise.told.clone());
+        let part = self.parts.get(&hand_no).and_then(Part::receipt);
+        let kept = self.hands.get(&hand_no).and_then(|hand| hand.receipt.as_ref());
+        let receipt = part.or(kept).cloned();
+        Box::new(Distrust { culprit, hand_no, what, promise, receipt })
+    }
+}

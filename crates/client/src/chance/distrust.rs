@@ -1,0 +1,99 @@
+//! What a client finds wrong, who answers for it, and what it holds in its hands.
+
+use std::fmt;
+
+use proto::dealer::v1::Commitment;
+use proto::table::v1::EntropyReceipt;
+
+/// Who answers for it. What the dealer says reaches a client through the table: the dealer answers
+/// for what it has signed and for what its own seed shows, the table for all that it should have
+/// refused to pass on. The hand's records tell the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Culprit {
+    Dealer,
+    Table,
+}
+
+impl fmt::Display for Culprit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Culprit::Dealer => "the dealer",
+            Culprit::Table => "the table",
+        })
+    }
+}
+
+/// A reason to play no further, with the evidence. Keep it: what is signed in it convicts.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{culprit} cannot be trusted in hand {hand_no}: {what}")]
+pub struct Distrust {
+    pub culprit: Culprit,
+    pub hand_no: u64,
+    pub what: Violation,
+    /// The dealer's promise for this hand, as far as it is known.
+    pub promise: Option<Commitment>,
+    /// The table's word that it took this client's commitment, if it gave it.
+    pub receipt: Option<EntropyReceipt>,
+}
+
+/// What is wrong. It never holds a card or a secret.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Violation {
+    #[error("the dealer's commitment is not signed with a key that is trusted")]
+    PromiseSignature,
+    #[error("the dealer has committed to this hand a second time, to another seed")]
+    SecondPromise { second: Box<Commitment> },
+    #[error("the receipt is for something else: {0}")]
+    ReceiptContent(&'static str),
+    #[error("the receipt is not signed with a key that is trusted")]
+    ReceiptSignature,
+    #[error("the hand was dealt without the commitment that a receipt was given for")]
+    CommitmentDropped,
+    #[error("the hand was dealt with other entropy than was revealed")]
+    EntropyChanged,
+    #[error("what the seats brought to chance is told wrongly: {0}")]
+    Rows(&'static str),
+    #[error("the transcript is not that of what the seats brought")]
+    Transcript,
+    #[error("a second, different commitment to shuffle {op}")]
+    SecondRoot { op: u32 },
+    #[error("a card is shown from shuffle {op}, which nothing was committed to for")]
+    NoRoot { op: u32 },
+    #[error("a card is shown without proof that it lies there")]
+    Unproved,
+    #[error("the card at {op}:{position} is not what was committed to when it was shuffled")]
+    Proof { op: u32, position: u32 },
+    #[error("the card at {op}:{position} is shown as another than the one that is proved")]
+    OtherCard { op: u32, position: u32 },
+    #[error("the seed that was opened is not the one that was committed to")]
+    Seed,
+    #[error("the seed that was opened gives another salt for the card at {op}:{position}")]
+    Salt { op: u32, position: u16 },
+    #[error("the seed that was opened gives another order for shuffle {op}")]
+    Order { op: u32 },
+    #[error("the seed is the one that was committed to, and yet is said to be refused")]
+    RefusedRightly,
+    #[error("{0} has not the length that it always has")]
+    Malformed(&'static str),
+}
+
+impl Violation {
+    /// Who answers for it.
+    pub(super) fn by(self, culprit: Culprit) -> Fault {
+        Fault { culprit, what: self }
+    }
+}
+
+/// A violation, before it is known what else belongs to the hand.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Fault {
+    pub(super) culprit: Culprit,
+    pub(super) what: Violation,
+}
+
+/// The table answers, unless it is said otherwise.
+impl From<Violation> for Fault {
+    fn from(what: Violation) -> Fault {
+        what.by(Culprit::Table)
+    }
+}

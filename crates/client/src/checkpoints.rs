@@ -1,0 +1,280 @@
+//! Remembering what the logs signed: a log that shows one history to you and another to somebody else,
+//! or today another than yesterday, is caught by whoever remembers.
+//!
+//! [`Checkpoints`] is told the logs' keys by somebody you trust, and given a [`Memory`] that outlives
+//! the program. Each [`look`](Checkpoints::look), best at every hand's end, fetches each log's newest
+//! checkpoint, checks that it is signed, and has it proved that the tree remembered is its beginning.
+//! Where that fails the answer holds both signed notes ([`Contradiction`]): keep them, they convict
+//! the log before anybody who has its key.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use merkle::note::VerifierKey;
+use merkle::{Checkpoint, CheckpointError, Hash, TreeHead, verify_consistency};
+use proto::audit::v1 as pb;
+use proto::audit::v1::log_service_client::LogServiceClient;
+
+use crate::connection::Client;
+use crate::error::Error;
+
+/// Where the last checkpoint of each log is remembered.
+pub trait Memory: Send + Sync {
+    /// The note that was kept last for a log; nothing where none was.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn recall(&self, origin: &str) -> io::Result<Option<String>>;
+
+    /// Keeps a note in the place of the one before, so that it is there after a crash.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn keep(&self, origin: &str, note: &str) -> io::Result<()>;
+}
+
+/// Remembers as long as the program runs.
+#[derive(Debug, Default)]
+pub struct ForNow(Mutex<BTreeMap<String, String>>);
+
+/// Remembers in a folder, a file a log.
+#[derive(Debug)]
+pub struct InFolder(PathBuf);
+
+/// What was remembered of the logs, and what they show now.
+#[derive(Debug)]
+pub struct Checkpoints<M> {
+    logs: Vec<VerifierKey>,
+    witnesses: Vec<VerifierKey>,
+    memory: M,
+}
+
+/// A log as it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Looked {
+    pub origin: String,
+    pub head: TreeHead,
+    /// Witnesses whose cosignatures stand under it, of those we know.
+    pub cosigned: usize,
+}
+
+/// Two notes under one log's key that do not go together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    pub origin: String,
+    pub how: How,
+    /// The note that was remembered.
+    pub remembered: String,
+    /// The note that is shown now.
+    pub shown: String,
+}
+
+/// How two notes contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Two trees of one size: nothing else is needed to convict the log.
+    Fork,
+    /// The log shows fewer records than it signed before.
+    Rewound,
+    /// The log cannot prove that the older tree is the beginning of the newer.
+    Unproved,
+}
+
+/// Why a log is not believed, or could not be looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum LookError {
+    #[error("THE LOG {} CONTRADICTS ITSELF: {}; keep both notes:\n{}\n{}", .0.origin, .0.how, .0.remembered, .0.shown)]
+    Contradiction(Box<Contradiction>),
+    /// Whoever answers has not the log's key.
+    #[error("what is shown as {origin} is not signed by it: {source}\n{shown}")]
+    Unsigned { origin: String, shown: String, source: CheckpointError },
+    #[error("what is remembered of {origin} is damaged: {source}")]
+    Damaged { origin: String, source: CheckpointError },
+    #[error("what is known of {origin} cannot be remembered: {source}")]
+    Memory { origin: String, source: io::Error },
+    #[error(transparent)]
+    Call(#[from] Error),
+}
+
+impl std::fmt::Display for How {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            How::Fork => "it signed two trees of one size",
+            How::Rewound => "it shows fewer records than it signed before",
+            How::Unproved => "it cannot prove that it only grew",
+        })
+    }
+}
+
+impl<M: Memory> Checkpoints<M> {
+    /// `keys` are those of logs, whose names end in `/table`, `/dealer` or `/wallet`, and those of
+    /// witnesses.
+    pub fn new(keys: impl IntoIterator<Item = VerifierKey>, memory: M) -> Checkpoints<M> {
+        let (logs, witnesses) = keys.into_iter().partition(VerifierKey::is_log);
+        Checkpoints { logs, witnesses, memory }
+    }
+
+    /// Looks at every log, once.
+    ///
+    /// # Errors
+    /// See [`LookError`]; the first log that is not believed ends it.
+    pub async fn look(&self, client: &Client) -> Result<Vec<Looked>, LookError> {
+        let mut all = Vec::new();
+        for log in &self.logs {
+            all.push(self.look_at(client, log).await?);
+        }
+        Ok(all)
+    }
+
+    async fn look_at(&self, client: &Client, log: &VerifierKey) -> Result<Looked, LookError> {
+        let origin = log.name().as_str();
+        let name = origin.rsplit('/').next().unwrap_or(origin);
+        let remembered = self.recall(log)?;
+        let shown = client.checkpoint(name).await?;
+        let opened =
+            Checkpoint::open(shown.as_bytes(), log, &self.witnesses).map_err(|source| {
+                LookError::Unsigned { origin: origin.to_owned(), shown: shown.clone(), source }
+            })?;
+        let head = opened.checkpoint.head();
+        if let Some((old, remembered)) = &remembered
+            && let Some(how) = contradiction(client, name, *old, head).await?
+        {
+            let (origin, remembered) = (origin.to_owned(), remembered.clone());
+            let found = Contradiction { origin, how, remembered, shown };
+            return Err(LookError::Contradiction(Box::new(found)));
+        }
+        if remembered.is_none_or(|(old, _)| old != head) {
+            let kept = self.memory.keep(origin, &shown);
+            kept.map_err(|source| LookError::Memory { origin: origin.to_owned(), source })?;
+        }
+        Ok(Looked { origin: origin.to_owned(), head, cosigned: opened.cosigned.len() })
+    }
+
+    fn recall(&self, log: &VerifierKey) -> Result<Option<(TreeHead, String)>, LookError> {
+        let origin = log.name().to_string();
+        let note = match self.memory.recall(&origin) {
+            Ok(Some(note)) => note,
+            Ok(None) => return Ok(None),
+            Err(source) => return Err(LookError::Memory { origin, source }),
+        };
+        match Checkpoint::open(note.as_bytes(), log, &[]) {
+            Ok(opened) => Ok(Some((opened.checkpoint.head(), note))),
+            Err(source) => Err(LookError::Damaged { origin, source }),
+        }
+    }
+}
+
+/// How the newer tree contradicts the older, if it does.
+async fn contradiction(
+    client: &Client,
+    log: &str,
+    old: TreeHead,
+    new: TreeHead,
+) -> Result<Option<How>, Error> {
+    if new.size < old.size {
+        return Ok(Some(How::Rewound));
+    }
+    if new.size == old.size {
+        return Ok((new.root != old.root).then_some(How::Fork));
+    }
+    let proof = match client.consistency(log, old.size, new.size).await {
+        Ok(proof) => proof,
+        // It answers, and has no proof.
+        Err(Error::Refused(_) | Error::Malformed(_)) => return Ok(Some(How::Unproved)),
+        Err(error) => return Err(error),
+    };
+    let (old, new) = ((old.size, &old.root), (new.size, &new.root));
+    Ok(verify_consistency(old, new, &proof).is_err().then_some(How::Unproved))
+}
+
+impl Client {
+    /// The newest checkpoint of a log, "table", "dealer" or "wallet", as a signed note, unchecked.
+    ///
+    /// # Errors
+    /// See [`Error`]; of the reasons above all `NOT_SIGNED`.
+    pub async fn checkpoint(&self, log: &str) -> Result<String, Error> {
+        let request = pb::GetCheckpointRequest { log: log.to_owned() };
+        let answer = self
+            .repeat(request, |channel, request| async move {
+                LogServiceClient::new(channel).get_checkpoint(request).await
+            })
+            .await?;
+        Ok(answer.checkpoint)
+    }
+
+    /// The proof that a log's tree of `old` records is the beginning of that of `new`, unchecked.
+    ///
+    /// # Errors
+    /// See [`Error`]; of the reasons above all `NOT_IN_LOG`.
+    pub async fn consistency(&self, log: &str, old: u64, new: u64) -> Result<Vec<Hash>, Error> {
+        let request =
+            pb::ProveConsistencyRequest { log: log.to_owned(), old_size: old, new_size: new };
+        let answer = self
+            .repeat(request, |channel, request| async move {
+                LogServiceClient::new(channel).prove_consistency(request).await
+            })
+            .await?;
+        let hash = |hash: Vec<u8>| {
+            Hash::try_from(hash).map_err(|_| Error::Malformed("a hash of a proof is not 32 bytes"))
+        };
+        answer.proof.into_iter().map(hash).collect()
+    }
+}
+
+impl Memory for ForNow {
+    fn recall(&self, origin: &str) -> io::Result<Option<String>> {
+        Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).get(origin).cloned())
+    }
+
+    fn keep(&self, origin: &str, note: &str) -> io::Result<()> {
+        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.insert(origin.to_owned(), note.to_owned());
+        Ok(())
+    }
+}
+
+impl InFolder {
+    /// The folder is made where it is missing.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn open(folder: impl Into<PathBuf>) -> io::Result<InFolder> {
+        let folder = folder.into();
+        fs::create_dir_all(&folder)?;
+        Ok(InFolder(folder))
+    }
+
+    /// A file for each origin, whatever characters it has.
+    fn file(&self, origin: &str) -> PathBuf {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
+        let name: String = origin
+            .chars()
+            .map(|letter| match letter {
+                letter if plain(letter) => letter.to_string(),
+                other => format!("%{:x}", u32::from(other)),
+            })
+            .collect();
+        self.0.join(format!("{name}.checkpoint"))
+    }
+}
+
+impl Memory for InFolder {
+    fn recall(&self, origin: &str) -> io::Result<Option<String>> {
+        match fs::read_to_string(self.file(origin)) {
+            Ok(note) => Ok(Some(note)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn keep(&self, origin: &str, note: &str) -> io::Result<()> {
+        let path = self.file(origin);
+        let new = path.with_extension("new");
+        fs::write(&new, note)?;
+        fs::File::open(&new)?.sync_all()?;
+        fs::rename(new, path)
+    }
+}

@@ -1,0 +1,290 @@
+//! What the notary answers: `sabacc.audit.v1.LogService`, for the one log of its service.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use eventlog::{Event, Position, RequestId, StreamId, Version};
+use merkle::{
+    Hash, Row, TILE_WIDTH, TileId, bundle, prove_consistency, prove_inclusion,
+    tiles_for_consistency, tiles_for_inclusion,
+};
+use proto::audit::v1 as pb;
+use proto::audit::v1::log_service_server::{LogService, LogServiceServer};
+use proto::audit::v1::record_selection::By;
+use proto::common::v1::ErrorReason;
+use tonic::{Request, Response, Status};
+use wire::field::BadField;
+use wire::status::{Refused, refused, unavailable};
+
+use crate::fault::{Fault, Trouble};
+use crate::notary::{Notary, Shown};
+use crate::records::{MOST, Selection, Unread};
+
+/// Selections in one request at the most.
+const SELECTIONS: usize = 16;
+/// The highest level of a tree that can be.
+const LEVELS: u8 = 7;
+
+/// Answers for one log.
+#[derive(Clone)]
+pub struct Api {
+    notary: Notary,
+    /// What the log is called, such as "table".
+    name: &'static str,
+}
+
+/// The service of one log, whose name in requests is `name`.
+#[must_use]
+pub fn service(notary: Notary, name: &'static str) -> LogServiceServer<Api> {
+    LogServiceServer::new(of(notary, name))
+}
+
+/// The same before it is a service of a server.
+#[must_use]
+pub const fn of(notary: Notary, name: &'static str) -> Api {
+    Api { notary, name }
+}
+
+#[tonic::async_trait]
+impl LogService for Api {
+    async fn get_checkpoint(
+        &self,
+        request: Request<pb::GetCheckpointRequest>,
+    ) -> Result<Response<pb::GetCheckpointResponse>, Status> {
+        let pb::GetCheckpointRequest { log } = request.into_inner();
+        let shown = self.shown(&log)?;
+        let (checkpoint, key) = (shown.note.to_string(), self.notary.key().to_string());
+        Ok(Response::new(pb::GetCheckpointResponse { checkpoint, key }))
+    }
+
+    async fn get_tile(
+        &self,
+        request: Request<pb::GetTileRequest>,
+    ) -> Result<Response<pb::GetTileResponse>, Status> {
+        let pb::GetTileRequest { log, level, index, width } = request.into_inner();
+        let shown = self.shown(&log)?;
+        let level = u8::try_from(level).ok().filter(|level| *level <= LEVELS);
+        let level = level.ok_or_else(|| BadField::new("level", "a level is 0 to 7"))?;
+        let tile = (Row::Hashes(level), index, parse_width(width)?);
+        let hashes = self.notary.tile(&shown, tile).await.map_err(trouble)?;
+        let hashes = hashes.ok_or_else(|| not_in_log("the log has no such tile"))?.to_vec();
+        Ok(Response::new(pb::GetTileResponse { hashes }))
+    }
+
+    async fn get_entries(
+        &self,
+        request: Request<pb::GetEntriesRequest>,
+    ) -> Result<Response<pb::GetEntriesResponse>, Status> {
+        let pb::GetEntriesRequest { log, index, width } = request.into_inner();
+        let shown = self.shown(&log)?;
+        let width = parse_width(width)?;
+        let there = TileId::at(Row::Entries, index, shown.head().size);
+        if there.is_none_or(|tile| tile.width() < width) {
+            return Err(not_in_log("the log has no such entries").into());
+        }
+        let first = Position(index * u64::from(TILE_WIDTH));
+        let selection = Selection::Positions { first, count: width.into() };
+        let proved = self.notary.desk.prove(&shown, &[selection]).await.map_err(unread)?;
+        let records: Vec<_> = proved.events.iter().map(Event::record).collect();
+        let entries = bundle::write(&records).map_err(|error| corrupt(&error.to_string()))?;
+        Ok(Response::new(pb::GetEntriesResponse { entries }))
+    }
+
+    async fn prove_inclusion(
+        &self,
+        request: Request<pb::ProveInclusionRequest>,
+    ) -> Result<Response<pb::ProveInclusionResponse>, Status> {
+        let pb::ProveInclusionRequest { log, position, size } = request.into_inner();
+        let shown = self.shown(&log)?;
+        let size = within(size, &shown)?;
+        let wanted =
+            tiles_for_inclusion(position, size).map_err(|error| not_in_log(&error.to_string()))?;
+        let proof = async {
+            let trees = &self.notary.desk.trees;
+            let tiles = trees.under((shown.head(), &shown.edge), wanted).await?;
+            Ok(prove_inclusion(&tiles, position, size)?)
+        };
+        let proof = hashes(proof.await.map_err(trouble)?);
+        let checkpoint = shown.note.to_string();
+        Ok(Response::new(pb::ProveInclusionResponse { size, proof, checkpoint }))
+    }
+
+    async fn prove_consistency(
+        &self,
+        request: Request<pb::ProveConsistencyRequest>,
+    ) -> Result<Response<pb::ProveConsistencyResponse>, Status> {
+        let pb::ProveConsistencyRequest { log, old_size, new_size } = request.into_inner();
+        let shown = self.shown(&log)?;
+        let new_size = within(new_size, &shown)?;
+        let wanted = tiles_for_consistency(old_size, new_size)
+            .map_err(|error| not_in_log(&error.to_string()))?;
+        let proof = async {
+            let trees = &self.notary.desk.trees;
+            let tiles = trees.under((shown.head(), &shown.edge), wanted).await?;
+            Ok(prove_consistency(&tiles, old_size, new_size)?)
+        };
+        let proof = hashes(proof.await.map_err(trouble)?);
+        let checkpoint = shown.note.to_string();
+        Ok(Response::new(pb::ProveConsistencyResponse { new_size, proof, checkpoint }))
+    }
+
+    async fn read_records(
+        &self,
+        request: Request<pb::ReadRecordsRequest>,
+    ) -> Result<Response<pb::ReadRecordsResponse>, Status> {
+        let pb::ReadRecordsRequest { log, selections } = request.into_inner();
+        self.own(&log)?;
+        if selections.is_empty() || selections.len() > SELECTIONS {
+            return Err(BadField::new("selections", "name 1 to 16 of them").into());
+        }
+        let selections = selections.into_iter().map(parse_selection);
+        let selections = selections.collect::<Result<Vec<_>, BadField>>()?;
+        let shown = self.notary.covering_all().await.map_err(trouble)?.ok_or_else(not_signed)?;
+        let proved = self.notary.desk.prove(&shown, &selections).await.map_err(unread)?;
+        let log = pb::BundleLog {
+            name: self.name.to_owned(),
+            key: self.notary.key().to_string(),
+            checkpoint: shown.note.to_string(),
+            records: proved.events.iter().map(record).collect(),
+            proof: hashes(proved.proof),
+        };
+        Ok(Response::new(pb::ReadRecordsResponse { log: Some(log) }))
+    }
+}
+
+impl Api {
+    fn own(&self, log: &str) -> Result<(), Refused> {
+        if log == self.name {
+            return Ok(());
+        }
+        Err(not_in_log("the logs are table, dealer and wallet").field("log"))
+    }
+
+    fn shown(&self, log: &str) -> Result<Arc<Shown>, Refused> {
+        self.own(log)?;
+        self.notary.shown().ok_or_else(not_signed)
+    }
+}
+
+impl Notary {
+    /// The hashes of a tile as wide as it is asked for; nothing where the shown tree has it not so
+    /// wide.
+    pub(crate) async fn tile(
+        &self,
+        shown: &Shown,
+        (row, index, width): (Row, u64, u16),
+    ) -> Result<Option<Bytes>, Trouble> {
+        let there = TileId::at(row, index, shown.head().size);
+        let Some(tile) = there.filter(|tile| tile.width() >= width) else { return Ok(None) };
+        let bytes = usize::from(width) * size_of::<Hash>();
+        if !tile.is_full() {
+            let partial = shown.edge.partial().into_iter().find(|(edge, _)| *edge == tile);
+            return Ok(partial.map(|(_, hashes)| Bytes::from(hashes).slice(..bytes)));
+        }
+        let Some(place) = crate::trees::place(tile) else { return Ok(None) };
+        let found = self.desk.trees.full([place]).await?;
+        let hashes = found.get(&place).ok_or(Trouble::Missing(tile))?;
+        Ok(Some(hashes.slice(..bytes)))
+    }
+}
+
+fn parse_width(width: u32) -> Result<u16, BadField> {
+    let width = if width == 0 { TILE_WIDTH } else { u16::try_from(width).unwrap_or(u16::MAX) };
+    if width <= TILE_WIDTH { Ok(width) } else { Err(BadField::new("width", "at most 256")) }
+}
+
+/// A size that is asked for, under the checkpoint that is shown.
+fn within(size: u64, shown: &Shown) -> Result<u64, Refused> {
+    let newest = shown.head().size;
+    if size > newest {
+        return Err(not_in_log(&format!("the newest checkpoint has {newest} records")));
+    }
+    Ok(if size == 0 { newest } else { size })
+}
+
+fn parse_selection(selection: pb::RecordSelection) -> Result<Selection, BadField> {
+    let pb::RecordSelection { by } = selection;
+    match by.ok_or_else(|| BadField::new("selections.by", "say what is wanted"))? {
+        By::Stream(pb::StreamSelection { stream, from_version, limit, before_position }) => {
+            let stream = StreamId(id("selections.stream.stream", &stream)?);
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            // One more than fits tells that it does not.
+            let limit = if limit == 0 { MOST + 1 } else { limit };
+            if before_position > 0 {
+                let position = Position(before_position);
+                return Ok(Selection::Before { stream, position, limit });
+            }
+            Ok(Selection::From { stream, version: Version(from_version.max(1)), limit })
+        }
+        By::Positions(pb::PositionSelection { first, count }) => {
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            if count == 0 {
+                return Err(BadField::new("selections.positions.count", "at least 1"));
+            }
+            Ok(Selection::Positions { first: Position(first), count })
+        }
+        By::RequestId(request) => {
+            Ok(Selection::Request(RequestId(id("selections.request_id", &request)?)))
+        }
+    }
+}
+
+fn id(field: &str, bytes: &[u8]) -> Result<[u8; 16], BadField> {
+    bytes.try_into().map_err(|_| BadField::new(field, "an id has 16 bytes"))
+}
+
+fn record(event: &Event) -> pb::LogRecord {
+    pb::LogRecord {
+        position: event.position.0,
+        recorded_at_micros: event.recorded_at.0,
+        stream: event.stream.0.to_vec(),
+        version: event.version.0,
+        r#type: event.kind.into(),
+        schema: event.schema.into(),
+        sealed: event.sealed,
+        payload: event.payload.to_vec(),
+        previous: event.previous.to_vec(),
+    }
+}
+
+fn hashes(of: Vec<Hash>) -> Vec<Vec<u8>> {
+    of.into_iter().map(Vec::from).collect()
+}
+
+fn not_in_log(message: &str) -> Refused {
+    refused(ErrorReason::NotInLog, message)
+}
+
+fn not_signed() -> Refused {
+    refused(
+        ErrorReason::NotSigned,
+        "the log has not signed this yet: try again in a moment; where it stays so, tell the operator",
+    )
+}
+
+fn corrupt(message: &str) -> Refused {
+    refused(ErrorReason::Corrupt, message)
+}
+
+fn trouble(trouble: Trouble) -> Status {
+    match trouble {
+        Trouble::Passing(_) => unavailable("the log's store does not answer").into(),
+        Trouble::Overtaken => not_signed().into(),
+        Trouble::Missing(tile) => corrupt(&format!("{tile} is not in the store")).into(),
+        Trouble::Fault(fault) => {
+            if let Fault::Archived { size } = *fault {
+                let message =
+                    format!("records before position {size} are archived: have them restored");
+                return not_in_log(&message).into();
+            }
+            corrupt(&fault.to_string()).into()
+        }
+    }
+}
+
+fn unread(error: Unread) -> Status {
+    match error {
+        Unread::TooMany => BadField::new("selections", error.to_string()).into(),
+        Unread::Trouble(error) => trouble(error),
+    }
+}

@@ -1,0 +1,179 @@
+//! Records that somebody asks for, with one proof for them all.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use eventlog::{Event, Position, Reader, RequestId, StreamId, Version};
+use merkle::{
+    Hash, Node, Nodes as _, Row, TILE_WIDTH, TileId, leaf_hash, prove_records, tiles_for_records,
+};
+
+use crate::fault::{Fault, Trouble};
+use crate::notary::{Desk, Shown};
+
+/// Records in one answer at the most.
+pub(crate) const MOST: usize = 4096;
+/// Records read at once.
+const PAGE: usize = 500;
+
+/// Which records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Selection {
+    /// The first `limit` of a stream from a version on.
+    From {
+        stream: StreamId,
+        version: Version,
+        limit: usize,
+    },
+    /// The last `limit` of a stream before a position.
+    Before {
+        stream: StreamId,
+        position: Position,
+        limit: usize,
+    },
+    Positions {
+        first: Position,
+        count: usize,
+    },
+    Request(RequestId),
+}
+
+/// Records and what proves them in the tree that is shown.
+pub(crate) struct Proved {
+    /// Ascending by position.
+    pub(crate) events: Vec<Event>,
+    pub(crate) proof: Vec<Hash>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unread {
+    #[error("more than {MOST} records are asked for: ask for fewer at a time")]
+    TooMany,
+    #[error(transparent)]
+    Trouble(Trouble),
+}
+
+impl<T: Into<Trouble>> From<T> for Unread {
+    fn from(error: T) -> Unread {
+        Unread::Trouble(error.into())
+    }
+}
+
+impl Desk {
+    /// The records of all selections that the shown tree holds.
+    pub(crate) async fn prove(
+        &self,
+        shown: &Arc<Shown>,
+        selections: &[Selection],
+    ) -> Result<Proved, Unread> {
+        let size = shown.head().size;
+        let mut events = BTreeMap::new();
+        for selection in selections {
+            let selected = select(&self.reader, selection).await?;
+            let inside = selected.into_iter().filter(|event| event.position.0 < size);
+            events.extend(inside.map(|event| (event.position.0, event)));
+            if events.len() > MOST {
+                return Err(Unread::TooMany);
+            }
+        }
+        let positions: Vec<u64> = events.keys().copied().collect();
+        let mut wanted = tiles_for_records(&positions, size)?;
+        let leaves = positions.iter().map(|at| at / u64::from(TILE_WIDTH));
+        wanted.extend(leaves.filter_map(|index| TileId::at(Row::Hashes(0), index, size)));
+        let tiles = self.trees.under((shown.head(), &shown.edge), wanted).await?;
+        for (index, event) in &events {
+            let signed = tiles.node(Node { level: 0, index: *index });
+            if signed != Some(leaf_hash(&event.record())) {
+                return Err(Fault::Changed { position: *index }.into());
+            }
+        }
+        let proof = prove_records(&tiles, &positions, size)?;
+        Ok(Proved { events: events.into_values().collect(), proof })
+    }
+}
+
+async fn select(reader: &Reader, selection: &Selection) -> Result<Vec<Event>, Unread> {
+    match *selection {
+        Selection::From { stream, version, limit } => {
+            of_stream(reader, (stream, version), limit).await
+        }
+        Selection::Before { stream, position, limit } => {
+            let last = last_before(reader, stream, position).await?;
+            let limit = limit.min(usize::try_from(last).unwrap_or(usize::MAX));
+            if limit > MOST {
+                return Err(Unread::TooMany);
+            }
+            let first = Version(last + 1 - limit as u64);
+            if limit == 0 {
+                Ok(Vec::new())
+            } else {
+                of_stream(reader, (stream, first), limit).await
+            }
+        }
+        Selection::Positions { first, count } => {
+            if count > MOST {
+                return Err(Unread::TooMany);
+            }
+            Ok(reader.read(first, count).await?)
+        }
+        Selection::Request(id) => of_request(reader, id).await,
+    }
+}
+
+async fn of_stream(
+    reader: &Reader,
+    (stream, mut from): (StreamId, Version),
+    limit: usize,
+) -> Result<Vec<Event>, Unread> {
+    let mut events = Vec::new();
+    while events.len() < limit {
+        let page = reader.read_stream(stream, from, PAGE.min(limit - events.len())).await?;
+        let Some(last) = page.last() else { break };
+        from = Version(last.version.0 + 1);
+        events.extend(page);
+        if events.len() > MOST {
+            return Err(Unread::TooMany);
+        }
+    }
+    Ok(events)
+}
+
+/// The version of a stream's last event before a position; 0 where there is none. Versions and
+/// positions ascend together, so that halving finds it.
+async fn last_before(reader: &Reader, stream: StreamId, position: Position) -> Result<u64, Unread> {
+    let last = reader.last_of_stream(stream).await?;
+    let Some(last) = last else { return Ok(0) };
+    if last.position < position {
+        return Ok(last.version.0);
+    }
+    // The event `before` stands before the position, the event `not` does not.
+    let (mut before, mut not) = (0, last.version.0);
+    while not - before > 1 {
+        let middle = before + (not - before) / 2;
+        let page = reader.read_stream(stream, Version(middle), 1).await?;
+        match page.first() {
+            Some(event) if event.position < position => before = middle,
+            Some(_) | None => not = middle,
+        }
+    }
+    Ok(before)
+}
+
+/// What a request wrote stands together.
+async fn of_request(reader: &Reader, id: RequestId) -> Result<Vec<Event>, Unread> {
+    let mut events: Vec<Event> = Vec::new();
+    let Some(stored) = reader.request(id).await? else { return Ok(events) };
+    let mut from = stored.first;
+    loop {
+        let page = reader.read(from, PAGE).await?;
+        let (read, before) = (page.len(), events.len());
+        events.extend(page.into_iter().take_while(|event| event.request_id == Some(id)));
+        if events.len() > MOST {
+            return Err(Unread::TooMany);
+        }
+        if events.len() - before < PAGE || read < PAGE {
+            return Ok(events);
+        }
+        from = Position(from.0 + PAGE as u64);
+    }
+}

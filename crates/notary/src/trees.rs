@@ -1,0 +1,132 @@
+//! Hashes of a tree for proofs: its right edge from memory, full tiles from the store, some of them
+//! remembered. Whatever the store says is checked against the root that was signed.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use eventlog::store::StoreError;
+use eventlog::{FullTile, Shelf, TilePlace};
+use merkle::{Edge, Row, TileId, Tiles, TreeHead};
+
+use crate::fault::Trouble;
+
+/// Tiles that are remembered: eight kilobytes each.
+const REMEMBERED: usize = 256;
+
+/// Where the full tiles of a log are found.
+pub(crate) struct Trees {
+    shelf: Arc<dyn Shelf>,
+    log: Arc<str>,
+    cache: Mutex<Cache>,
+}
+
+#[derive(Default)]
+struct Cache {
+    tiles: BTreeMap<TilePlace, Bytes>,
+    /// Those that came first go first.
+    order: VecDeque<TilePlace>,
+}
+
+impl Trees {
+    pub(crate) fn new(shelf: Arc<dyn Shelf>, log: Arc<str>) -> Trees {
+        Trees { shelf, log, cache: Mutex::default() }
+    }
+
+    /// Puts tiles down for ever.
+    pub(crate) async fn put(&self, full: &[(TileId, Vec<u8>)]) -> Result<(), StoreError> {
+        let tile = |(tile, hashes): &(TileId, Vec<u8>)| {
+            let place = place(*tile)?;
+            Some(FullTile { place, hashes: Bytes::copy_from_slice(hashes) })
+        };
+        let tiles: Vec<FullTile> = full.iter().filter_map(tile).collect();
+        if tiles.is_empty() { Ok(()) } else { self.shelf.put_tiles(&self.log, &tiles).await }
+    }
+
+    /// Full tiles, those that are there.
+    pub(crate) async fn full(
+        &self,
+        places: impl IntoIterator<Item = TilePlace>,
+    ) -> Result<BTreeMap<TilePlace, Bytes>, StoreError> {
+        let (mut found, mut ask) = (BTreeMap::new(), Vec::new());
+        {
+            let cache = self.cache();
+            for place in places {
+                match cache.tiles.get(&place) {
+                    Some(hashes) => drop(found.insert(place, hashes.clone())),
+                    None => ask.push(place),
+                }
+            }
+        }
+        if !ask.is_empty() {
+            let tiles = self.shelf.tiles(&self.log, &ask).await?;
+            let mut cache = self.cache();
+            for FullTile { place, hashes } in tiles {
+                cache.put(place, hashes.clone());
+                found.insert(place, hashes);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The tiles in which `wanted` are found in this tree, and all that it takes to trust them. A
+    /// tile that is wanted at an older size is taken as it is in this tree.
+    pub(crate) async fn under(
+        &self,
+        (head, edge): (TreeHead, &Edge),
+        wanted: impl IntoIterator<Item = TileId>,
+    ) -> Result<Tiles, Trouble> {
+        let mut all: BTreeSet<TileId> = TileId::edge(head.size).into_iter().collect();
+        for tile in wanted {
+            let mut next = TileId::at(tile.row(), tile.index(), head.size);
+            while let Some(tile) = next.filter(|tile| all.insert(*tile)) {
+                next = tile.parent(head.size);
+            }
+        }
+        let full: Vec<TileId> = all.into_iter().filter(|tile| tile.is_full()).collect();
+        let found = self.full(full.iter().filter_map(|tile| place(*tile))).await?;
+        let mut tiles: Vec<(TileId, Bytes)> = Vec::new();
+        for tile in full {
+            let hashes = place(tile).and_then(|place| found.get(&place));
+            tiles.push((tile, hashes.ok_or(Trouble::Missing(tile))?.clone()));
+        }
+        tiles.extend(edge.partial().into_iter().map(|(tile, hashes)| (tile, hashes.into())));
+        match Tiles::authenticate(head, tiles) {
+            Ok(tiles) => Ok(tiles),
+            Err(error) => {
+                // What was read may be damaged; it is not remembered.
+                self.forget();
+                Err(error.into())
+            }
+        }
+    }
+
+    pub(crate) fn forget(&self) {
+        *self.cache() = Cache::default();
+    }
+
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cache {
+    fn put(&mut self, place: TilePlace, hashes: Bytes) {
+        if self.tiles.insert(place, hashes).is_none() {
+            self.order.push_back(place);
+        }
+        while self.order.len() > REMEMBERED {
+            if let Some(oldest) = self.order.pop_front() {
+                self.tiles.remove(&oldest);
+            }
+        }
+    }
+}
+
+/// Where a tile of hashes stands in the store.
+pub(crate) fn place(tile: TileId) -> Option<TilePlace> {
+    match tile.row() {
+        Row::Hashes(level) => Some((level, tile.index())),
+        Row::Entries => None,
+    }
+}

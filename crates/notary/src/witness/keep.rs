@@ -1,0 +1,130 @@
+//! A witness: cosigns the trees of the logs that it follows, each only where it follows from the one
+//! cosigned before, which it remembers in a file. What is remembered is durable before a cosignature
+//! leaves, so that after a crash too no two of them contradict each other.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use merkle::note::{Note, NoteError, Signature, VerifierKey, WitnessKey};
+use merkle::witness::{AddCheckpoint, Unwitnessed};
+use merkle::{Checkpoint, CheckpointError, TreeHead};
+
+use crate::memory::replace;
+
+/// The witness of some logs.
+pub struct Witness {
+    key: WitnessKey,
+    /// By origin.
+    logs: BTreeMap<String, VerifierKey>,
+    /// A file a log.
+    folder: PathBuf,
+    /// The checkpoint of each log that was cosigned last. Held while one is decided on.
+    known: Mutex<BTreeMap<String, Note>>,
+}
+
+/// The witness cannot begin, or has lost its memory.
+#[derive(Debug, thiserror::Error)]
+pub enum WitnessError {
+    #[error("{file} cannot be used: {source}")]
+    File { file: String, source: std::io::Error },
+    #[error(
+        "{file} holds no checkpoint of {origin}: find out who wrote it; a witness who forgets is none"
+    )]
+    Damaged { file: String, origin: String, source: CheckpointError },
+    #[error("{0} is the key of a witness, not of a log")]
+    NotALog(String),
+    #[error("two keys are named for the log {0}")]
+    Twice(String),
+}
+
+/// Why nothing is cosigned now.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Denied {
+    #[error(transparent)]
+    Unwitnessed(#[from] Unwitnessed),
+    #[error("the witness cannot remember it: {0}")]
+    Forgetful(std::io::Error),
+}
+
+impl Witness {
+    /// A witness of these logs that remembers in `folder`, which exists.
+    pub fn open(
+        key: WitnessKey,
+        logs: Vec<VerifierKey>,
+        folder: impl Into<PathBuf>,
+    ) -> Result<Witness, WitnessError> {
+        let folder = folder.into();
+        let (mut by_origin, mut known) = (BTreeMap::new(), BTreeMap::new());
+        for log in logs {
+            if !log.is_log() {
+                return Err(WitnessError::NotALog(log.to_string()));
+            }
+            let origin = log.name().as_str().to_owned();
+            let path = folder.join(file_name(&origin));
+            let file = path.display().to_string();
+            match std::fs::read(&path) {
+                Ok(note) => {
+                    let note = read(&note, &log).map_err(|source| {
+                        let origin = origin.clone();
+                        WitnessError::Damaged { file, origin, source }
+                    })?;
+                    known.insert(origin.clone(), note);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(source) => return Err(WitnessError::File { file, source }),
+            }
+            if by_origin.insert(origin.clone(), log).is_some() {
+                return Err(WitnessError::Twice(origin));
+            }
+        }
+        Ok(Witness { key, logs: by_origin, folder, known: Mutex::new(known) })
+    }
+
+    /// What its cosignatures are verified with.
+    #[must_use]
+    pub const fn key(&self) -> &VerifierKey {
+        self.key.public()
+    }
+
+    /// Cosigns at `time`, Unix seconds. Waits for the disk.
+    pub(super) fn add(&self, asked: &AddCheckpoint, time: u64) -> Result<Signature, Denied> {
+        let origin = asked.origin();
+        // One at a time: what was remembered for the one is what the next is held to.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = known.get(origin).and_then(head);
+        let checkpoint = asked.check(self.logs.get(origin), last)?;
+        if last != Some(checkpoint.head()) {
+            let path = self.folder.join(file_name(origin));
+            let note = asked.note();
+            replace(&path, note.to_string().as_bytes()).map_err(Denied::Forgetful)?;
+            known.insert(origin.to_owned(), note.clone());
+        }
+        Ok(self.key.cosign(&checkpoint, time))
+    }
+
+    /// The tree of a log that was cosigned last.
+    #[must_use]
+    pub fn last(&self, origin: &str) -> Option<TreeHead> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(origin).and_then(head)
+    }
+}
+
+fn head(note: &Note) -> Option<TreeHead> {
+    Some(Checkpoint::parse(note.text()).ok()?.head())
+}
+
+fn read(note: &[u8], log: &VerifierKey) -> Result<Note, CheckpointError> {
+    let note = Note::parse(note).map_err(|error: NoteError| CheckpointError::Note(error))?;
+    Checkpoint::open_note(&note, log, &[])?;
+    Ok(note)
+}
+
+/// One name for each origin, whatever characters it has.
+fn file_name(origin: &str) -> String {
+    use sha2::{Digest as _, Sha256};
+    let hash: [u8; 32] = Sha256::digest(origin).into();
+    let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("{hex}.checkpoint")
+}

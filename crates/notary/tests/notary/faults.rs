@@ -1,0 +1,174 @@
+//! What is never signed: a log that contradicts what was signed before, or what was acknowledged.
+
+use std::time::Duration;
+
+use eventlog::{MemStore, Position, Shelf as _, SignedCheckpoint};
+use merkle::Refusal;
+use notary::{Fault, Standing};
+use tokio::time::sleep;
+
+use crate::house::{House, LOG, believed, fault, notary, open, write};
+
+/// Nothing more is signed, whatever is written.
+async fn never_again(house: &House) {
+    let (before, signatures) = (believed(&house.notary), house.signatures().await);
+    write(&house.log, 3).await;
+    house.notary.hurry();
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!((believed(&house.notary), house.signatures().await), (before, signatures));
+}
+
+/// What somebody does to the stored events by hand; the fault that is found.
+async fn tampered(size: u64, change: impl FnOnce(&mut Vec<eventlog::Event>)) -> Fault {
+    let house = House::of(size).await;
+    house.store.tamper(LOG, change);
+    let house = house.restart().await;
+    let fault = house.fault().await;
+    if house.notary.shown().is_some() {
+        never_again(&house).await;
+    }
+    fault
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_record_at_the_edge_is_found_at_start() {
+    let found = tampered(300, |events| events[299].recorded_at.0 += 1).await;
+    assert!(matches!(found, Fault::Rewritten { size: 300 }), "{found}");
+    let found = tampered(300, |events| events[256].payload = "other".into()).await;
+    assert!(matches!(found, Fault::Rewritten { size: 300 }), "{found}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_old_record_is_named() {
+    let found = tampered(3_000, |events| events[1_234].payload = "other".into()).await;
+    assert!(matches!(found, Fault::Changed { position: 1_234 }), "{found}");
+    // Two that stand in each other's places.
+    let found = tampered(3_000, |events| {
+        events.swap(700, 701);
+        (events[700].position, events[701].position) = (Position(700), Position(701));
+    });
+    let found = found.await;
+    assert!(matches!(found, Fault::Changed { position: 700 }), "{found}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn removed_and_inserted_records_are_found() {
+    let house = House::of(3_000).await;
+    house.store.tamper(LOG, |events| drop(events.remove(100)));
+    let other = notary(&house.store, 1, None);
+    other.follow(&house.log);
+    let found = fault(&other).await;
+    assert!(matches!(found, Fault::Gap { .. }), "{found}");
+
+    let house = House::of(3_000).await;
+    house.store.tamper(LOG, |events| {
+        let again = events[2_000].clone();
+        events.insert(2_000, again);
+    });
+    let other = notary(&house.store, 1, None);
+    other.follow(&house.log);
+    let found = fault(&other).await;
+    assert!(matches!(found, Fault::Gap { .. }), "{found}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_changes_between_the_commit_and_the_reading_is_found() {
+    let house = House::of(10).await;
+    write(&house.log, 1).await;
+    house.store.tamper(LOG, |events| events[10].payload = "other".into());
+    let found = house.fault().await;
+    assert!(matches!(found, Fault::NotAcknowledged { size: 11 }), "{found}");
+    never_again(&house).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_put_back_to_an_older_state_is_found_by_its_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let memory = folder.path().join("table.checkpoint");
+    let house = House::of(0).await;
+    let House { store, log, notary: first } = house;
+    log.close().await;
+    drop(first);
+    let log = open(&store).await;
+    let signer = notary(&store, 1, Some(&memory));
+    signer.follow(&log);
+    write(&log, 600).await;
+    let mut shown = signer.watch();
+    shown.wait_for(|it| it.as_ref().is_some_and(|it| it.head().size == 600)).await.unwrap();
+    sleep(Duration::from_secs(2)).await;
+
+    // The database as it was before: everything in it agrees with everything else.
+    let older = MemStore::new();
+    let log = open(&older).await;
+    write(&log, 400).await;
+    let forgetful = notary(&older, 1, None);
+    forgetful.follow(&log);
+    forgetful.watch().wait_for(Option::is_some).await.unwrap();
+    assert!(matches!(*forgetful.standing().borrow(), Standing::Signs));
+    let remembering = notary(&older, 1, Some(&memory));
+    remembering.follow(&log);
+    let found = fault(&remembering).await;
+    let shrunk = Refusal::Shrunk { previous: 600, next: 400 };
+    assert!(matches!(&found, Fault::Contradiction(it) if *it == shrunk), "{found}");
+
+    // And when other things have happened since.
+    let other = MemStore::new();
+    let log = open(&other).await;
+    write(&log, 599).await;
+    let entry = eventlog::Entry {
+        events: vec![eventlog::NewEvent {
+            stream: eventlog::StreamId([9; 16]),
+            kind: 1,
+            schema: 1,
+            sealed: false,
+            payload: "another history".into(),
+        }],
+        request: None,
+        actor: "somebody".into(),
+        trace: [5; 16],
+    };
+    log.append(entry).await.unwrap();
+    let remembering = notary(&other, 1, Some(&memory));
+    remembering.follow(&log);
+    let found = fault(&remembering).await;
+    assert!(matches!(found, Fault::Rewritten { size: 600 }), "{found}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_forged_checkpoint_in_the_store_is_refused() {
+    let house = House::of(10).await;
+    let last = house.store.last_checkpoint(LOG).await.unwrap().unwrap();
+    // Under the log's own name and key id, over another tree.
+    let note = last.note.replacen("\n10\n", "\n9\n", 1);
+    let forged = SignedCheckpoint { number: last.number + 1, size: 9, note: note.into() };
+    assert!(house.store.put_checkpoint(LOG, &forged).await.unwrap());
+    let house = house.restart().await;
+    let found = house.fault().await;
+    let number = forged.number;
+    assert!(matches!(found, Fault::Checkpoint { number: it, .. } if it == number), "{found}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_that_was_kept_and_never_shown_is_gone_on_from() {
+    let house = House::of(10).await;
+    house.write(5).await;
+    house.signed(15).await;
+    let House { store, log, notary: old } = house;
+    // It is in the store; whoever was to show it died.
+    drop(old);
+    log.close().await;
+    let (log, signer) = (open(&store).await, notary(&store, 1, None));
+    signer.follow(&log);
+    let mut shown = signer.watch();
+    let first = shown.wait_for(Option::is_some).await.unwrap().clone().unwrap();
+    assert_eq!(first.head().size, 15);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_tile_stops_proofs_and_signatures() {
+    let house = House::of(600).await;
+    house.store.damage_tile(LOG, (0, 1));
+    let house = house.restart().await;
+    let found = house.fault().await;
+    assert!(matches!(found, Fault::Rewritten { .. } | Fault::Tiles(_)), "{found}");
+}

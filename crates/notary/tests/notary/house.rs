@@ -1,0 +1,158 @@
+//! A log, its store, its notary.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chassis::config::LogIdentity;
+use ed25519_dalek::SigningKey;
+use eventlog::{
+    Entry, Limits, Log, MemStore, NewEvent, Options, Position, Shelf as _, StreamId, UnixMicros,
+};
+use merkle::{Checkpoint, Opened, TreeHead};
+use notary::{Fault, Memory, Notary, Parts, Shown, Standing};
+
+pub(crate) const LOG: &str = "table/0";
+
+pub(crate) struct House {
+    pub(crate) store: Arc<MemStore>,
+    pub(crate) log: Log,
+    pub(crate) notary: Notary,
+}
+
+pub(crate) fn identity(key: u8) -> LogIdentity {
+    LogIdentity { origin: "test/table".into(), key: SigningKey::from_bytes(&[key; 32]) }
+}
+
+pub(crate) fn notary(store: &Arc<MemStore>, key: u8, memory: Option<&Path>) -> Notary {
+    let parts = Parts {
+        shelf: store.clone(),
+        log: LOG.into(),
+        identity: identity(key),
+        memory: memory.map(Memory::new),
+    };
+    Notary::new(parts).unwrap()
+}
+
+pub(crate) async fn open(store: &Arc<MemStore>) -> Log {
+    let options = Options {
+        name: LOG.into(),
+        owner: "test".into(),
+        address: "127.0.0.1:1".into(),
+        lease: Duration::from_secs(30),
+        take_over: true,
+        clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
+        limits: Limits::default(),
+    };
+    Log::open(store.clone(), options).await.unwrap()
+}
+
+impl House {
+    /// A new log, signed from its beginning.
+    pub(crate) async fn new() -> House {
+        let house = House::unsigned(0).await;
+        house.notary.follow(&house.log);
+        house.signed(0).await;
+        house
+    }
+
+    /// A log that was written before anybody signed it.
+    pub(crate) async fn unsigned(size: u64) -> House {
+        let store = MemStore::new();
+        let log = open(&store).await;
+        let notary = notary(&store, 1, None);
+        let house = House { store, log, notary };
+        house.write(size).await;
+        house
+    }
+
+    /// A log of this size that was signed whole.
+    pub(crate) async fn of(size: u64) -> House {
+        let house = House::new().await;
+        house.write(size).await;
+        house.signed(size).await;
+        house
+    }
+
+    /// Writes events, each for one of five streams, one request a hundred.
+    pub(crate) async fn write(&self, count: u64) {
+        write(&self.log, count).await;
+    }
+
+    /// What is shown once it has `size` records.
+    pub(crate) async fn signed(&self, size: u64) -> Arc<Shown> {
+        let mut shown = self.notary.watch();
+        let there = shown.wait_for(|it| it.as_ref().is_some_and(|it| it.head().size >= size));
+        let there = tokio::time::timeout(Duration::from_secs(60), there).await;
+        let shown = there.unwrap_or_else(|_| panic!("not signed: {:?}", self.standing()));
+        shown.unwrap().clone().unwrap()
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        self.notary.standing().borrow().clone()
+    }
+
+    /// The fault that ended signing.
+    pub(crate) async fn fault(&self) -> Fault {
+        fault(&self.notary).await
+    }
+
+    /// The process ends and another begins on the same store.
+    pub(crate) async fn restart(self) -> House {
+        let House { store, log, notary: old } = self;
+        log.close().await;
+        drop(old);
+        let (log, notary) = (open(&store).await, notary(&store, 1, None));
+        notary.follow(&log);
+        House { store, log, notary }
+    }
+
+    /// The root over what is stored.
+    pub(crate) async fn stored(&self) -> TreeHead {
+        let events = self.log.read(Position(0), 1_000_000).await.unwrap();
+        let root = merkle::root(events.iter().map(eventlog::Event::record));
+        TreeHead { size: events.len() as u64, root }
+    }
+
+    /// How many checkpoints were ever signed.
+    pub(crate) async fn signatures(&self) -> usize {
+        self.store.checkpoints(LOG, 1, 1_000_000).await.unwrap().len()
+    }
+}
+
+pub(crate) async fn fault(notary: &Notary) -> Fault {
+    let mut standing = notary.standing();
+    let refuses = standing.wait_for(|it| matches!(it, Standing::Refuses(_)));
+    let refuses = tokio::time::timeout(Duration::from_secs(600), refuses).await;
+    match &*refuses.expect("it goes on signing").unwrap() {
+        Standing::Refuses(fault) => Fault::clone(fault),
+        Standing::Waiting | Standing::Signs => unreachable!("it was waited for"),
+    }
+}
+
+pub(crate) async fn write(log: &Log, count: u64) {
+    let first = log.size();
+    for chunk in (first..first + count).collect::<Vec<_>>().chunks(500) {
+        let events = chunk.iter().map(|n| NewEvent {
+            stream: StreamId([u8::try_from(n % 5).unwrap(); 16]),
+            kind: 7,
+            schema: 1,
+            sealed: n % 3 == 0,
+            payload: n.to_string().into_bytes().into(),
+        });
+        let entry = Entry {
+            events: events.collect(),
+            request: None,
+            actor: "somebody".into(),
+            trace: [5; 16],
+        };
+        log.append(entry).await.unwrap();
+    }
+}
+
+/// The shown checkpoint, as a stranger believes it.
+pub(crate) fn believed(notary: &Notary) -> Checkpoint {
+    let note = notary.shown().unwrap().note.to_string();
+    let Opened { checkpoint, .. } = Checkpoint::open(note.as_bytes(), notary.key(), &[]).unwrap();
+    checkpoint
+}

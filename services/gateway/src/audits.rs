@@ -1,0 +1,139 @@
+//! `sabacc.audit.v1.AuditService`: finished hands, collected from the three logs and checked.
+//!
+//! The records are read in the gateway's own name, since a log shows its payloads to services and
+//! auditors alone. So what a caller may see is decided here: nothing of a hand whose seed is not open,
+//! everything of one whose is. The gateway needs a key of its own for that (`signing_key`), whose tokens
+//! the services believe for auditors and for nobody else, and the address of every service; without
+//! them this service says that it is not there, and the others are.
+
+mod collect;
+
+use std::sync::Arc;
+
+use audit::bundle::{Bundle, Trusted};
+use audit::hand::{self, Report};
+use audit::{Checked, Verdict};
+use chassis::auth::ServiceToken;
+use chassis::channel::{self, Carry, PeerChannel};
+use chassis::clock::SystemClock;
+use chassis::config::ServiceConfig;
+use chassis::entropy::SystemEntropy;
+use primitives::TableId;
+use proto::audit::v1 as pb;
+use proto::audit::v1::audit_service_server::{AuditService, AuditServiceServer};
+use proto::audit::v1::log_service_client::LogServiceClient;
+use proto::common::v1::ErrorReason;
+use tonic::{Request, Response, Status};
+use wire::field;
+use wire::status::refused;
+
+use crate::StartError;
+use collect::Logs;
+
+/// The name that the gateway calls other services by.
+const SERVICE: &str = "gateway";
+/// A hand's records are longer than a call of a player may be.
+const LONGEST: usize = 8 << 20;
+
+/// Audits hands, where it can reach their logs.
+#[derive(Clone)]
+pub(crate) struct Audits(Option<Logs>);
+
+pub(crate) fn service(config: &ServiceConfig) -> Result<AuditServiceServer<Audits>, StartError> {
+    let longest = config.limits.message_bytes;
+    let audits = AuditServiceServer::new(Audits(logs(config)?));
+    Ok(audits.max_decoding_message_size(longest))
+}
+
+/// The logs as this gateway may read them; none where it has no key or does not reach them all.
+fn logs(config: &ServiceConfig) -> Result<Option<Logs>, StartError> {
+    let peers = &config.peers;
+    let Some(issuer) = config.auth.signing.clone() else { return Ok(None) };
+    let (Some(table), Some(dealer), Some(wallet)) = (&peers.table, &peers.dealer, &peers.wallet)
+    else {
+        return Ok(None);
+    };
+    let clock = Arc::new(SystemClock::new());
+    let token = ServiceToken::auditing(issuer, SERVICE, clock, Arc::new(SystemEntropy));
+    let to = |uri| -> Result<LogServiceClient<PeerChannel>, StartError> {
+        let channel = channel::to(uri, peers.tls.as_ref(), Carry::Own(token.clone()))?;
+        Ok(LogServiceClient::new(channel).max_decoding_message_size(LONGEST))
+    };
+    Ok(Some(Logs { table: to(table)?, dealer: to(dealer)?, wallet: to(wallet)? }))
+}
+
+#[tonic::async_trait]
+impl AuditService for Audits {
+    async fn get_hand_bundle(
+        &self,
+        request: Request<pb::GetHandBundleRequest>,
+    ) -> Result<Response<pb::GetHandBundleResponse>, Status> {
+        let pb::GetHandBundleRequest { table_id, hand_no } = request.into_inner();
+        let bundle = self.bundle(field::table_id(&table_id)?, hand_no).await?;
+        Ok(Response::new(pb::GetHandBundleResponse { bundle }))
+    }
+
+    async fn audit_hand(
+        &self,
+        request: Request<pb::AuditHandRequest>,
+    ) -> Result<Response<pb::AuditHandResponse>, Status> {
+        let pb::AuditHandRequest { table_id, hand_no } = request.into_inner();
+        let bytes = self.bundle(field::table_id(&table_id)?, hand_no).await?;
+        let bundle = Bundle::parse(&bytes).map_err(|error| {
+            refused(ErrorReason::Corrupt, format!("the logs' records make no bundle: {error}"))
+        })?;
+        // Whoever trusts the house trusts the keys its services answer with; nobody else asks it.
+        let keys = bundle.logs().map(|(_, log)| format!("{}\n", log.key)).concat();
+        let trusted = Trusted::parse(&keys).unwrap_or_default();
+        let records = bundle.records(&trusted);
+        let report = hand::audit(&records);
+        let story = hand::story(&records, &report).into_iter().map(story_line).collect();
+        Ok(Response::new(told(report, bundle.hand_id.0.to_vec(), story)))
+    }
+}
+
+impl Audits {
+    async fn bundle(&self, table: TableId, hand_no: u64) -> Result<Vec<u8>, Status> {
+        let Audits(logs) = self;
+        let logs = logs.clone().ok_or_else(|| {
+            let words = "this gateway cannot read the logs: its operator sets signing_key and the \
+                         address of every service";
+            refused(ErrorReason::NoSuchMethod, words)
+        })?;
+        logs.hand(table, hand_no).await
+    }
+}
+
+fn told(report: Report, hand_id: Vec<u8>, story: Vec<pb::StoryLine>) -> pb::AuditHandResponse {
+    let passed = report.passed();
+    let Report { hand_id: _, checks, notes } = report;
+    let checks = checks.0.into_iter().map(check).collect();
+    pb::AuditHandResponse { hand_id, passed, checks, story, notes }
+}
+
+fn check(checked: Checked<hand::Check>) -> pb::HandCheck {
+    let Checked { check, verdict } = checked;
+    let (verdict, why) = match verdict {
+        Verdict::Passed => (pb::CheckVerdict::Passed, String::new()),
+        Verdict::Failed(why) => (pb::CheckVerdict::Failed, why),
+        Verdict::NotPossible(why) => (pb::CheckVerdict::NotPossible, why),
+    };
+    pb::HandCheck {
+        check: check.name().to_owned(),
+        sentence: check.sentence().to_owned(),
+        verdict: verdict.into(),
+        why,
+    }
+}
+
+fn story_line(line: hand::StoryLine) -> pb::StoryLine {
+    let hand::StoryLine { when, who, what, record } = line;
+    let (log, position) = record.unwrap_or_default();
+    pb::StoryLine {
+        at_micros: when.map_or(0, |when| when.0),
+        who,
+        what,
+        log: log.to_owned(),
+        position,
+    }
+}

@@ -1,0 +1,213 @@
+//! A hand's records out of the three logs, each log's under one checkpoint of its own.
+//!
+//! Of the table's stream only a few records are the hand's. Where they stand is found first; then
+//! exactly they are asked for again together with the hand's own stream, so that one proof covers all
+//! that the bundle shows and nothing else.
+
+use audit::bundle;
+use chassis::channel::PeerChannel;
+use eventlog::{Event, Position, StreamId, UnixMicros, Version};
+use primitives::{HandId, TableId};
+use proto::audit::v1::log_service_client::LogServiceClient;
+use proto::audit::v1::record_selection::By;
+use proto::audit::v1::{
+    BundleLog, LogRecord, PositionSelection, ReadRecordsRequest, RecordSelection, StreamSelection,
+};
+use proto::common::v1::ErrorReason;
+use tonic::Status;
+use wire::Recorded;
+use wire::status::refused;
+
+/// Records of a table's stream that are looked through at a time.
+const PAGE: u32 = 200;
+/// How often further back or on: a hand's own records stand near it.
+const PAGES: u32 = 8;
+
+/// The logs' services, called in the gateway's own name.
+#[derive(Clone)]
+pub(crate) struct Logs {
+    pub(crate) table: LogServiceClient<PeerChannel>,
+    pub(crate) dealer: LogServiceClient<PeerChannel>,
+    pub(crate) wallet: LogServiceClient<PeerChannel>,
+}
+
+impl Logs {
+    /// The bundle of a hand whose seed is open.
+    pub(crate) async fn hand(mut self, table: TableId, hand_no: u64) -> Result<Vec<u8>, Status> {
+        let hand = audit::hand::id(table, hand_no);
+        let own = read(&mut self.table, "table", vec![whole(hand.into())]).await?.records;
+        let Some(last) = own.last().map(|record| record.position) else {
+            return Err(refused(ErrorReason::HandUnknown, "there is no such hand on record").into());
+        };
+        if !own.iter().any(opens_the_seed) {
+            let words = "the hand's seed is not open yet: ask again when it is";
+            return Err(refused(ErrorReason::SeedNotOpen, words).into());
+        }
+        let places = self.of_table(table, hand_no, last).await?;
+        let mut wanted = vec![whole(hand.into())];
+        wanted.extend(runs(&places));
+        let of_table = read(&mut self.table, "table", wanted).await?;
+        let dealer = read(&mut self.dealer, "dealer", vec![whole(hand.into())]).await?;
+        let wallet = self.settlement(hand).await?;
+        Ok(bundle::wrap(hand, [of_table, dealer, wallet]))
+    }
+
+    /// Where the hand's records in the table's stream stand, ascending; `last` is where the hand's own
+    /// stream ends.
+    async fn of_table(
+        &mut self,
+        table: TableId,
+        hand_no: u64,
+        last: u64,
+    ) -> Result<Vec<u64>, Status> {
+        let (mut places, mut next, mut finished) = (Vec::new(), 0, false);
+        let mut before = last.saturating_add(1);
+        for page in 0..PAGES {
+            let stream = StreamSelection {
+                stream: table.0.to_vec(),
+                from_version: 0,
+                limit: PAGE,
+                before_position: before,
+            };
+            let found = self.selected(By::Stream(stream)).await?;
+            if page == 0 {
+                next = found.last().map_or(0, |record| record.version).saturating_add(1);
+            }
+            let (promised, over) = pick(&found, hand_no, &mut places)?;
+            finished |= over;
+            before = found.first().map_or(0, |record| record.position);
+            if promised || before == 0 {
+                break;
+            }
+        }
+        for _ in 0..PAGES {
+            if finished {
+                break;
+            }
+            let stream = StreamSelection {
+                stream: table.0.to_vec(),
+                from_version: next,
+                limit: PAGE,
+                before_position: 0,
+            };
+            let found = self.selected(By::Stream(stream)).await?;
+            finished = pick(&found, hand_no, &mut places)?.1 || found.is_empty();
+            next = found.last().map_or(next, |record| record.version.saturating_add(1));
+        }
+        places.sort_unstable();
+        places.dedup();
+        Ok(places)
+    }
+
+    async fn selected(&mut self, by: By) -> Result<Vec<LogRecord>, Status> {
+        let selection = RecordSelection { by: Some(by) };
+        Ok(read(&mut self.table, "table", vec![selection]).await?.records)
+    }
+
+    /// What the wallet posted in the hand's name, without the accounts that it opened for it.
+    async fn settlement(&mut self, hand: HandId) -> Result<BundleLog, Status> {
+        let by_request = RecordSelection { by: Some(By::RequestId(hand.0.to_vec())) };
+        let found = read(&mut self.wallet, "wallet", vec![by_request]).await?;
+        let posts =
+            |record: &&LogRecord| matches!(recorded(record), Ok(Recorded::TransferPosted(_)));
+        let places: Vec<u64> =
+            found.records.iter().filter(posts).map(|record| record.position).collect();
+        if places.len() == found.records.len() {
+            return Ok(found);
+        }
+        read(&mut self.wallet, "wallet", runs(&places)).await
+    }
+}
+
+/// All of a stream.
+fn whole(stream: StreamId) -> RecordSelection {
+    let stream = StreamSelection { stream: stream.0.to_vec(), ..StreamSelection::default() };
+    RecordSelection { by: Some(By::Stream(stream)) }
+}
+
+/// Positions as ranges without gaps.
+fn runs(places: &[u64]) -> Vec<RecordSelection> {
+    let mut runs: Vec<PositionSelection> = Vec::new();
+    for place in places {
+        match runs.last_mut() {
+            Some(run) if run.first.saturating_add(run.count.into()) == *place => run.count += 1,
+            Some(_) | None => runs.push(PositionSelection { first: *place, count: 1 }),
+        }
+    }
+    runs.into_iter().map(|run| RecordSelection { by: Some(By::Positions(run)) }).collect()
+}
+
+/// Takes down where the hand's records stand; whether its promise and its end are among these.
+fn pick(found: &[LogRecord], hand_no: u64, places: &mut Vec<u64>) -> Result<(bool, bool), Status> {
+    let (mut promised, mut finished) = (false, false);
+    for record in found {
+        let recorded = recorded(record)?;
+        if audit::hand::hand_no(&recorded) == Some(hand_no) {
+            places.push(record.position);
+            promised |= matches!(recorded, Recorded::HandCommitted(_));
+            finished |= matches!(recorded, Recorded::HandFinished(_));
+        }
+    }
+    Ok((promised, finished))
+}
+
+/// The hand is over and public: its seed is on record, or what was opened in its place.
+fn opens_the_seed(record: &LogRecord) -> bool {
+    matches!(recorded(record), Ok(Recorded::HandRevealed(_) | Recorded::SeedRefused(_)))
+}
+
+fn recorded(record: &LogRecord) -> Result<Recorded, Status> {
+    let damaged = |why: String| {
+        let at = record.position;
+        Status::from(refused(ErrorReason::Corrupt, format!("the record at position {at}: {why}")))
+    };
+    let small = |number: u32| {
+        u16::try_from(number).map_err(|_| damaged("its type is out of range".to_owned()))
+    };
+    let stream =
+        record.stream[..].try_into().map_err(|_| damaged("its stream is no id".to_owned()));
+    let event = Event {
+        position: Position(record.position),
+        recorded_at: UnixMicros(record.recorded_at_micros),
+        stream: StreamId(stream?),
+        version: Version(record.version),
+        kind: small(record.r#type)?,
+        schema: small(record.schema)?,
+        sealed: record.sealed,
+        payload: record.payload.clone().into(),
+        request_id: None,
+        actor: "".into(),
+        trace: [0; 16],
+        previous: [0; 32],
+    };
+    Recorded::try_from(&event).map_err(|error| damaged(error.to_string()))
+}
+
+async fn read(
+    from: &mut LogServiceClient<PeerChannel>,
+    log: &str,
+    selections: Vec<RecordSelection>,
+) -> Result<BundleLog, Status> {
+    let request = ReadRecordsRequest { log: log.to_owned(), selections };
+    let answer = from.read_records(request).await?.into_inner();
+    answer.log.ok_or_else(|| {
+        refused(ErrorReason::Corrupt, "a log answered without what it was asked for").into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_asked_for_together() {
+        let positions = |selection: &RecordSelection| match &selection.by {
+            Some(By::Positions(run)) => (run.first, run.count),
+            other => panic!("{other:?}"),
+        };
+        let of = |places: &[u64]| runs(places).iter().map(positions).collect::<Vec<_>>();
+        assert_eq!(of(&[]), []);
+        assert_eq!(of(&[4]), [(4, 1)]);
+        assert_eq!(of(&[4, 5, 6, 9, 11, 12]), [(4, 3), (9, 1), (11, 2)]);
+    }
+}

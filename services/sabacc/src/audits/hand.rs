@@ -1,0 +1,88 @@
+//! `sabacc audit hand`: the story of a hand, what each check says, and the bundle of it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use audit::Verdict;
+use audit::hand::{self, HandRecords, Report};
+use serde_json::json;
+
+use crate::logs::Logs;
+use crate::say;
+
+/// How often, and how many times, the logs are asked for a signature over a hand that has just ended.
+const PAUSE: Duration = Duration::from_millis(250);
+const TIMES: u32 = 16;
+
+pub(super) async fn run(
+    logs: &mut Logs,
+    id: &str,
+    (json, save): (bool, Option<&Path>),
+) -> anyhow::Result<bool> {
+    let id = logs.named(id).await?;
+    let mut records = logs.hand(id).await?;
+    let mut bundle = logs.bundle(&records).await;
+    for _ in 0..TIMES {
+        if bundle.is_ok() || !logs.running() {
+            break;
+        }
+        tokio::time::sleep(PAUSE).await;
+        bundle = logs.bundle(&records).await;
+    }
+    let unproved = bundle.as_ref().err().map(|error| format!("{error:#}"));
+    if let Ok(bundle) = &bundle {
+        records = bundle.records(&logs.trusted);
+    }
+    let report = hand::audit(&records);
+    if let Some(path) = save {
+        let bytes = bundle.context("the hand cannot be proved, so there is no bundle")?.encode();
+        std::fs::write(path, &bytes)
+            .with_context(|| format!("{} is not written", path.display()))?;
+    }
+    let passed = report.passed() || (unproved.is_some() && report.passed_but_for_proofs());
+    if json {
+        let story = hand::story(&records, &report);
+        let told = json!({ "story": story, "report": report, "passed": passed });
+        say::line(&serde_json::to_string(&told)?);
+        return Ok(passed);
+    }
+    tell(&records, &report);
+    if let Some(why) = &unproved {
+        say::line(&format!("note: the hand's place in the logs is not proved: {why}"));
+    }
+    say::line(match (report.passed(), passed) {
+        (true, _) => "every check passed",
+        (false, true) => "every check passed that needs no proof of the logs",
+        (false, false) => "NOT every check passed",
+    });
+    Ok(passed)
+}
+
+/// A hand's story and its verdicts, for people.
+pub(crate) fn tell(records: &HandRecords, report: &Report) {
+    let story = hand::story(records, report);
+    say::line(&format!("hand {}", report.hand_id));
+    let width = story.iter().map(|line| line.who.chars().count()).max().unwrap_or(0);
+    // The verdicts stand below, by themselves.
+    for line in story.iter().filter(|line| line.when.is_some()) {
+        let when = line.when.map(|when| when.to_string()).unwrap_or_default();
+        let when = when.get(11..23).unwrap_or(&when);
+        say::line(&format!("{when:12}  {:width$}  {}", line.who, line.what));
+    }
+    say::line("");
+    for checked in &report.checks.0 {
+        let (verdict, why) = match &checked.verdict {
+            Verdict::Passed => ("passed", None),
+            Verdict::Failed(why) => ("FAILED", Some(why)),
+            Verdict::NotPossible(why) => ("not possible", Some(why)),
+        };
+        say::line(&format!("{verdict:12}  {}", checked.check));
+        if let Some(why) = why {
+            say::line(&format!("{:12}  because: {why}", ""));
+        }
+    }
+    for note in &report.notes {
+        say::line(&format!("note: {note}"));
+    }
+}

@@ -1,0 +1,64 @@
+//! `sabacc audit peeks`: every opening of a card over the dealer's whole log.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use audit::hand;
+use primitives::HandId;
+use serde_json::json;
+use wire::Recorded;
+
+use crate::logs::{self, Logs};
+use crate::say;
+
+pub(super) async fn run(logs: &mut Logs, json: bool) -> anyhow::Result<bool> {
+    let mut hands: BTreeSet<HandId> = BTreeSet::new();
+    logs::each(&logs.dealer.reader, |event| {
+        if let Ok(Recorded::CardsOpened(_)) = Recorded::try_from(event) {
+            hands.insert(HandId(event.stream.0));
+        }
+    })
+    .await?;
+    let mut cards: BTreeMap<String, u64> = BTreeMap::new();
+    let (mut uncalled, mut unjudged) = (Vec::new(), Vec::new());
+    for id in &hands {
+        // A hand that the table knows nothing of was opened by nobody's rules.
+        let opened = match logs.hand(*id).await {
+            Ok(records) => hand::opened(&records),
+            Err(error) => {
+                unjudged.push((id.to_string(), format!("{error:#}")));
+                continue;
+            }
+        };
+        for (caller, count) in opened.cards {
+            *cards.entry(caller).or_default() += count;
+        }
+        uncalled.extend(opened.uncalled);
+        unjudged.extend(opened.unjudged.map(|why| (id.to_string(), why)));
+    }
+    let passed = uncalled.is_empty();
+    if json {
+        let uncalled: Vec<_> = uncalled
+            .iter()
+            .map(|(caller, at, what)| json!({ "caller": caller, "position": at, "what": what }))
+            .collect();
+        let unjudged: BTreeMap<_, _> = unjudged.into_iter().collect();
+        say::line(&serde_json::to_string(&json!({
+            "passed": passed, "hands": hands.len(), "cards": cards,
+            "uncalled": uncalled, "unjudged": unjudged,
+        }))?);
+        return Ok(passed);
+    }
+    for (caller, count) in &cards {
+        let theirs = uncalled.iter().filter(|(who, _, _)| who == caller).count();
+        say::line(&format!("{caller}: {count} cards opened, {theirs} openings without a rule"));
+    }
+    for (_, _, told) in &uncalled {
+        say::line(&format!("PEEK: {told}"));
+    }
+    for (hand, why) in &unjudged {
+        say::line(&format!("hand {hand}: nothing can be said yet: {why}"));
+    }
+    let verdict = if passed { "no rule was passed over" } else { "cards were looked at" };
+    say::line(&format!("{} hands with opened cards: {verdict}", hands.len()));
+    Ok(passed)
+}

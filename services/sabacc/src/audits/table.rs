@@ -1,0 +1,81 @@
+//! `sabacc audit table`: all hands of a table beside each other.
+
+use audit::hand;
+use audit::table::{End, Hand, TableAudit, TableReport};
+use serde_json::json;
+
+use crate::logs::Logs;
+use crate::say;
+
+pub(super) async fn run(logs: &mut Logs, named: &str, json: bool) -> anyhow::Result<bool> {
+    let table = logs.table_named(named).await?;
+    let numbers = logs.started(table).await?;
+    anyhow::ensure!(!numbers.is_empty(), "no hand was started at table `{named}`");
+    let mut audit = TableAudit::new(table);
+    for number in numbers {
+        let mut records = logs.hand(audit.hand_id(number)).await?;
+        // Where the logs have signed the whole hand, its place in them is checked as well.
+        if let Ok(bundle) = logs.bundle(&records).await {
+            records = bundle.records(&logs.trusted);
+        }
+        let report = hand::audit(&records);
+        audit.hand(number, &records, &report);
+    }
+    let report = audit.finish();
+    let passed = report.passed();
+    if json {
+        let mut value = serde_json::to_value(&report)?;
+        if let Some(object) = value.as_object_mut() {
+            object.insert("passed".into(), json!(passed));
+        }
+        say::line(&serde_json::to_string(&value)?);
+    } else {
+        tell(&report);
+    }
+    Ok(passed)
+}
+
+fn tell(report: &TableReport) {
+    for hand in &report.hands {
+        one(hand);
+    }
+    let TableReport { hands, played, burnt, by_dealer, by_operator, warnings, missing } = report;
+    say::line(&format!(
+        "{} hands: {played} played, {} burnt, {by_dealer} aborted by the dealer's fault, \
+         {by_operator} made void by an operator",
+        hands.len(),
+        hands.iter().filter(|hand| matches!(hand.end, End::Burnt { .. })).count()
+    ));
+    for (player, count) in burnt {
+        say::line(&format!("player {player} withheld entropy in {count} of them"));
+    }
+    for warning in warnings {
+        say::line(&format!("warning: {warning}"));
+    }
+    for missing in missing {
+        say::line(&format!("MISSING: {missing}"));
+    }
+    say::line(if report.passed() { "every hand passed" } else { "NOT every hand passed" });
+}
+
+fn one(hand: &Hand) {
+    let end = match &hand.end {
+        End::Played => "played".to_owned(),
+        End::Burnt { seats } => {
+            let seats: Vec<String> = seats.iter().map(u32::to_string).collect();
+            format!("burnt: entropy withheld by seat {}", seats.join(", seat "))
+        }
+        End::Aborted { fault, evidence } => format!("aborted, fault of the {fault}: {evidence}"),
+        End::InPlay => "in play".to_owned(),
+    };
+    let verdict = if hand.passed { "passed" } else { "FAILED" };
+    say::line(&format!("hand {:>4}  {}  {verdict}  {end}", hand.hand_no, hand.hand_id));
+    if let Some(discarded) = &hand.discarded {
+        say::line(&format!("           would have been: {discarded}"));
+    }
+    if !hand.passed {
+        for trouble in &hand.troubles {
+            say::line(&format!("           {trouble}"));
+        }
+    }
+}

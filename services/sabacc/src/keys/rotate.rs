@@ -1,0 +1,18 @@
+//! `sabacc keys rotate`: another key for the dealer's seeds in the database of a room on one machine.
+//!
+//! The room has to be stopped: a dealer that runs goes on with the keys that it was started with.
+
+use crate::folder::Folder;
+use crate::say;
+
+pub(crate) fn run(folder: &Folder) -> anyhow::Result<bool> {
+    let _lock = folder.lock()?;
+    let (old, new) = folder.rotate_seed_key()?;
+    say::line(&format!("seeds are sealed under key {new} from the next start on, not under {old}"));
+    say::line(
+        "the room opens older ones with keys/seed.key.previous and seals them again while it runs; \
+         once it says that no seed is left under a previous key, remove that file, and backups \
+         with it",
+    );
+    Ok(true)
+}

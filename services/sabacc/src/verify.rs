@@ -1,0 +1,134 @@
+//! `sabacc verify`: bundles of hands, checked with nothing but the keys that one was told: no server,
+//! no clock, no data folder.
+//!
+//! It ends with 0 where every check of every bundle passed, with 1 where one failed or could not be
+//! made, with 2 where a file is no bundle.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use audit::Verdict;
+use audit::bundle::{Bundle, Trusted};
+use audit::hand::{self, Report};
+use audit::receipt::{self, Word};
+use clap::Args;
+use proto::table::v1::EntropyReceipt;
+use serde_json::json;
+
+use crate::audits::tell;
+use crate::say;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Bundles (.sabacc).
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The public keys to trust, one a line, as `sabacc keys` prints them. Have them from somewhere
+    /// else than the bundles.
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
+    /// A receipt of the table for entropy that was committed to: whether the logs in these bundles
+    /// keep it.
+    #[arg(long, value_name = "FILE")]
+    receipt: Option<PathBuf>,
+}
+
+/// A file is not what it should be: the program ends with 2 and this line.
+#[derive(Debug)]
+pub(crate) struct NoBundle(String);
+
+impl std::fmt::Display for NoBundle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoBundle {}
+
+fn no_bundle(path: &Path, why: &dyn std::fmt::Display) -> NoBundle {
+    NoBundle(format!("sabacc: {}: {why}", path.display()))
+}
+
+pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
+    let Options { files, keys, receipt } = options;
+    let trusted = match keys {
+        Some(path) => told(path)?,
+        None => Trusted::nobody(),
+    };
+    let receipt = receipt.as_deref().map(given).transpose()?;
+    let (mut passed, mut refused) = (true, None);
+    let mut text = String::new();
+    for path in files {
+        let read = std::fs::read(path).map_err(|error| no_bundle(path, &error));
+        let bundle =
+            read.and_then(|bytes| Bundle::parse(&bytes).map_err(|why| no_bundle(path, &why)));
+        let bundle = match bundle {
+            Ok(bundle) => bundle,
+            Err(error) => {
+                say::error(&error.to_string());
+                refused = Some(error);
+                continue;
+            }
+        };
+        let records = bundle.records(&trusted);
+        let report = hand::audit(&records);
+        let word = receipt.as_ref().map(|it| receipt::check(it, &bundle.table, &trusted));
+        passed &= report.passed() && word.as_ref().is_none_or(|word| *word == Word::Kept);
+        if json {
+            text.push_str(&line(path, &report, word.as_ref())?);
+        } else if files.len() == 1 {
+            tell(&records, &report);
+            text.push_str(&summary(path, &report, word.as_ref(), true));
+        } else {
+            text.push_str(&summary(path, &report, word.as_ref(), false));
+        }
+    }
+    say::text(&text).context("the verdicts cannot be written")?;
+    match refused {
+        // What is wrong was said already.
+        Some(_) => Err(NoBundle("sabacc: not every file is a bundle".to_owned()).into()),
+        None => Ok(passed),
+    }
+}
+
+fn told(path: &Path) -> anyhow::Result<Trusted> {
+    let text = std::fs::read_to_string(path).map_err(|error| no_bundle(path, &error))?;
+    Ok(Trusted::parse(&text).map_err(|bad| no_bundle(path, &bad))?)
+}
+
+fn given(path: &Path) -> anyhow::Result<EntropyReceipt> {
+    let bytes = std::fs::read(path).map_err(|error| no_bundle(path, &error))?;
+    Ok(receipt::read(&bytes).ok_or_else(|| no_bundle(path, &"the file is no receipt"))?)
+}
+
+/// A report in a line of JSON.
+fn line(path: &Path, report: &Report, word: Option<&Word>) -> anyhow::Result<String> {
+    let mut value = json!({
+        "file": path.display().to_string(),
+        "hand_id": report.hand_id,
+        "passed": report.passed(),
+        "checks": report.checks,
+        "notes": report.notes,
+    });
+    if let (Some(word), Some(object)) = (word, value.as_object_mut()) {
+        object.insert("receipt".into(), serde_json::to_value(word)?);
+    }
+    Ok(serde_json::to_string(&value)? + "\n")
+}
+
+/// What came of a bundle; of one that passed in a line.
+fn summary(path: &Path, report: &Report, word: Option<&Word>, told: bool) -> String {
+    let (path, id) = (path.display(), &report.hand_id);
+    let mut text = String::new();
+    if report.passed() {
+        text.push_str(&format!("{path}: hand {id}: every check passed\n"));
+    } else {
+        text.push_str(&format!("{path}: hand {id}: NOT every check passed\n"));
+        let wrong = report.checks.0.iter().filter(|it| it.verdict != Verdict::Passed && !told);
+        wrong.for_each(|it| text.push_str(&format!("    {} {}\n", it.check, it.verdict)));
+    }
+    if let Some(word) = word {
+        text.push_str(&format!("{path}: receipt: {word}\n"));
+    }
+    text
+}

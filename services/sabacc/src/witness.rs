@@ -1,0 +1,102 @@
+//! `sabacc witness`: somebody outside the house who sees logs grow, and says so. Run it on another
+//! machine than the room, by somebody who has nothing to gain with the room: C2SP `tlog-witness`.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use chassis::clock::SystemClock;
+use chassis::drain::Drain;
+use chassis::entropy::{self, SystemEntropy};
+use chassis::limits::Limits;
+use chassis::serve::{self, Health, Server};
+use chassis::telemetry;
+use clap::Args;
+use ed25519_dalek::SigningKey;
+use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
+use merkle::note::{KeyName, VerifierKey, WitnessKey};
+use notary::witness::{Witness, WitnessDesk};
+use zeroize::Zeroizing;
+
+use crate::{folder, say, up};
+
+/// How long a stop waits for what was asked.
+const GRACE: Duration = Duration::from_secs(5);
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// The witness's key, Ed25519 in PEM; made if it is missing. Used for nothing else.
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// What the witness is called in its cosignatures.
+    #[arg(long, value_name = "NAME", default_value = "sabacc.local/witness")]
+    name: String,
+    /// Where logs reach it. Put TLS before it.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7410")]
+    listen: SocketAddr,
+    /// A log that it follows, by its verifier key; may be given more than once.
+    #[arg(long, value_name = "KEY")]
+    log: Vec<String>,
+    /// Logs that it follows: a file with a verifier key a line, such as a room's keys.txt.
+    #[arg(long, value_name = "FILE")]
+    logs: Option<PathBuf>,
+    /// Where it remembers what it cosigned last, which must never get lost while the key is used
+    /// [default: the key's file with .state behind].
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+}
+
+/// Serves until it is told to stop.
+pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
+    let Options { key, name, listen, log, logs, state } = options;
+    let name = KeyName::try_new(name)?;
+    let witness_key = WitnessKey::new(name, &read_or_make(&key)?);
+    let mut keys = log.iter().map(|key| parse(key)).collect::<anyhow::Result<Vec<_>>>()?;
+    if let Some(path) = logs {
+        let text = fs::read_to_string(&path);
+        let text = text.with_context(|| format!("{} cannot be read", path.display()))?;
+        let lines = text.lines().map(str::trim);
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            keys.push(parse(line)?);
+        }
+    }
+    say::line(&format!("{}", witness_key.public()));
+    if keys.is_empty() {
+        bail!("no log to follow: name one with --log KEY, or a room's keys.txt with --logs FILE");
+    }
+    let state = state.unwrap_or_else(|| key.with_added_extension("state"));
+    fs::create_dir_all(&state).with_context(|| format!("{} cannot be made", state.display()))?;
+    let _alone = folder::lock_file(&state.join("lock"), &state)?;
+    let witness = Arc::new(Witness::open(witness_key, keys, state)?);
+    let telemetry = telemetry::start("sabacc-witness", &up::telemetry_config()?)?;
+    let drain = Drain::new(GRACE);
+    drain.on_signals().context("signals cannot be listened to")?;
+    let bound = serve::bind(listen).await?;
+    say::line(&format!("listening at http://{}", bound.address()));
+    let desk = WitnessDesk::new(witness, Arc::new(SystemClock::new()));
+    let mut server = Server::new(Limits::public(), Health::new(), drain);
+    server.http1 = true;
+    let finished = server.run(bound, desk).await;
+    telemetry.flush().await;
+    Ok(finished)
+}
+
+fn parse(key: &str) -> anyhow::Result<VerifierKey> {
+    VerifierKey::parse(key).with_context(|| format!("`{key}` is no verifier key"))
+}
+
+fn read_or_make(path: &Path) -> anyhow::Result<[u8; 32]> {
+    if !path.exists() {
+        let key = SigningKey::from_bytes(&entropy::bytes::<32>(&SystemEntropy));
+        let pem = key.to_pkcs8_pem(Default::default()).expect("a fresh key can be encoded");
+        folder::write_private(path, pem.as_bytes())?;
+    }
+    let pem = fs::read_to_string(path).map(Zeroizing::new);
+    let pem = pem.with_context(|| format!("{} cannot be read", path.display()))?;
+    let key = SigningKey::from_pkcs8_pem(&pem);
+    let key = key.ok().with_context(|| format!("{} is no Ed25519 key in PEM", path.display()))?;
+    Ok(key.to_bytes())
+}

@@ -1,0 +1,105 @@
+//! What is over can be proved: to a player with nothing but the keys, and to whoever has the logs.
+
+use std::process::Command;
+
+use audit::bundle::{Bundle, Trusted};
+use client::Error;
+use primitives::TableId;
+use proto::audit::v1::CheckVerdict;
+use proto::common::v1::ErrorReason;
+use rustix::process::Signal;
+
+use crate::people::Guest;
+use crate::place::{Place, Room, program};
+use crate::records;
+
+/// The demo table and the number of a hand that is over on all records.
+async fn over(room: &Room, guest: &Guest) -> (TableId, u64) {
+    let tables = guest.client.list_tables().await.unwrap();
+    let table = TableId::try_from(&tables[0].table_id[..]).unwrap();
+    loop {
+        if records::finished(&room.database).await.len() >= 2 {
+            return (table, 2);
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+}
+
+fn reason<T: std::fmt::Debug>(answer: Result<T, Error>) -> ErrorReason {
+    answer.unwrap_err().reason().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_player_proves_a_hand_with_nothing_but_the_keys() {
+    let place = Place::new();
+    let mut room = place.up(&["--thinking", "0"]).await;
+    let guest = Guest::new(&place, &room.url).await;
+    let (table, hand_no) = over(&room, &guest).await;
+
+    let bytes = guest.client.get_hand_bundle(table, hand_no).await.unwrap();
+    let bundle = Bundle::parse(&bytes).unwrap();
+    assert_eq!(bundle.hand_id, audit::hand::id(table, hand_no));
+    let keys = place.data().join("keys.txt");
+    let trusted = Trusted::parse(&std::fs::read_to_string(&keys).unwrap()).unwrap();
+    let report = audit::hand::audit(&bundle.records(&trusted));
+    assert!(report.passed(), "{report:#?}");
+    println!("a hand of the demo table: {} bytes", bytes.len());
+
+    let told = guest.client.audit_hand(table, hand_no).await.unwrap();
+    assert!(told.passed, "{told:#?}");
+    assert_eq!(told.checks.len(), audit::hand::Check::ALL.len());
+    assert!(told.checks.iter().all(|check| check.verdict() == CheckVerdict::Passed));
+    assert!(told.story.iter().any(|line| line.what == "opens the seed"), "{told:#?}");
+
+    // What is not over is not told, and what never was is not there.
+    let ahead = guest.client.get_table(table).await.unwrap().hand_no + 1;
+    let refused = reason(guest.client.get_hand_bundle(table, ahead + 1_000).await);
+    assert_eq!(refused, ErrorReason::HandUnknown);
+    room.running.stop(Signal::INT).await;
+
+    // No room runs any more, and no data folder is needed.
+    let file = place.path().join("hand.sabacc");
+    std::fs::write(&file, &bytes).unwrap();
+    let verify = |arguments: &[&str]| -> Command {
+        let mut command = program("sabacc");
+        command.arg("verify").args(arguments).current_dir(place.path());
+        command
+    };
+    let keys = keys.display().to_string();
+    let (status, said) = place.run(verify(&["hand.sabacc", "--keys", &keys])).await;
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(said.contains("every check passed"), "{said}");
+    let (status, said) = place.run(verify(&["hand.sabacc"])).await;
+    assert_eq!(status.code(), Some(1), "without keys nobody is believed: {said}");
+    let mut damaged = bytes;
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    std::fs::write(&file, &damaged).unwrap();
+    let (status, said) = place.run(verify(&["hand.sabacc", "--keys", &keys])).await;
+    assert_eq!(status.code(), Some(2), "{said}");
+
+    everything_else(&place).await;
+}
+
+/// What somebody does who has the logs.
+async fn everything_else(place: &Place) {
+    let mut said_of_hand = String::new();
+    for audit in [
+        &["audit", "hand", "latest", "--save", "saved.sabacc"][..],
+        &["audit", "table", "Demo"],
+        &["audit", "peeks"],
+        &["audit", "log", "table"],
+        &["audit", "log", "dealer"],
+        &["audit", "log", "wallet"],
+        &["verify", "saved.sabacc", "--keys", "room/keys.txt"],
+    ] {
+        let (status, said) = place.run(place.sabacc(audit)).await;
+        assert!(status.success(), "{audit:?}:\n{said}");
+        if audit[1] == "hand" {
+            said_of_hand = said;
+        }
+    }
+    for part in ["commits to a seed", "passed        The settlement is what the rules make"] {
+        assert!(said_of_hand.contains(part), "no `{part}`:\n{said_of_hand}");
+    }
+}

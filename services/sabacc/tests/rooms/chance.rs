@@ -1,0 +1,176 @@
+//! Seats take part in chance at every game: whoever commits is in the transcript, what the table says
+//! of it holds against the keys it gave out, and a client that starts anew owes nothing it cannot pay.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use client::{Bot, BotEnd, Client, Heard, Secret, Seen, Trust, run_bot, strategy};
+use primitives::{Credits, TableId};
+use proto::dealer::v1::EntropyStatus;
+use proto::table::v1 as pb;
+use proto::table::v1::table_update::What;
+use rustix::process::Signal;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::people::{Guest, Party, calm, operator, plain, reach, turn_of};
+use crate::place::{LONG, Place, Room};
+
+/// Hands at each game.
+const HANDS: u64 = 4;
+
+/// The keys that the room gives out.
+fn trust(place: &Place) -> Trust {
+    let keys = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
+    Trust::parse(&keys).unwrap()
+}
+
+/// What somebody who looks on saw of the hands' chance.
+#[derive(Default)]
+struct Saw {
+    /// What came of each seat's part, by hand.
+    rows: BTreeMap<u64, Vec<EntropyStatus>>,
+    seeds: usize,
+}
+
+/// Follows a table until so many seeds were opened, checking all of it.
+async fn look_on(client: Client, table: TableId, hands: u64) -> Saw {
+    let (mut watch, mut chance) = (client.watch(table), client.chance(table, None));
+    let mut saw = Saw::default();
+    while u64::try_from(saw.seeds).unwrap() < hands {
+        let seen = watch.next().await.unwrap().expect("the table stays open");
+        chance.see(&seen).unwrap();
+        let Seen::Update(update) = seen else { continue };
+        match update.what {
+            Some(What::HandStarted(started)) => {
+                let rows = started.rows.iter().map(|row| row.status()).collect();
+                saw.rows.insert(started.hand_no, rows);
+            }
+            Some(What::Seed(_)) => saw.seeds += 1,
+            _ => {}
+        }
+    }
+    saw
+}
+
+async fn bots(place: &Place, room: &Room, config: pb::TableConfig) -> (TableId, JoinSet<BotEnd>) {
+    let table = operator(place, &room.url).create_table(config).await.unwrap();
+    let mut bots = JoinSet::new();
+    for number in 0..3 {
+        let guest = Guest::new(place, &room.url).await;
+        let client = guest.client.trusting(trust(place));
+        bots.spawn(async move {
+            let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: Duration::ZERO };
+            let steady = strategy::by_name("steady", number).unwrap();
+            // A table that cheats would end it with an error.
+            let done = run_bot(&client, table, bot, steady, CancellationToken::new()).await;
+            done.unwrap().end
+        });
+    }
+    (table, bots)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_bot_takes_part_in_every_hand_of_every_game() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let onlooker = operator(&place, &room.url).trusting(trust(&place));
+    for variant in rules::ALL {
+        let config = pb::TableConfig { variant: variant.id.to_owned(), ..calm(variant.id) };
+        let (table, mut bots) = bots(&place, &room, config).await;
+        let saw = look_on(onlooker.clone(), table, HANDS);
+        let saw = tokio::time::timeout(LONG, saw).await.expect("hands are played");
+        for (hand, rows) in &saw.rows {
+            let revealed = rows.iter().all(|row| *row == EntropyStatus::Revealed);
+            assert!(revealed && rows.len() >= 2, "{} hand {hand}: {rows:?}", variant.id);
+        }
+        assert!(saw.rows.len() >= 3, "{}: {} hands", variant.id, saw.rows.len());
+        operator(&place, &room.url).close_table(table).await.unwrap();
+        while let Some(end) = bots.join_next().await {
+            assert_eq!(end.unwrap(), BotEnd::TableClosed, "{}", variant.id);
+        }
+    }
+    room.running.stop(Signal::INT).await;
+}
+
+/// Commits to the hand to come, and is gone before it can reveal; somebody with the same secret, and
+/// nothing else of it, reveals in its place.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_starts_anew_reveals_what_it_had_committed_to() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let party = Party::new(&place, &room.url, 2).await;
+    let guest = &party.guests[0];
+    let secret = Secret::kept([0x33; 32]);
+    let client = guest.client.with_secret(secret).trusting(trust(&place));
+
+    // The first hand begins without it: nobody waits longer than the table says.
+    reach(&place, &room.url, party.table, 1).await;
+    let mut before = client.play(party.table).taking_part(guest.id);
+    let committed = async {
+        loop {
+            let heard = before.next().await.unwrap().expect("the table stays open");
+            if let Heard::TookPart(part) = heard
+                && part.outcome.unwrap().is_some()
+            {
+                return part.hand_no;
+            }
+        }
+    };
+    let committed = tokio::time::timeout(LONG, committed).await.expect("it commits ahead");
+    drop(before);
+
+    let mut after = client.play(party.table).taking_part(guest.id);
+    let (revealed, dealt) = (after_fold(&mut after, &party, committed)).await;
+    assert!(revealed, "it owed a reveal and knew what");
+    assert_eq!(dealt.first(), Some(&EntropyStatus::Revealed), "{dealt:?}");
+    assert_eq!(dealt.get(1), Some(&EntropyStatus::Absent), "{dealt:?}");
+    room.running.stop(Signal::INT).await;
+}
+
+/// Folds whatever hand is in play, and follows until the next is dealt: whether there was a reveal,
+/// and what came of each seat's part.
+async fn after_fold(
+    play: &mut client::Play,
+    party: &Party,
+    hand: u64,
+) -> (bool, Vec<EntropyStatus>) {
+    let fold = async {
+        loop {
+            let (guest, view) = party.turn().await;
+            if view.hand_no >= hand {
+                return;
+            }
+            let turn = turn_of(&view).unwrap().turn;
+            let fold = plain(proto::common::v1::MoveKind::Fold);
+            let legal = turn_of(&view).unwrap().legal.iter().any(|it| it.kind() == fold.kind());
+            let default = turn_of(&view).unwrap().default_move.clone();
+            let decision = if legal { fold } else { default.unwrap() };
+            let client = &party.guests[guest].client;
+            // Somebody else may have been faster.
+            let _ = client.act(party.table, view.hand_no, turn, decision).await;
+        }
+    };
+    let dealt = async {
+        let mut revealed = false;
+        loop {
+            match play.next().await.unwrap().expect("the table stays open") {
+                Heard::TookPart(part) => revealed |= part.outcome.unwrap().is_none(),
+                Heard::Seen(Seen::Update(update)) => {
+                    if let Some(What::HandStarted(started)) = update.what
+                        && started.hand_no == hand
+                    {
+                        let rows = started.rows.iter().map(|row| row.status()).collect();
+                        return (revealed, rows);
+                    }
+                }
+                Heard::Seen(_) | Heard::Acted(_) => {}
+            }
+        }
+    };
+    let both = async {
+        let (_, dealt) = tokio::join!(fold, dealt);
+        dealt
+    };
+    tokio::time::timeout(LONG, both).await.expect("the next hand is dealt")
+}

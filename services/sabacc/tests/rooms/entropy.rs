@@ -1,0 +1,213 @@
+//! Whatever ends a hand before its time leaves everybody what he had: seats that withhold what they have
+//! committed to, an operator; and a seed that is opened late.
+
+use std::time::Duration;
+
+use fairness::{ClientCommitment, Commitment, Context, Entropy};
+use primitives::{Credits, TableId};
+use proto::common::v1::ErrorReason;
+use proto::dealer::v1 as dealer;
+use proto::event::v1::AtFault;
+use proto::table::v1 as pb;
+use rustix::process::Signal;
+use sha2::{Digest as _, Sha256};
+use wire::Recorded;
+
+use crate::people::{Guest, Party, calm, operator};
+use crate::place::{LONG, Place, Room};
+use crate::records;
+
+/// A table with two guests at seats 1 and 2.
+struct Two {
+    table: TableId,
+    guests: Vec<Guest>,
+}
+
+impl Two {
+    async fn new(place: &Place, room: &Room, change: impl FnOnce(&mut pb::TableConfig)) -> Two {
+        let mut config = calm("chance");
+        change(&mut config);
+        let table = operator(place, &room.url).create_table(config).await.unwrap();
+        let guests = vec![Guest::new(place, &room.url).await, Guest::new(place, &room.url).await];
+        Two { table, guests }
+    }
+
+    async fn sit_down(&self) {
+        for (guest, seat) in self.guests.iter().zip(1..) {
+            let most = guest.client.get_table(self.table).await.unwrap().max_buy_in;
+            let buy_in = Credits::try_new(most).unwrap();
+            guest.client.sit_down(self.table, seat, buy_in).await.unwrap();
+        }
+    }
+
+    /// The table, once it has come to that.
+    async fn once(&self, wanted: impl Fn(&pb::TableView) -> bool) -> pb::TableView {
+        let looked = async {
+            loop {
+                let view = self.guests[0].client.get_table(self.table).await.unwrap();
+                if wanted(&view) {
+                    return view;
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(LONG, looked).await.expect("the table comes to that")
+    }
+
+    fn secret(&self, guest: usize) -> Entropy {
+        Entropy([self.guests[guest].id.0[15]; 32])
+    }
+
+    /// A guest commits to what only he knows.
+    async fn commit(
+        &self,
+        guest: usize,
+        (view, hand_no, made): (&pb::TableView, u64, &dealer::Commitment),
+    ) -> Result<pb::EntropyReceipt, client::Error> {
+        let hash: [u8; 32] = Sha256::digest(&view.rule_set).into();
+        let context = Context::new(&made.origin, self.table, hand_no, &hash);
+        let committed = Commitment(made.commitment.as_slice().try_into().unwrap());
+        let (seat, id) = (u8::try_from(guest + 1).unwrap(), self.guests[guest].id);
+        let commitment = ClientCommitment::new(&context, &committed, seat, id, &self.secret(guest));
+        self.guests[guest].client.commit_entropy(self.table, hand_no, commitment).await
+    }
+
+    /// Both commit to the next hand, or to the one that has opened meanwhile.
+    async fn both_commit(&self, hand_no: u64) {
+        for guest in 0..2 {
+            let of = |view: &pb::TableView| {
+                let next = view.next_hand.clone().filter(|next| next.hand_no == hand_no);
+                let open = view.entropy.clone().filter(|open| open.hand_no == hand_no);
+                next.and_then(|it| it.commitment).or(open.and_then(|it| it.commitment))
+            };
+            let view = self.once(|view| of(view).is_some()).await;
+            let made = of(&view).unwrap();
+            let receipt = self.commit(guest, (&view, hand_no, &made)).await.unwrap();
+            assert_eq!(receipt.seat, u32::try_from(guest + 1).unwrap());
+            let again = self.commit(guest, (&view, hand_no, &made)).await.unwrap_err();
+            assert_eq!(again.reason(), Some(ErrorReason::ChanceRefused), "once is for good");
+        }
+    }
+
+    async fn closed(&self, hand_no: u64) {
+        let closed = |open: &pb::Entropy| open.hand_no == hand_no && open.closed;
+        self.once(|view| view.entropy.as_ref().is_some_and(closed)).await;
+    }
+}
+
+fn stacks(view: &pb::TableView) -> Vec<u64> {
+    view.seats.iter().map(|seat| seat.stack).collect()
+}
+
+fn sits_out(view: &pb::TableView, seat: usize) -> bool {
+    view.seats[seat].state() == pb::SeatState::SittingOut
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_withholds_burns_the_hand_and_sits_out() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let two = Two::new(&place, &room, |config| config.entropy_ms = 8000).await;
+    two.sit_down().await;
+    let before = stacks(&two.guests[0].client.get_table(two.table).await.unwrap());
+    two.both_commit(1).await;
+    for hand in [1, 2] {
+        two.closed(hand).await;
+        let wrong = two.guests[0].client.reveal_entropy(two.table, hand, Entropy([0; 32])).await;
+        assert_eq!(wrong.unwrap_err().reason(), Some(ErrorReason::ChanceRefused));
+        two.guests[0].client.reveal_entropy(two.table, hand, two.secret(0)).await.unwrap();
+        let view = two.once(|view| sits_out(view, 1)).await;
+        assert!(!sits_out(&view, 0), "whoever has revealed plays on");
+        assert_eq!(stacks(&view), before);
+        assert_eq!(view.paused_until.is_some(), hand == 2, "two in a row are a pause");
+        if hand == 1 {
+            // Committed before anybody is dealt in: nobody is waited for twice.
+            two.both_commit(2).await;
+            two.guests[1].client.sit_out(two.table, false).await.unwrap();
+            two.closed(2).await;
+        }
+    }
+    let events = records::events(&room.database, "table").await;
+    let aborted = events.iter().filter_map(|event| match Recorded::try_from(event).unwrap() {
+        Recorded::HandAborted(aborted) => Some((aborted.at_fault(), aborted.seats)),
+        _ => None,
+    });
+    assert_eq!(aborted.collect::<Vec<_>>(), vec![(AtFault::Seat, vec![2]); 2]);
+    let seeds = || async {
+        let events = records::events(&room.database, "table").await;
+        let revealed = |event: &&eventlog::Event| {
+            matches!(Recorded::try_from(*event), Ok(Recorded::HandRevealed(_)))
+        };
+        events.iter().filter(revealed).count()
+    };
+    let opened = async {
+        while seeds().await < 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(LONG, opened).await.expect("burnt seeds are opened");
+    records::audit(&place, &[]).await;
+    room.running.stop(Signal::INT).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn void_hand_leaves_everybody_what_he_had() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let mut party = Party::new(&place, &room.url, 3).await;
+    let operator = operator(&place, &room.url);
+    let first = party.seen_by(0).await.hand_no;
+    let (_, before) = party.play_until(|view| view.hand_no > first).await;
+    let bets = |view: &pb::TableView| {
+        let standing = view.hand.as_ref().and_then(|hand| hand.standing.as_ref());
+        standing.is_some_and(|standing| standing.hand_pot > 0)
+    };
+    let (_, view) = party.play_until(bets).await;
+    assert_eq!(view.hand_no, before.hand_no, "it is played for something");
+    let unknown = operator.void_hand(party.table, view.hand_no + 1, "a fire").await.unwrap_err();
+    assert_eq!(unknown.reason(), Some(ErrorReason::HandUnknown));
+    operator.void_hand(party.table, view.hand_no, "a fire in the house").await.unwrap();
+    let over = operator.void_hand(party.table, view.hand_no, "again").await.unwrap_err();
+    assert_eq!(over.reason(), Some(ErrorReason::NotYourTurn));
+    let (_, after) = party.play_until(|after| after.hand_no > view.hand_no).await;
+    assert_eq!((stacks(&after), after.sabacc_pot), (stacks(&before), before.sabacc_pot));
+    // Play goes on, and the books are right.
+    party.play_until(|view| view.hand_no > after.hand_no).await;
+    records::audit(&place, &records::finished(&room.database).await).await;
+    room.running.stop(Signal::INT).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn delayed_seed_is_opened_late_and_over_a_restart() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let two = Two::new(&place, &room, |config| config.reveal_delay_seconds = 8).await;
+    two.sit_down().await;
+    two.once(|view| view.hand.is_some()).await;
+    // Whoever stands up in a hand gives it up: it is settled and posted, and the table closes.
+    for guest in &two.guests {
+        guest.client.stand_up(two.table).await.unwrap();
+    }
+    operator(&place, &room.url).close_table(two.table).await.unwrap();
+    let held = async {
+        while two.guests[1].credits().await.1.iter().any(|credits| *credits > 0) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(LONG, held).await.expect("the leaver is paid out");
+    let names = |events: Vec<eventlog::Event>| -> Vec<&'static str> {
+        events.iter().map(|event| Recorded::try_from(event).unwrap().name()).collect()
+    };
+    let events = names(records::events(&room.database, "table").await);
+    assert!(events.contains(&"SettlementPosted") && !events.contains(&"HandRevealed"));
+    room.running.kill();
+    room = place.up(&["--no-bots"]).await;
+    let opened = async {
+        while !names(records::events(&room.database, "table").await).contains(&"HandRevealed") {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(LONG, opened).await.expect("the seed is opened");
+    records::audit(&place, &records::finished(&room.database).await).await;
+    room.running.stop(Signal::INT).await;
+}

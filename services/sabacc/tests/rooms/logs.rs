@@ -1,0 +1,203 @@
+//! The logs of a room, as everybody may see them: files at the public port, calls through the gateway,
+//! a witness outside, and a client who remembers.
+
+use std::process::Command;
+use std::time::Duration;
+
+use chassis::auth::Role;
+use chassis::fetch::Fetch;
+use client::Client;
+use client::checkpoints::{Checkpoints, InFolder, LookError};
+use merkle::note::VerifierKey;
+use merkle::{Checkpoint, Opened, TileId, Tiles, verify_records};
+use proto::audit::v1 as pb;
+use proto::audit::v1::log_service_client::LogServiceClient;
+use proto::common::v1::ErrorReason;
+use rustix::process::Signal;
+use sqlx::{Connection as _, PgConnection};
+use tonic::transport::Uri;
+
+use crate::people::{bearing, channel};
+use crate::place::{LONG, Place, Running, program};
+use crate::records;
+
+/// The keys that a room has published.
+fn keys(place: &Place) -> Vec<VerifierKey> {
+    let text = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| VerifierKey::parse(line).unwrap()).collect()
+}
+
+fn key_of<'k>(keys: &'k [VerifierKey], log: &str) -> &'k VerifierKey {
+    keys.iter().find(|key| key.name().as_str() == format!("sabacc.local/{log}")).unwrap()
+}
+
+/// A witness of the room's logs, its address and its key.
+async fn witness(place: &Place, state: &str) -> (Running, String, String) {
+    let port = testkit::free_port().unwrap();
+    let mut command: Command = program("sabacc");
+    command.args(["witness", "--listen", &format!("127.0.0.1:{port}"), "--name", "w.example"]);
+    command.arg("--key").arg(place.path().join("witness.pem"));
+    command.arg("--state").arg(place.path().join(state));
+    command.arg("--logs").arg(place.data().join("keys.txt"));
+    let running = place.spawn(command);
+    let ready = async {
+        loop {
+            let said = running.said();
+            if said.contains("listening at") {
+                return said.lines().next().unwrap().to_owned();
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+    };
+    let key = tokio::time::timeout(LONG, ready).await.expect("no witness");
+    (running, format!("http://127.0.0.1:{port}"), key)
+}
+
+/// Reads a log's checkpoint and all of its tiles at the public port, and believes them.
+async fn read_as_files(url: &str, log: &str, key: &VerifierKey) -> Opened {
+    let (fetch, base) = (Fetch::new(), url.parse::<Uri>().unwrap());
+    let note = fetch.get(&base, &format!("log/{log}/checkpoint")).await.unwrap();
+    assert_eq!(note.kind, "text/plain; charset=utf-8");
+    let opened = Checkpoint::open(&note.body, key, &[]).unwrap();
+    let head = opened.checkpoint.head();
+    let mut tiles = Vec::new();
+    for level in 0..3 {
+        for index in 0.. {
+            let Some(tile) = TileId::at(merkle::Row::Hashes(level), index, head.size) else {
+                break;
+            };
+            let answer = fetch.get(&base, &format!("log/{log}/{tile}")).await.unwrap();
+            assert_eq!(answer.status, 200, "{tile} of {log}");
+            tiles.push((tile, answer.body));
+        }
+    }
+    assert_eq!(Tiles::authenticate(head, tiles).unwrap().head(), head);
+    opened
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everybody_sees_the_logs_and_a_witness_sees_them_grow() {
+    let place = Place::new();
+    // The keys are there before anybody is told them.
+    let mut room = place.up(&["--no-bots"]).await;
+    room.running.stop(Signal::INT).await;
+    let (mut outside, at, witness_key) = witness(&place, "seen").await;
+    let named = format!("{at} {witness_key}");
+    let mut room = place.up(&["--thinking", "5", "--witness", &named]).await;
+    while records::finished(&room.database).await.len() < 2 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let keys = keys(&place);
+    for log in ["table", "dealer", "wallet"] {
+        let opened = read_as_files(&room.url, log, key_of(&keys, log)).await;
+        assert!(opened.checkpoint.head().size > 0, "{log}");
+    }
+    let seen = VerifierKey::parse(&witness_key).unwrap();
+    let everybody: Vec<VerifierKey> = keys.iter().cloned().chain([seen]).collect();
+    let remembering = InFolder::open(place.path().join("remembered")).unwrap();
+    let logs = Checkpoints::new(everybody, remembering);
+    let client = Client::connect(&room.url, place.token(Role::Player, PLAYER)).unwrap();
+    let cosigned = async {
+        loop {
+            let looked = logs.look(&client).await.unwrap();
+            assert_eq!(looked.len(), 3);
+            if looked.iter().any(|log| log.cosigned == 1) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(LONG, cosigned).await.expect("no cosignature is shown");
+    records_are_for_auditors(&place, &room.url, key_of(&keys, "table")).await;
+    room.running.stop(Signal::INT).await;
+    outside.stop(Signal::INT).await;
+}
+
+const PLAYER: &str = "01890000-0000-7000-8000-000000000001";
+
+async fn records_are_for_auditors(place: &Place, url: &str, key: &VerifierKey) {
+    let mut logs = LogServiceClient::new(channel(url));
+    let positions = pb::PositionSelection { first: 3, count: 5 };
+    let by = Some(pb::record_selection::By::Positions(positions));
+    let selections = vec![pb::RecordSelection { by }];
+    let asked = pb::ReadRecordsRequest { log: "table".into(), selections };
+    let player = place.token(Role::Player, PLAYER);
+    let refused = logs.read_records(bearing(&player, asked.clone())).await.unwrap_err();
+    assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::RoleNotAllowed));
+    let auditor = place.token(Role::Auditor, "test");
+    let answer = logs.read_records(bearing(&auditor, asked)).await.unwrap().into_inner();
+    let log = answer.log.unwrap();
+    assert_eq!((log.name.as_str(), log.records.len()), ("table", 5));
+    let opened = Checkpoint::open(log.checkpoint.as_bytes(), key, &[]).unwrap();
+    let head = opened.checkpoint.head();
+    let leaf = |record: &pb::LogRecord| {
+        use sha2::Digest as _;
+        let leaf = merkle::record::LeafRecord {
+            position: record.position,
+            recorded_at: record.recorded_at_micros,
+            stream: record.stream.as_slice().try_into().unwrap(),
+            version: record.version,
+            kind: u16::try_from(record.r#type).unwrap(),
+            schema: u16::try_from(record.schema).unwrap(),
+            sealed: record.sealed,
+            payload_len: u32::try_from(record.payload.len()).unwrap(),
+            payload_hash: sha2::Sha256::digest(&record.payload).into(),
+            previous: record.previous.as_slice().try_into().unwrap(),
+        };
+        (record.position, merkle::leaf_hash(&leaf.to_bytes()))
+    };
+    let leaves: Vec<_> = log.records.iter().map(leaf).collect();
+    let proof: Vec<merkle::Hash> =
+        log.proof.iter().map(|hash| hash.as_slice().try_into().unwrap()).collect();
+    verify_records(&leaves, head.size, &proof, &head.root).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_room_whose_database_forgot_signs_no_more_and_says_so() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    crate::people::operator(&place, &room.url)
+        .create_table(crate::people::calm("a"))
+        .await
+        .unwrap();
+    let keys = keys(&place);
+    let signed = async {
+        loop {
+            let opened = read_as_files(&room.url, "table", key_of(&keys, "table")).await;
+            if opened.checkpoint.head().size > 0 {
+                return opened.checkpoint.head();
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let before = tokio::time::timeout(LONG, signed).await.expect("nothing is signed");
+    let seen = || Checkpoints::new(keys.clone(), InFolder::open(place.path().join("s")).unwrap());
+    let auditor = || Client::connect(&room.url, place.token(Role::Auditor, "test")).unwrap();
+    seen().look(&auditor()).await.unwrap();
+    // As if a dump from before the first event had been put back.
+    let mut admin = PgConnection::connect(&room.database).await.unwrap();
+    let forget = "SET search_path TO \"table\";
+        ALTER TABLE events DISABLE TRIGGER append_only;
+        ALTER TABLE requests DISABLE TRIGGER append_only;
+        ALTER TABLE requests_2026 DISABLE TRIGGER append_only;
+        ALTER TABLE checkpoints DISABLE TRIGGER append_only;
+        DELETE FROM events; DELETE FROM requests; DELETE FROM checkpoints;
+        UPDATE owners SET size = 0, tree = NULL, epoch = epoch + 1";
+    sqlx::raw_sql(forget).execute(&mut admin).await.unwrap();
+    drop(admin);
+    room.running.stop(Signal::INT).await;
+    let mut room = place.up(&["--no-bots"]).await;
+    let told = async {
+        while !room.running.said().contains("THE LOG IS NOT SIGNED ANY MORE") {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(LONG, told).await.expect("nothing is said of it");
+    let client = Client::connect(&room.url, place.token(Role::Auditor, "test")).unwrap();
+    let patience = client::Patience { total: Duration::from_millis(100), ..Default::default() };
+    let looked = seen().look(&client.with_patience(patience)).await;
+    // Nothing is shown, and least of all something else.
+    assert!(matches!(looked, Err(LookError::Call(_))), "{looked:?} after {before:?}");
+    room.running.stop(Signal::INT).await;
+}

@@ -1,0 +1,141 @@
+//! Hands that come to nothing: whose fault it is, and what becomes of the table.
+//!
+//! Every way out ends alike: `HandAborted` in the hand's stream with its evidence, `HandFinished` in
+//! the table's with stacks and pots as they were when the hand was opened, both in one append. Antes
+//! and bets have only ever moved in the hand, nothing was posted to the wallet, so nothing has to be
+//! given back, and nothing can be given back twice. The hand number is used up. The seed is owed all
+//! the same ([`crate::table::SeedOwed`]) and asked for until it is open, while the next hand is played.
+//!
+//! - **Seats** that committed to entropy and withheld it burn the hand number, before any ante, and sit
+//!   out. Twice in a row pauses the table.
+//! - **The dealer** that is silent for too long costs the hand. One that contradicts itself or what it
+//!   has committed to costs the table: no hand starts any more, everybody is paid out.
+//! - **The operator** may make a hand void, with a reason that everybody reads.
+
+use std::time::Duration;
+
+use primitives::{SeatNo, StreamId};
+use proto::event::v1 as pb;
+use wire::Recorded;
+
+use crate::debt;
+use crate::entropy::{Due, Now};
+use crate::pay::{Broken, Paid};
+use crate::play::{Fault, Play};
+use crate::proof::Faces;
+use crate::table::{Closing, Table};
+
+/// No hand starts for so long after two burnt ones in a row.
+const PAUSE: Duration = Duration::from_secs(60);
+
+type Events = Vec<(StreamId, Recorded)>;
+
+/// The hand number is burnt: seats have committed to entropy and kept silent.
+pub fn burnt(table: &Table, play: &Play, now: &Now) -> Result<Paid, Broken> {
+    let sealing = table.sealing().ok_or_else(|| Broken("the hand is not open".to_owned()))?;
+    let due = sealing.due(table.promises_of(play.hand_no), now, table.config.entropy_time());
+    let Due::Burn(silent) = due else {
+        return Err(Broken("nobody has withheld anything".to_owned()));
+    };
+    let numbers: Vec<u32> = silent.iter().map(|seat| u32::from(seat.get())).collect();
+    let words: Vec<String> = silent.iter().map(ToString::to_string).collect();
+    let evidence = format!(
+        "seat {} committed to entropy and revealed nothing until {}",
+        words.join(", seat "),
+        sealing.deadline
+    );
+    let mut events = Events::new();
+    end(table, play, (pb::AtFault::Seat, numbers, &evidence), &mut events);
+    for seat in silent {
+        events.extend(sits_out(table, seat, "withheld"));
+    }
+    if table.burnt > 0 {
+        let paused = pb::TablePaused {
+            why: "two hands in a row came to nothing because seats withheld their entropy"
+                .to_owned(),
+            until_micros: now.at.plus(PAUSE).0,
+        };
+        events.push((table.id.into(), paused.into()));
+    }
+    Ok(Paid { events, faces: Faces::new() })
+}
+
+/// The dealer has been silent for too long.
+pub fn abandoned(table: &Table, play: &Play, now: &Now) -> Result<Paid, Broken> {
+    match &play.fault {
+        Some(Fault::Contradicted(evidence)) => return Ok(contradicted(table, play, evidence)),
+        Some(Fault::Silent(evidence)) => return Ok(silent(table, play, evidence)),
+        None => {}
+    }
+    let (what, since) = debt::of_the_dealer(table, play)
+        .ok_or_else(|| Broken("nothing is owed by the dealer".to_owned()))?;
+    let waited = now.at.since(since.max(now.since)).as_secs();
+    let evidence =
+        format!("{what} is owed since {since}, and the dealer has not given it for {waited} s");
+    Ok(silent(table, play, &evidence))
+}
+
+fn silent(table: &Table, play: &Play, evidence: &str) -> Paid {
+    let mut events = Events::new();
+    end(table, play, (pb::AtFault::Dealer, Vec::new(), evidence), &mut events);
+    Paid { events, faces: Faces::new() }
+}
+
+/// The dealer contradicts itself, or what it has committed to.
+pub fn contradicted(table: &Table, play: &Play, evidence: &str) -> Paid {
+    let mut events = Events::new();
+    by_the_dealer(table, play, evidence, &mut events);
+    Paid { events, faces: Faces::new() }
+}
+
+/// Likewise, behind other events.
+pub fn by_the_dealer(table: &Table, play: &Play, evidence: &str, events: &mut Events) {
+    end(table, play, (pb::AtFault::Dealer, Vec::new(), evidence), events);
+    disabled(table, events);
+}
+
+/// The operator makes the hand void.
+pub fn void(table: &Table, play: &Play, reason: &str) -> Events {
+    let mut events = Events::new();
+    end(table, play, (pb::AtFault::Operator, Vec::new(), reason), &mut events);
+    events
+}
+
+/// No hand starts any more; everybody is paid out.
+pub fn disabled(table: &Table, events: &mut Events) {
+    if table.closing == Closing::Open {
+        events.push((table.id.into(), pb::CloseAsked {}.into()));
+    }
+}
+
+/// A seat is no longer dealt in; nothing where it is not already.
+#[must_use]
+pub fn sits_out(table: &Table, seat: SeatNo, why: &str) -> Option<(StreamId, Recorded)> {
+    table.seats.get(&seat).filter(|seat| !seat.sitting_out)?;
+    let changed =
+        pb::SitOutChanged { seat: u32::from(seat.get()), sitting_out: true, why: why.to_owned() };
+    Some((table.id.into(), changed.into()))
+}
+
+fn end(
+    table: &Table,
+    play: &Play,
+    (at_fault, seats, evidence): (pb::AtFault, Vec<u32>, &str),
+    events: &mut Events,
+) {
+    let evidence = evidence.to_owned();
+    let aborted = pb::HandAborted { at_fault: at_fault.into(), seats, evidence };
+    events.push((play.hand_id.into(), aborted.into()));
+    let finished = pb::HandFinished {
+        hand_no: play.hand_no,
+        hand_id: play.hand_id.0.to_vec().into(),
+        seats: play.opened.roster.clone(),
+        sabacc_pot: play.opened.sabacc_pot,
+        carried_pot: play.opened.carried_pot,
+        sabacc_paid: vec![0; play.opened.roster.len()],
+        sabacc_won: false,
+        misses: table.misses(&play.opened),
+        aborted: true,
+    };
+    events.push((table.id.into(), finished.into()));
+}

@@ -1,0 +1,136 @@
+//! Taking part in a hand's chance, and an operator's ending it.
+
+use fairness::{ClientCommitment, Entropy};
+use primitives::{PlayerId, SeatNo};
+use prost::Message as _;
+use proto::common::v1::ErrorReason;
+use proto::event::v1 as event;
+use proto::table::v1 as pb;
+use wire::{Refused, refused};
+
+use super::Verdict;
+use crate::play::{Play, Stage};
+use crate::table::{Closing, Table};
+use crate::{abort, entropy};
+
+/// Chance was asked for out of order, or twice with different content: `why` is for programs.
+fn out_of_order(why: &'static str, message: impl Into<String>) -> Refused {
+    refused(ErrorReason::ChanceRefused, message).with("refusal", why)
+}
+
+/// A seat commits: to a hand that the dealer has committed to, or to one that is open.
+pub(super) fn commit(
+    table: &Table,
+    (seat, player): (SeatNo, PlayerId),
+    (hand_no, commitment): (u64, ClientCommitment),
+) -> Result<Verdict, Refused> {
+    if hand_no == table.hand_no && table.sealing().is_some() {
+        open_for(table, (seat, player))?;
+    } else if hand_no <= table.hand_no {
+        let message = format!("hand {hand_no} takes no commitments any more: see next_hand");
+        return Err(out_of_order("CLOSED", message).field("hand_no"));
+    } else if table.closing != Closing::Open {
+        return Err(refused(ErrorReason::TableClosed, "this table is being closed"));
+    } else if !table.committed.contains_key(&hand_no) {
+        let message = format!("the dealer has not committed to hand {hand_no} yet: see next_hand");
+        return Err(out_of_order("DEALER_NOT_COMMITTED", message).field("hand_no"));
+    }
+    if table.promises_of(hand_no).contains_key(&seat) {
+        let message =
+            format!("seat {seat} has committed to hand {hand_no} before: once is for good");
+        return Err(out_of_order("COMMITTED_BEFORE", message).field("commitment"));
+    }
+    let number = u32::from(seat.get());
+    let committed = event::EntropyCommitted {
+        hand_no,
+        seat: number,
+        player_id: player.0.to_vec().into(),
+        commitment: commitment.0.to_vec().into(),
+    };
+    // The position and the signature come when it is on record.
+    let receipt = pb::EntropyReceipt {
+        table_id: table.id.0.to_vec(),
+        hand_no,
+        seat: number,
+        player_id: player.0.to_vec(),
+        commitment: commitment.0.to_vec(),
+        ..pb::EntropyReceipt::default()
+    };
+    let answer = pb::CommitEntropyResponse { receipt: Some(receipt) };
+    Ok(Verdict::now(table.id, committed, &answer))
+}
+
+/// Whether the open hand takes a commitment of this seat.
+fn open_for(table: &Table, place: (SeatNo, PlayerId)) -> Result<(), Refused> {
+    let Some(sealing) = table.sealing() else { return Ok(()) };
+    if !sealing.roster.contains(&place) {
+        let message = "you are not dealt into this hand: commit to the next one";
+        return Err(refused(ErrorReason::NotYourSeat, message));
+    }
+    if sealing.closed.is_some() {
+        let message = "commitments to this hand are closed: commit to the next one";
+        return Err(out_of_order("CLOSED", message).field("hand_no"));
+    }
+    Ok(())
+}
+
+/// A seat reveals what it has committed to.
+pub(super) fn reveal(
+    table: &Table,
+    (seat, player): (SeatNo, PlayerId),
+    (hand_no, entropy): (u64, Entropy),
+) -> Result<Verdict, Refused> {
+    let over = |message: String| out_of_order("NOT_OPEN", message).field("hand_no");
+    let sealing = table.sealing().filter(|_| hand_no == table.hand_no);
+    let sealing = sealing
+        .ok_or_else(|| over(format!("hand {hand_no} is not open: nothing is revealed for it")))?;
+    let Some(closed) = &sealing.closed else {
+        let message = "commitments are not closed yet: reveal when they are, and not before";
+        return Err(out_of_order("NOT_CLOSED", message));
+    };
+    let promise = table.promises_of(hand_no).get(&seat);
+    let promise = promise.filter(|promise| promise.player == player && closed.contains(&seat));
+    let promise = promise.ok_or_else(|| {
+        out_of_order("NOT_COMMITTED", "you have committed to nothing for this hand")
+    })?;
+    let hash = &table.config.rule_set_hash;
+    let (context, dealer) = entropy::bound(&sealing.commitment, (table.id, hand_no), hash)?;
+    let made = ClientCommitment::new(&context, &dealer, seat.get(), player, &entropy);
+    if !made.matches(&promise.commitment) {
+        let message = "this is not what you have committed to: send the same 32 bytes";
+        return Err(out_of_order("DOES_NOT_OPEN", message).field("entropy"));
+    }
+    let answer = pb::RevealEntropyResponse {};
+    if sealing.revealed.contains_key(&seat) {
+        return Ok(Verdict::nothing(&answer));
+    }
+    let hand = table.hand.as_ref().map(|hand| hand.id);
+    let hand = hand.ok_or_else(|| over("no hand is in play".to_owned()))?;
+    let seat = u32::from(seat.get());
+    let revealed = event::EntropyRevealed { seat, entropy: entropy.0.to_vec().into() };
+    Ok(Verdict::now(hand, revealed, &answer))
+}
+
+/// An operator makes the hand in play void.
+pub(super) fn void(
+    table: &Table,
+    play: Option<&Play>,
+    hand_no: u64,
+    reason: &str,
+) -> Result<Verdict, Refused> {
+    if hand_no == 0 || hand_no > table.hand_no {
+        let message = format!("there was no hand {hand_no} at this table");
+        return Err(refused(ErrorReason::HandUnknown, message).field("hand_no"));
+    }
+    let over = || {
+        let message = format!("hand {hand_no} is over: what it came to stands");
+        refused(ErrorReason::NotYourTurn, message).field("hand_no")
+    };
+    let play = play.filter(|play| play.hand_no == hand_no).ok_or_else(over)?;
+    if play.stage == Stage::Settled {
+        return Err(over());
+    }
+    let events = abort::void(table, play, reason);
+    let answer = pb::VoidHandResponse {}.encode_to_vec();
+    Ok(Verdict { events, answer, waits_for: None })
+}

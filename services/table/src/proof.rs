@@ -1,0 +1,118 @@
+//! What shows a card to lie where it is said to lie: checked at once, kept as long as the card is known
+//! here, told to whoever may see the card.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fairness::Handle;
+use proto::common::v1::{CardProof, DeckRoot};
+use proto::dealer::v1 as dealer;
+use rules::{Card, Deck};
+use wire::replay::Unplayable;
+
+/// A card that the dealer opened.
+#[derive(Clone)]
+pub struct Face {
+    pub card: Card,
+    /// None of shuffles whose root is not on record: those of before there were roots.
+    pub proof: Option<Arc<CardProof>>,
+}
+
+/// The faces that openings gave, by place.
+pub type Faces = BTreeMap<Handle, Face>;
+
+/// What a hand's viewers may be shown of its cards besides their faces.
+#[derive(Clone, Default)]
+pub struct Shown {
+    /// Of each card that is known here, where it lies now.
+    pub proofs: BTreeMap<Card, Arc<CardProof>>,
+    /// Of each shuffle, in order.
+    pub roots: Vec<DeckRoot>,
+}
+
+impl Shown {
+    #[must_use]
+    pub fn root(&self, op: u32) -> Option<&DeckRoot> {
+        self.roots.iter().find(|root| root.op == op)
+    }
+}
+
+/// The commitment to a pile in the result of its shuffle.
+///
+/// # Errors
+/// Where it is none.
+pub fn root_of(result: &dealer::OperationResult) -> Result<DeckRoot, Unplayable> {
+    let dealer::OperationResult { index, values, root } = result;
+    match (values.as_slice(), root.len()) {
+        ([cards], 32) => Ok(DeckRoot { op: *index, cards: *cards, root: root.clone() }),
+        _ => {
+            let text = format!("shuffle {index} was answered without a commitment to its cards");
+            Err(Unplayable::Damaged(text))
+        }
+    }
+}
+
+/// The faces of an opening, each checked against the root of its shuffle.
+///
+/// # Errors
+/// Says which place is contradicted, and never by what card.
+pub fn faces(
+    (places, opened): (&[Handle], &dealer::OpenedCards),
+    deck: &Deck,
+    root: &dyn Fn(u32) -> Option<DeckRoot>,
+) -> Result<Faces, Unplayable> {
+    let dealer::OpenedCards { card_ids, proofs } = opened;
+    if card_ids.len() != places.len() {
+        let (asked, got) = (places.len(), card_ids.len());
+        let text = format!("{asked} cards were to be opened, {got} were");
+        return Err(Unplayable::Damaged(text));
+    }
+    let mut faces = Faces::new();
+    for (at, (place, id)) in places.iter().zip(card_ids).enumerate() {
+        let card = deck.card(*id).ok_or_else(|| contradicted(*place, "is none of this deck"))?;
+        let proof = match root(place.op) {
+            Some(root) => {
+                let opened = proofs.get(at);
+                let opened = opened.ok_or_else(|| contradicted(*place, "comes without a proof"))?;
+                let proved = proved(*place, *id, opened, &root);
+                let proved = proved
+                    .ok_or_else(|| contradicted(*place, "is not the one that the root says"))?;
+                Some(Arc::new(proved))
+            }
+            None => None,
+        };
+        faces.insert(*place, Face { card, proof });
+    }
+    Ok(faces)
+}
+
+fn contradicted(place: Handle, how: &str) -> Unplayable {
+    let Handle { op, position } = place;
+    Unplayable::Damaged(format!(
+        "the card that was opened at place {position} of shuffle {op} {how}"
+    ))
+}
+
+/// The proof, where it leads to the root.
+fn proved(
+    Handle { op, position }: Handle,
+    card: u8,
+    opened: &dealer::OpenedProof,
+    root: &DeckRoot,
+) -> Option<CardProof> {
+    let dealer::OpenedProof { salt, path } = opened;
+    let (hashes, rest) = path.as_chunks::<32>();
+    if !rest.is_empty() {
+        return None;
+    }
+    let record = fairness::deck::record(op, position, card, salt.as_slice().try_into().ok()?);
+    let count = u16::try_from(root.cards).ok()?;
+    let leads_to = fairness::deck::root_from(&record, (position, count), hashes)?;
+    (leads_to[..] == root.root[..]).then(|| CardProof {
+        op,
+        position: u32::from(position),
+        card_id: u32::from(card),
+        salt: salt.clone(),
+        path: path.clone(),
+    })
+}

@@ -1,0 +1,94 @@
+//! The table's word that a commitment to entropy stands in its log.
+//!
+//! A receipt names the position of the record, so it can be made only once the record is durable.
+//! What the log keeps of the answer is therefore the receipt without position and signature: both are
+//! filled in when the answer is given, the first time and whenever the request is repeated.
+
+use ed25519_dalek::SigningKey;
+use fairness::{ClientCommitment, Receipt};
+use prost::Message as _;
+use proto::common::v1::ErrorReason;
+use proto::table::v1 as pb;
+use sha2::{Digest as _, Sha256};
+use wire::{Refused, field, refused};
+
+/// Signs receipts: the key of the table's log.
+pub struct ReceiptKey {
+    key: SigningKey,
+    /// The first bytes of SHA-256 of the public key.
+    id: [u8; 8],
+}
+
+impl ReceiptKey {
+    #[must_use]
+    pub fn new(key: SigningKey) -> ReceiptKey {
+        let hash: [u8; 32] = Sha256::digest(key.verifying_key().to_bytes()).into();
+        let [a, b, c, d, e, f, g, h, ..] = hash;
+        ReceiptKey { key, id: [a, b, c, d, e, f, g, h] }
+    }
+
+    /// The answer to a commitment that stands at a position of the log.
+    pub fn complete(&self, stored: &[u8], position: u64) -> Result<Vec<u8>, Refused> {
+        let damaged = || refused(ErrorReason::Corrupt, "the stored answer is damaged");
+        let answer = pb::CommitEntropyResponse::decode(stored).map_err(|_| damaged())?;
+        let unsigned = answer.receipt.ok_or_else(damaged)?;
+        let commitment = ClientCommitment(field::exactly("commitment", &unsigned.commitment)?);
+        let receipt = Receipt {
+            table: field::table_id(&unsigned.table_id)?,
+            hand_no: unsigned.hand_no,
+            seat: field::seat("seat", unsigned.seat)?.get(),
+            player: field::player_id(&unsigned.player_id)?,
+            commitment: &commitment,
+            position,
+            key_id: &self.id,
+        };
+        let signature = receipt.sign(&self.key).to_vec();
+        let key_id = self.id.to_vec();
+        let signed = pb::EntropyReceipt { position, key_id, signature, ..unsigned };
+        Ok(pb::CommitEntropyResponse { receipt: Some(signed) }.encode_to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use primitives::{PlayerId, TableId};
+
+    #[test]
+    fn a_receipt_names_the_record_and_is_signed_by_the_log() {
+        let unsigned = pb::EntropyReceipt {
+            table_id: vec![1; 16],
+            hand_no: 7,
+            seat: 3,
+            player_id: vec![4; 16],
+            commitment: vec![5; 32],
+            ..pb::EntropyReceipt::default()
+        };
+        let stored = pb::CommitEntropyResponse { receipt: Some(unsigned) }.encode_to_vec();
+        let key = SigningKey::from_bytes(&[9; 32]);
+        let public = key.verifying_key().to_bytes();
+        let answer = ReceiptKey::new(key).complete(&stored, 6).unwrap();
+        let answer = pb::CommitEntropyResponse::decode(answer.as_slice()).unwrap();
+        let signed = answer.receipt.unwrap();
+        assert_eq!(signed.position, 6);
+        assert_eq!(signed.key_id, Sha256::digest(public)[..8]);
+        let said = Receipt {
+            table: TableId([1; 16]),
+            hand_no: 7,
+            seat: 3,
+            player: PlayerId([4; 16]),
+            commitment: &ClientCommitment([5; 32]),
+            position: 6,
+            key_id: &signed.key_id,
+        };
+        let signature: [u8; 64] = signed.signature.try_into().unwrap();
+        assert_eq!(said.verify(&public, &signature), Ok(()));
+    }
+
+    #[test]
+    fn a_stored_answer_that_is_none_is_damage() {
+        let key = ReceiptKey::new(SigningKey::from_bytes(&[9; 32]));
+        assert_eq!(key.complete(&[0xff], 1).unwrap_err().reason(), ErrorReason::Corrupt);
+        assert_eq!(key.complete(&[], 1).unwrap_err().reason(), ErrorReason::Corrupt);
+    }
+}

@@ -1,0 +1,283 @@
+//! A table played in memory, with a dealer who may misbehave, and a crash after every append: each time
+//! the log is folded anew, and what comes out must be the same table and owe the same.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "a rehearsal looks at what it is about")]
+#![expect(clippy::needless_pass_by_value, reason = "what is done here is made for it")]
+
+mod dealer;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use fairness::{ClientCommitment, Entropy};
+use primitives::{PlayerId, StreamId, TableId, UnixMicros};
+use proto::common::v1::ErrorReason;
+use proto::event::v1 as event;
+use rules::{By, Legal, Move, Next, RuleSet};
+use wire::{Recorded, Refused};
+
+use crate::debt::{Debt, debts};
+use crate::deeds::{Deed, Doer, judge};
+use crate::entropy::{self, Now};
+use crate::pay::{self, Answered, Paid};
+use crate::peers::{Failure, Job, Reply};
+use crate::proof::Faces;
+use crate::publish::Past;
+use crate::recovery;
+use crate::state::State;
+use crate::table::Table;
+
+pub(crate) use dealer::{Dealer, Ill};
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+const TABLE: TableId = TableId([7; 16]);
+
+/// See the module.
+pub(crate) struct Rehearsal {
+    pub(crate) state: State,
+    pub(crate) log: Vec<(StreamId, Recorded, UnixMicros)>,
+    pub(crate) now: UnixMicros,
+    pub(crate) since: UnixMicros,
+    pub(crate) dealer: Dealer,
+    /// The wallet answers nothing.
+    pub(crate) wallet_silent: bool,
+    told: Vec<Past>,
+    requests: u8,
+}
+
+pub(crate) fn player(number: u8) -> PlayerId {
+    PlayerId([number; 16])
+}
+
+/// What a player keeps to himself until he reveals it.
+pub(crate) fn secret(number: u8) -> Entropy {
+    Entropy([number ^ 0x55; 32])
+}
+
+impl Rehearsal {
+    /// A table of a game with three players at seats 1, 2 and 4.
+    pub(crate) fn new(variant: &str, change: impl FnOnce(&mut event::TableCreated)) -> Rehearsal {
+        let rules = RuleSet::defaults(rules::variant(variant).unwrap());
+        let mut created = event::TableCreated {
+            name: "Test".to_owned(),
+            rule_set: rules.canonical(),
+            seats: 4,
+            min_buy_in: 100,
+            max_buy_in: 1_000_000,
+            action_seconds: 20,
+            bank_seconds: 30,
+            pause_ms: 0,
+            reveal_delay_seconds: 0,
+            entropy_ms: 2000,
+        };
+        change(&mut created);
+        let state = State::new(Table::open(TABLE, &created).unwrap());
+        let now = UnixMicros(1_000_000_000);
+        let mut rehearsal = Rehearsal {
+            state,
+            log: vec![(TABLE.into(), created.into(), now)],
+            now,
+            since: now,
+            dealer: Dealer::default(),
+            wallet_silent: false,
+            told: Vec::new(),
+            requests: 0,
+        };
+        for seat in [1, 2, 4] {
+            rehearsal.sit(seat);
+        }
+        rehearsal
+    }
+
+    pub(crate) fn sit(&mut self, seat: u8) {
+        let number = primitives::SeatNo::try_new(seat).unwrap();
+        let due = self.state.table.config.rules.due(primitives::Credits::ZERO);
+        let buy_in = due.times(20).unwrap().max(primitives::Credits::of(1000));
+        self.deed(seat, Deed::SitDown { seat: Some(number), buy_in }).unwrap();
+        self.pay(|debt| debt == Debt::Fund { seat: number });
+    }
+
+    pub(crate) fn now(&self) -> Now {
+        Now { at: self.now, since: self.since, patience: PATIENCE }
+    }
+
+    pub(crate) fn wait(&mut self, time: Duration) {
+        self.now = self.now.plus(time);
+    }
+
+    pub(crate) fn debts(&self) -> Vec<Debt> {
+        debts(&self.state.table, self.state.play.as_ref(), &self.now()).0
+    }
+
+    /// What somebody asks for; appended where it is not refused.
+    pub(crate) fn deed(&mut self, number: u8, deed: Deed) -> Result<(), Refused> {
+        self.requests = self.requests.wrapping_add(1);
+        let doer =
+            Doer { player: Some(player(number)), request_id: [self.requests; 16], now: self.now };
+        let verdict = judge(&self.state.table, self.state.play.as_ref(), &deed, &doer)?;
+        self.append(Paid { events: verdict.events, faces: Faces::new() });
+        Ok(())
+    }
+
+    pub(crate) fn refusal(&mut self, number: u8, deed: Deed) -> (ErrorReason, Option<String>) {
+        let refused = self.deed(number, deed).unwrap_err();
+        let why = refused.metadata().find(|(key, _)| *key == "refusal");
+        (refused.reason(), why.map(|(_, why)| why.to_owned()))
+    }
+
+    /// A commitment to what a player keeps secret, at his seat.
+    pub(crate) fn promise(&self, hand_no: u64, number: u8) -> ClientCommitment {
+        let table = &self.state.table;
+        let commitment = match table.sealing().filter(|_| table.hand_no == hand_no) {
+            Some(sealing) => &sealing.commitment,
+            None => &table.committed[&hand_no],
+        };
+        let hash = &table.config.rule_set_hash;
+        let (context, dealer) = entropy::bound(commitment, (TABLE, hand_no), hash).unwrap();
+        let seat = table.seat_of(player(number)).unwrap().get();
+        ClientCommitment::new(&context, &dealer, seat, player(number), &secret(number))
+    }
+
+    pub(crate) fn commit(&mut self, hand_no: u64, number: u8) {
+        let commitment = self.promise(hand_no, number);
+        self.deed(number, Deed::CommitEntropy { hand_no, commitment }).unwrap();
+    }
+
+    pub(crate) fn reveal(&mut self, hand_no: u64, number: u8) {
+        let entropy = secret(number);
+        self.deed(number, Deed::RevealEntropy { hand_no, entropy }).unwrap();
+    }
+
+    /// Pays the first debt that is wanted; whether there was one and it could be paid.
+    pub(crate) fn pay(&mut self, wanted: impl Fn(Debt) -> bool) -> bool {
+        let Some(debt) = self.debts().into_iter().find(|debt| wanted(*debt)) else { return false };
+        let (table, play) = (&self.state.table, self.state.play.as_ref());
+        let payment = pay::prepare(table, play, debt).unwrap();
+        let reply = match &payment.job {
+            Job::Nothing => Ok(Reply::Nothing),
+            Job::BuyIn(_) | Job::CashOut(_) | Job::Settle(_) if self.wallet_silent => {
+                Err(Failure::Again("silent".to_owned()))
+            }
+            Job::BuyIn(_) | Job::CashOut(_) | Job::Settle(_) => Ok(Reply::Posted(9)),
+            job => self.dealer.answer(job),
+        };
+        let plan = payment.plan.as_ref();
+        match pay::answered(&self.state, (debt, plan, &self.now()), reply) {
+            Answered::Append(paid) => self.append(paid),
+            Answered::Later(_) => return false,
+            Answered::Broken(broken) => panic!("{broken}"),
+        }
+        true
+    }
+
+    /// Pays what can be paid, and decides for whoever has to; until something is waited for.
+    pub(crate) fn go_on(&mut self) {
+        for _ in 0..10_000 {
+            let paid = self.debts().into_iter().any(|debt| self.pay(|other| other == debt));
+            if !paid && !self.decide() {
+                return;
+            }
+        }
+        panic!("there is no end to it");
+    }
+
+    /// As `go_on`, for as long as `go` says so.
+    pub(crate) fn go_on_while(&mut self, go: impl Fn(&Rehearsal) -> bool) {
+        for _ in 0..10_000 {
+            if !go(self) {
+                return;
+            }
+            let paid = self.debts().into_iter().any(|debt| self.pay(|other| other == debt));
+            if !paid && !self.decide() {
+                return;
+            }
+        }
+        panic!("there is no end to it");
+    }
+
+    fn decide(&mut self) -> bool {
+        let Some(play) = &self.state.play else { return false };
+        if play.to_act().is_none() {
+            return false;
+        }
+        let Next::Decision(decision) = rules::next(&play.replay.hand) else { return false };
+        let calm = decision.legal.iter().find_map(|legal| match legal {
+            Legal::Check => Some(Move::Check),
+            Legal::Match { .. } => Some(Move::Match),
+            Legal::CallHand => Some(Move::CallHand),
+            Legal::Stand => Some(Move::Stand),
+            _ => None,
+        });
+        let mv = calm.unwrap_or_else(|| decision.default.clone());
+        let by = (By::Player, self.now);
+        let decided = play.decide(&self.state.table.config, decision.player, &mv, by).unwrap();
+        let paid =
+            Paid { events: vec![(play.hand_id.into(), decided.into())], faces: Faces::new() };
+        self.append(paid);
+        true
+    }
+
+    /// Appends, moves the state, and crashes.
+    pub(crate) fn append(&mut self, paid: Paid) {
+        self.state.check(&paid, self.now).unwrap();
+        for (stream, event) in &paid.events {
+            let kind = self.state.apply((*stream, event), &paid.faces, self.now).unwrap();
+            self.log.push((*stream, event.clone(), self.now));
+            if let Some(kind) = kind {
+                self.told.push(Past { sequence: self.state.table.sequence, at: self.now, kind });
+            }
+        }
+        if !paid.events.is_empty() {
+            self.crash();
+        }
+    }
+
+    /// Folds the log and compares.
+    fn crash(&mut self) {
+        let events = self.log.iter().cloned();
+        let ill = std::mem::take(&mut self.dealer.ill);
+        let (state, past) = recovery::rehearse(events, |request| {
+            match self.dealer.answer(&Job::Perform(request)) {
+                Ok(Reply::Performed(answer)) => answer,
+                _ => panic!("the dealer opens cards again"),
+            }
+        });
+        self.dealer.ill = ill;
+        let of = |state: &State| debts(&state.table, state.play.as_ref(), &self.now());
+        assert_eq!(of(&state), of(&self.state));
+        for viewer in [None, Some(player(1)), Some(player(4))] {
+            let (mut new, mut old) = (state.view(viewer), self.state.view(viewer));
+            if state.play.is_none() {
+                // The last hand is for those who come between two.
+                (new.hand, old.hand) = (None, None);
+            }
+            assert_eq!(new, old);
+        }
+        self.retold(past);
+        if state.play.is_some() {
+            self.state = state;
+        }
+    }
+
+    /// Whatever is told again is the same to the byte.
+    fn retold(&self, past: Vec<Past>) {
+        let Some(first) = past.first().map(|past| past.sequence) else { return };
+        let told = |events: &mut dyn Iterator<Item = &Past>, viewer| {
+            let mut publisher = crate::publish::Publisher::new(TABLE);
+            for past in events {
+                publisher.remember(past.again());
+            }
+            publisher.since(viewer, first - 1)
+        };
+        for viewer in [None, Some(player(1)), Some(player(4))] {
+            let mut live = self.told.iter().filter(|past| past.sequence >= first);
+            assert_eq!(told(&mut past.iter(), viewer), told(&mut live, viewer));
+        }
+    }
+
+    /// The names of the events that were appended, the first `skip` left out.
+    pub(crate) fn names(&self, skip: usize) -> Vec<&'static str> {
+        self.log[skip..].iter().map(|(_, event, _)| event.name()).collect()
+    }
+}

@@ -1,0 +1,392 @@
+//! Given a table, when this happens, then that is on record; and after each append a crash.
+
+use std::time::Duration;
+
+use fairness::{ClientCommitment, Entropy};
+use primitives::SeatNo;
+use proto::common::v1::ErrorReason;
+use proto::dealer::v1::EntropyStatus;
+use proto::event::v1::{self as event, AtFault};
+use wire::Recorded;
+
+use super::{Ill, PATIENCE, Rehearsal, player, secret};
+use crate::debt::Debt;
+use crate::deeds::Deed;
+use crate::play::Stage;
+use crate::table::Closing;
+
+const EACH: Duration = Duration::from_secs(2);
+
+fn three() -> Rehearsal {
+    Rehearsal::new("dice", |_| {})
+}
+
+/// With the dealer's commitment to the first hand, and one from each player.
+fn promised() -> Rehearsal {
+    let mut table = three();
+    assert!(table.pay(|debt| debt == Debt::Commit { hand_no: 1 }));
+    for number in [1, 2, 4] {
+        table.commit(1, number);
+    }
+    table
+}
+
+fn statuses(table: &Rehearsal, hand_no: u64) -> Vec<(u32, EntropyStatus)> {
+    table.dealer.rows[&hand_no].iter().map(|row| (row.seat, row.status())).collect()
+}
+
+fn last<T>(table: &Rehearsal, pick: impl Fn(&Recorded) -> Option<T>) -> T {
+    table.log.iter().rev().find_map(|(_, event, _)| pick(event)).unwrap()
+}
+
+fn aborted(table: &Rehearsal) -> event::HandAborted {
+    last(table, |event| match event {
+        Recorded::HandAborted(aborted) => Some(aborted.clone()),
+        _ => None,
+    })
+}
+
+fn stacks(table: &Rehearsal) -> Vec<u64> {
+    table.state.table.seats.values().map(|seat| seat.stack.get()).collect()
+}
+
+fn count(table: &Rehearsal, name: &str) -> usize {
+    table.names(0).iter().filter(|other| **other == name).count()
+}
+
+#[test]
+fn all_who_committed_and_revealed_are_in_the_seal() {
+    let mut table = promised();
+    let from = table.log.len();
+    assert!(table.pay(|debt| debt == Debt::Start));
+    assert_eq!(table.names(from), ["HandStarted", "HandOpened", "EntropyClosed"]);
+    for number in [1, 2, 4] {
+        assert!(!table.debts().contains(&Debt::Seal { hand_no: 1 }));
+        table.reveal(1, number);
+    }
+    assert!(table.pay(|debt| debt == Debt::Seal { hand_no: 1 }));
+    let revealed = EntropyStatus::Revealed;
+    assert_eq!(statuses(&table, 1), [(1, revealed), (2, revealed), (4, revealed)]);
+    let sealed = table.state.play.as_ref().unwrap().sealed.clone().unwrap();
+    assert_eq!(sealed.rows, table.dealer.rows[&1]);
+    assert_eq!(sealed.rows[1].entropy, secret(2).0);
+    assert!(table.state.table.promises.is_empty());
+    table.go_on_while(|table| table.state.table.hand.is_some());
+    assert_eq!(count(&table, "HandFinished"), 1);
+}
+
+#[test]
+fn new_players_are_waited_for_once() {
+    let mut table = three();
+    table.pay(|debt| debt == Debt::Commit { hand_no: 1 });
+    assert!(table.pay(|debt| debt == Debt::Start));
+    assert!(!table.names(0).contains(&"EntropyClosed"));
+    assert!(!table.pay(|debt| matches!(debt, Debt::CloseEntropy { .. } | Debt::Seal { .. })));
+    table.commit(1, 2);
+    table.wait(EACH);
+    assert!(table.pay(|debt| debt == Debt::CloseEntropy { hand_no: 1 }));
+    table.reveal(1, 2);
+    assert!(table.pay(|debt| debt == Debt::Seal { hand_no: 1 }));
+    let (revealed, absent) = (EntropyStatus::Revealed, EntropyStatus::Absent);
+    assert_eq!(statuses(&table, 1), [(1, absent), (2, revealed), (4, absent)]);
+    table.go_on_while(|table| table.state.table.hand_no == 1);
+    // Of the next hand only the one who took part is waited for; then nobody is.
+    assert!(table.state.table.sealing().unwrap().closed.is_none());
+    table.wait(EACH);
+    table.go_on_while(|table| table.state.table.hand_no == 2);
+    assert_eq!(table.state.table.sealing().unwrap().closed, Some(Vec::new()));
+    assert_eq!(table.state.table.absentees.len(), 3);
+}
+
+#[test]
+fn commitments_are_taken_once_and_in_time() {
+    let mut table = three();
+    let commitment = ClientCommitment([1; 32]);
+    let commit = |hand_no, commitment| Deed::CommitEntropy { hand_no, commitment };
+    let chance = |why: &str| (ErrorReason::ChanceRefused, Some(why.to_owned()));
+    assert_eq!(table.refusal(1, commit(1, commitment)), chance("DEALER_NOT_COMMITTED"));
+    table.pay(|debt| debt == Debt::Commit { hand_no: 1 });
+    assert_eq!(table.refusal(3, commit(1, commitment)), (ErrorReason::NotYourSeat, None));
+    table.commit(1, 1);
+    assert_eq!(table.refusal(1, commit(1, commitment)), chance("COMMITTED_BEFORE"));
+    table.pay(|debt| debt == Debt::Start);
+    table.commit(1, 2);
+    let reveal = |hand_no, number| Deed::RevealEntropy { hand_no, entropy: secret(number) };
+    assert_eq!(table.refusal(1, reveal(1, 1)), chance("NOT_CLOSED"));
+    table.wait(EACH);
+    table.pay(|debt| debt == Debt::CloseEntropy { hand_no: 1 });
+    assert_eq!(table.refusal(4, commit(1, commitment)), chance("CLOSED"));
+    assert_eq!(table.refusal(4, reveal(1, 4)), chance("NOT_COMMITTED"));
+    assert_eq!(table.refusal(1, reveal(2, 1)), chance("NOT_OPEN"));
+    let before = table.log.len();
+    let wrong = Deed::RevealEntropy { hand_no: 1, entropy: Entropy([0; 32]) };
+    assert_eq!(table.refusal(1, wrong), chance("DOES_NOT_OPEN"));
+    assert_eq!(table.log.len(), before);
+    table.reveal(1, 1);
+    table.reveal(1, 1);
+    assert_eq!(table.log.len(), before + 1);
+}
+
+#[test]
+fn silence_burns_the_number_and_sits_out_and_twice_pauses() {
+    let mut table = promised();
+    table.pay(|debt| debt == Debt::Start);
+    table.reveal(1, 1);
+    table.wait(EACH);
+    let from = table.log.len();
+    assert!(table.pay(|debt| debt == Debt::Burn { hand_no: 1 }));
+    let written = ["HandAborted", "HandFinished", "SitOutChanged", "SitOutChanged"];
+    assert_eq!(table.names(from), written);
+    assert_eq!((aborted(&table).at_fault(), aborted(&table).seats), (AtFault::Seat, vec![2, 4]));
+    assert_eq!(stacks(&table), [1000, 1000, 1000]);
+    assert_eq!(table.state.table.button, None);
+    // The seed is opened all the same, and the next number is committed to.
+    assert!(table.pay(|debt| debt == Debt::Reveal { hand_no: 1 }));
+    assert!(table.dealer.opened[&1]);
+    assert!(table.pay(|debt| debt == Debt::Commit { hand_no: 2 }));
+    for number in [2, 4] {
+        table.deed(number, Deed::SitOut(false)).unwrap();
+    }
+    table.commit(2, 1);
+    table.commit(2, 4);
+    table.commit(2, 2);
+    table.pay(|debt| debt == Debt::Start);
+    table.wait(EACH);
+    assert!(table.pay(|debt| debt == Debt::Burn { hand_no: 2 }));
+    assert!(table.names(0).ends_with(&["SitOutChanged", "TablePaused"]));
+    table.go_on();
+    for number in [1, 2, 4] {
+        table.deed(number, Deed::SitOut(false)).unwrap();
+    }
+    assert_eq!(table.debts(), []);
+    table.wait(Duration::from_secs(60));
+    assert_eq!(table.debts(), [Debt::Start]);
+    table.pay(|debt| debt == Debt::Start);
+    assert_eq!(table.state.table.paused_until, None);
+}
+
+#[test]
+fn nobody_sits_out_for_the_houses_trouble() {
+    let mut table = promised();
+    table.pay(|debt| debt == Debt::Start);
+    // The table was away while the deadline passed.
+    table.wait(EACH * 10);
+    table.since = table.now;
+    assert_eq!(table.debts(), [Debt::Commit { hand_no: 2 }]);
+    for number in [1, 2, 4] {
+        table.reveal(1, number);
+    }
+    table.wait(EACH);
+    assert!(table.pay(|debt| debt == Debt::Seal { hand_no: 1 }));
+}
+
+#[test]
+fn void_hand_leaves_everything_as_it_was() {
+    for decisions in 0..3 {
+        let mut table = three();
+        table.pay(|debt| debt == Debt::Commit { hand_no: 1 });
+        table.pay(|debt| debt == Debt::Start);
+        table.wait(EACH);
+        for _ in 0..decisions {
+            let version =
+                |table: &Rehearsal| table.state.play.as_ref().map(|play| (play.stage, play.turn));
+            let before = version(&table);
+            table.go_on_while(|table| version(table) == before);
+        }
+        let void = |hand_no| Deed::Void { hand_no, reason: "a fire".to_owned() };
+        assert_eq!(table.refusal(1, void(2)).0, ErrorReason::HandUnknown);
+        let from = table.log.len();
+        table.deed(1, void(1)).unwrap();
+        assert_eq!(table.names(from), ["HandAborted", "HandFinished"]);
+        assert_eq!(aborted(&table).evidence, "a fire");
+        assert_eq!(stacks(&table), [1000, 1000, 1000]);
+        assert_eq!(table.refusal(1, void(1)).0, ErrorReason::NotYourTurn);
+        // The next hand does not wait for the seed.
+        assert!(table.debts().contains(&Debt::Reveal { hand_no: 1 }));
+        table.pay(|debt| matches!(debt, Debt::Commit { .. }));
+        assert!(table.pay(|debt| debt == Debt::Start));
+        assert!(table.pay(|debt| debt == Debt::Reveal { hand_no: 1 }));
+        assert!(table.dealer.opened[&1]);
+    }
+}
+
+#[test]
+fn silent_dealer_costs_the_hand() {
+    let sealing = |table: &Rehearsal| table.state.table.sealing().is_some();
+    let before_the_deal =
+        |table: &Rehearsal| table.state.play.as_ref().is_none_or(|play| play.turn == 0);
+    let stages: [&dyn Fn(&Rehearsal) -> bool; 3] = [&|_| true, &sealing, &before_the_deal];
+    for stage in stages {
+        let mut table = three();
+        table.pay(|debt| debt == Debt::Commit { hand_no: 1 });
+        table.pay(|debt| debt == Debt::Start);
+        table.wait(EACH);
+        table.pay(|debt| debt == Debt::CloseEntropy { hand_no: 1 });
+        table.go_on_while(|table| stage(table) && !table.names(0).contains(&"MoveDecided"));
+        if table.state.play.as_ref().is_none_or(|play| play.stage == Stage::Settled) {
+            continue;
+        }
+        table.dealer.ill = Ill::Silent;
+        table.go_on();
+        if table.state.play.is_none() {
+            continue;
+        }
+        assert!(!table.debts().contains(&Debt::Abandon { hand_no: 1 }));
+        table.wait(PATIENCE);
+        assert!(table.pay(|debt| debt == Debt::Abandon { hand_no: 1 }));
+        assert_eq!(aborted(&table).at_fault(), AtFault::Dealer);
+        assert!(aborted(&table).evidence.contains("is owed since"));
+        assert_eq!(stacks(&table), [1000, 1000, 1000]);
+        assert_eq!(table.state.table.closing, Closing::Open);
+        table.dealer.ill = Ill::Well;
+        table.go_on_while(|table| table.state.table.hand_no == 1);
+        table.pay(|debt| debt == Debt::Reveal { hand_no: 1 });
+        assert!(table.dealer.opened[&1]);
+    }
+}
+
+#[test]
+fn dealer_who_contradicts_costs_the_table() {
+    let ills = [
+        (Ill::OtherTranscript, "transcript"),
+        (Ill::OtherRoot, "root"),
+        (Ill::NoRoot, "commitment to its cards"),
+        (Ill::OtherCard, "root"),
+        (Ill::NoProof, "proof"),
+        (Ill::ShowsAnother, "root"),
+        (Ill::NoSuchNumber, "not what it was asked for"),
+        (Ill::Refuses, "refused"),
+        (Ill::OtherSeed, "seed"),
+    ];
+    for (ill, evidence) in ills {
+        let mut table = three();
+        table.pay(|debt| debt == Debt::Commit { hand_no: 1 });
+        table.pay(|debt| debt == Debt::Start);
+        table.wait(EACH);
+        table.dealer.ill = ill;
+        table.go_on_while(|table| table.state.table.hand.is_some());
+        let aborted = aborted(&table);
+        assert_eq!(aborted.at_fault(), AtFault::Dealer, "{ill:?}");
+        assert!(aborted.evidence.contains(evidence), "{ill:?}: {}", aborted.evidence);
+        assert_eq!(stacks(&table), [1000, 1000, 1000], "{ill:?}");
+        assert_eq!(count(&table, "SettlementPosted"), 0, "{ill:?}");
+        assert_eq!(count(&table, "HandAborted"), 1, "{ill:?}");
+        table.dealer.ill = if ill == Ill::OtherSeed { ill } else { Ill::Well };
+        table.go_on();
+        // Everybody is paid out, and the seed is opened.
+        assert_eq!(table.state.table.closing, Closing::Closed, "{ill:?}");
+        assert!(table.state.table.seats.is_empty() && table.state.table.seeds.is_empty());
+        assert_eq!(count(&table, "SeedRefused"), usize::from(ill == Ill::OtherSeed));
+        assert_eq!(table.state.table.hand_no, 1);
+    }
+}
+
+#[test]
+fn nothing_is_posted_before_the_seed_is_known_to_be_right() {
+    let mut table = three();
+    table.wait(EACH);
+    table.pay(|debt| debt == Debt::Commit { hand_no: 1 });
+    table.pay(|debt| debt == Debt::Start);
+    table.wait(EACH);
+    table.go_on_while(|table| !table.names(0).contains(&"HandSettled"));
+    let shown: Vec<u64> = table.state.view(None).seats.iter().map(|seat| seat.stack).collect();
+    let settled = last(&table, |event| match event {
+        Recorded::HandSettled(settled) => Some(settled.clone()),
+        _ => None,
+    });
+    assert_eq!(stacks(&table), [1000, 1000, 1000]);
+    let mut finishing = settled.finishing_stacks.clone();
+    finishing.sort_unstable();
+    let mut sorted = shown.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, finishing);
+    assert!(!table.pay(|debt| debt == Debt::Post { hand_no: 1 }));
+    assert!(table.pay(|debt| debt == Debt::Reveal { hand_no: 1 }));
+    let from = table.log.len();
+    assert!(table.pay(|debt| debt == Debt::Post { hand_no: 1 }));
+    assert_eq!(table.names(from), ["SettlementPosted", "HandFinished"]);
+    assert_eq!(stacks(&table), shown);
+    assert!(!table.dealer.opened[&1]);
+}
+
+#[test]
+fn delayed_seeds_are_owed_over_later_hands_and_after_the_end() {
+    let mut table = Rehearsal::new("dice", |created| created.reveal_delay_seconds = 3600);
+    table.wait(EACH);
+    table.go_on();
+    table.wait(EACH);
+    table.go_on_while(|table| table.state.table.hand_no < 4);
+    assert_eq!(count(&table, "SettlementPosted"), 3);
+    assert_eq!(count(&table, "HandRevealed"), 0);
+    assert_eq!(table.state.table.seeds.len(), 4);
+    table.deed(1, Deed::Close).unwrap();
+    table.go_on_while(|table| table.state.table.closing != Closing::Closed);
+    table.go_on();
+    assert_eq!(count(&table, "HandRevealed"), 0);
+    table.wait(Duration::from_secs(3600));
+    table.go_on();
+    assert_eq!(count(&table, "HandRevealed"), 4);
+    assert!(table.state.table.seeds.is_empty());
+}
+
+#[test]
+fn delayed_seed_that_is_another_disables_the_table() {
+    let mut table = Rehearsal::new("dice", |created| created.reveal_delay_seconds = 10);
+    table.go_on();
+    table.wait(EACH);
+    table.go_on_while(|table| table.state.table.hand_no < 2);
+    table.dealer.ill = Ill::OtherSeed;
+    table.wait(Duration::from_secs(10));
+    assert!(table.pay(|debt| debt == Debt::Reveal { hand_no: 1 }));
+    assert!(table.names(0).ends_with(&["SeedRefused", "CloseAsked"]));
+    assert_eq!(count(&table, "HandAborted"), 0);
+}
+
+#[test]
+fn every_game_is_proved_to_the_last_card() {
+    for variant in rules::ALL {
+        let mut table = Rehearsal::new(variant.id, |created| {
+            created.seats = u32::from(*variant.seats.end()).min(8);
+        });
+        table.go_on();
+        table.wait(EACH);
+        table.go_on_while(|table| table.state.table.hand_no < 2);
+        assert_eq!(count(&table, "HandAborted"), 0, "{}", variant.id);
+        assert_eq!(count(&table, "HandSettled"), 1, "{}: {:?}", variant.id, table.names(0));
+        for (_, event, _) in &table.log {
+            let cards = match event {
+                Recorded::CardsMoved(moved) => &moved.cards,
+                Recorded::CardsShown(shown) => &shown.cards,
+                Recorded::MoveDecided(decided) => &decided.cards,
+                _ => continue,
+            };
+            for card in cards {
+                assert_eq!(card.salt.len(), if card.card.is_empty() { 0 } else { 32 });
+            }
+        }
+    }
+}
+
+#[test]
+fn seat_that_is_taken_anew_has_not_committed() {
+    let mut table = promised();
+    table.deed(2, Deed::StandUp).unwrap();
+    let seat = SeatNo::try_new(2).unwrap();
+    assert!(table.pay(|debt| debt == Debt::PayOut { seat }));
+    assert!(table.pay(|debt| debt == Debt::CashOut { seat }));
+    table
+        .deed(3, Deed::SitDown { seat: Some(seat), buy_in: primitives::Credits::of(500) })
+        .unwrap();
+    table.pay(|debt| debt == Debt::Fund { seat });
+    assert_eq!(table.state.table.seat_of(player(3)), Some(seat));
+    let commitment = table.promise(1, 3);
+    let refusal = table.refusal(3, Deed::CommitEntropy { hand_no: 1, commitment });
+    assert_eq!(refusal.0, ErrorReason::ChanceRefused);
+    // Nobody waits for somebody who cannot.
+    table.pay(|debt| debt == Debt::Start);
+    let closed = table.state.table.sealing().unwrap().closed.clone().unwrap();
+    assert_eq!(closed.iter().map(|seat| seat.get()).collect::<Vec<_>>(), [1, 4]);
+    let entropy = secret(3);
+    let refusal = table.refusal(3, Deed::RevealEntropy { hand_no: 1, entropy });
+    assert_eq!(refusal, (ErrorReason::ChanceRefused, Some("NOT_COMMITTED".to_owned())));
+}

@@ -1,0 +1,100 @@
+//! The start of a hand: who is dealt in, who has the button, who is waited for.
+
+use primitives::{SeatNo, UnixMicros};
+use proto::event::v1 as pb;
+
+use crate::entropy::{self, Sealing};
+use crate::pay::Paid;
+use crate::play::Play;
+use crate::proof::Faces;
+use crate::table::Table;
+
+/// The next hand: p1 sits after the button, the last player has it.
+#[must_use]
+pub fn start(table: &Table, now: UnixMicros) -> Paid {
+    let hand_no = table.hand_no + 1;
+    let hand_id = fairness::hand_id(table.id, hand_no);
+    let mut ready: Vec<_> = table.ready().collect();
+    let button =
+        next_button(table.button, &ready.iter().map(|(seat, _)| *seat).collect::<Vec<_>>());
+    let first = ready.iter().position(|(seat, _)| *seat > button).unwrap_or(0);
+    ready.rotate_left(first);
+    let players: Vec<_> = ready.iter().map(|(number, seat)| (*number, seat.player)).collect();
+    let promises = table.promises_of(hand_no);
+    let committed = entropy::committed(&players, promises);
+    // A seat that has been promised for cannot be promised for again by its next player.
+    let waits = players
+        .iter()
+        .any(|(seat, player)| !promises.contains_key(seat) && !table.absentees.contains(player));
+    let all = committed.len() == players.len();
+    let deadline = if waits { now.plus(table.config.entropy_time()) } else { now };
+    let roster = ready.iter().map(|(number, seat)| pb::RosterSeat {
+        seat: u32::from(number.get()),
+        player_id: seat.player.0.to_vec().into(),
+        stack: seat.stack.get(),
+    });
+    let opened = pb::HandOpened {
+        table_id: table.id.0.to_vec().into(),
+        hand_no,
+        commitment: table.committed.get(&hand_no).cloned(),
+        rule_set: table.config.rule_set.clone(),
+        roster: roster.collect(),
+        sabacc_pot: table.sabacc_pot.get(),
+        carried_pot: table.carried_pot.get(),
+        action_seconds: table.config.action_seconds,
+        bank_seconds: table.config.bank_seconds,
+        entropy_deadline_micros: deadline.0,
+        reveal_delay_seconds: table.config.reveal_delay_seconds,
+    };
+    let started = pb::HandStarted { hand_no, hand_id: hand_id.0.to_vec().into() };
+    let mut events = vec![(table.id.into(), started.into()), (hand_id.into(), opened.into())];
+    if all || !waits {
+        events.push((hand_id.into(), closed(table, &committed, now).into()));
+    }
+    Paid { events, faces: Faces::new() }
+}
+
+/// Commitments to the open hand are closed.
+#[must_use]
+pub fn close(sealing: &Sealing, table: &Table, (play, now): (&Play, UnixMicros)) -> Paid {
+    let committed = sealing.committed(table.promises_of(play.hand_no));
+    Paid::one(play.hand_id, closed(table, &committed, now))
+}
+
+fn closed(table: &Table, committed: &[SeatNo], now: UnixMicros) -> pb::EntropyClosed {
+    let nobody = committed.is_empty();
+    let deadline = if nobody { now } else { now.plus(table.config.entropy_time()) };
+    pb::EntropyClosed {
+        seats: committed.iter().map(|seat| u32::from(seat.get())).collect(),
+        deadline_micros: deadline.0,
+    }
+}
+
+/// The button starts at the lowest dealt-in seat and moves to the next one dealt in each hand.
+fn next_button(last: Option<SeatNo>, dealt_in: &[SeatNo]) -> SeatNo {
+    let lowest = dealt_in[0];
+    last.and_then(|last| dealt_in.iter().copied().find(|seat| *seat > last)).unwrap_or(lowest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seats(numbers: &[u8]) -> Vec<SeatNo> {
+        numbers.iter().map(|number| SeatNo::try_new(*number).unwrap()).collect()
+    }
+
+    #[test]
+    fn button_starts_lowest_and_goes_round() {
+        let check = |last: Option<u8>, dealt_in: &[u8], button: u8| {
+            let last = last.map(|last| SeatNo::try_new(last).unwrap());
+            assert_eq!(next_button(last, &seats(dealt_in)).get(), button);
+        };
+        check(None, &[2, 5, 7], 2);
+        check(Some(2), &[2, 5, 7], 5);
+        check(Some(7), &[2, 5, 7], 2);
+        // The seat that had it is gone: the next one after its place.
+        check(Some(4), &[2, 5, 7], 5);
+        check(Some(8), &[2, 5, 7], 2);
+    }
+}

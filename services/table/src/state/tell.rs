@@ -1,0 +1,124 @@
+//! What everybody is told alike: events that no viewer sees more of than another.
+
+use primitives::{HandId, SeatNo, StreamId};
+use proto::event::v1 as event;
+use proto::table::v1 as pb;
+use proto::table::v1::table_update::What;
+use wire::Recorded;
+
+use crate::proof;
+use crate::table::Table;
+use crate::updates;
+
+/// What an event makes the table forget and its viewers hear of.
+pub enum Before {
+    Nothing,
+    /// The seat as it was.
+    Vacated(pb::SeatView),
+    /// The hand whose seed was opened.
+    Seed(u64, HandId),
+}
+
+impl Before {
+    /// Looked at before the table takes the event.
+    #[must_use]
+    pub fn of(table: &Table, stream: StreamId, recorded: &Recorded) -> Before {
+        if let Recorded::HandRevealed(_) | Recorded::SeedRefused(_) = recorded {
+            let seed = table.seed_in(stream);
+            return seed
+                .map_or(Before::Nothing, |(hand_no, seed)| Before::Seed(hand_no, seed.hand));
+        }
+        let number = if let Recorded::SeatVacated(event::SeatVacated { seat }) = recorded {
+            *seat
+        } else if let Recorded::SeatRefused(event::SeatRefused { seat, reason: _ }) = recorded {
+            *seat
+        } else {
+            return Before::Nothing;
+        };
+        let number = SeatNo::try_from(number).ok();
+        let seat = number.and_then(|number| updates::seat_view(table, number));
+        seat.map_or(Before::Nothing, Before::Vacated)
+    }
+}
+
+/// Whether what viewers are told of an event depends on who they are, or on the whole hand.
+#[must_use]
+pub fn is_told_by_hand(recorded: &Recorded) -> bool {
+    if let Recorded::ChanceUsed(used) = recorded {
+        return !used.restock;
+    }
+    matches!(
+        recorded,
+        Recorded::HandSealed(_)
+            | Recorded::CardsMoved(_)
+            | Recorded::MoveDecided(_)
+            | Recorded::HandSettled(_)
+    )
+}
+
+/// What everybody is told alike of a published event, at the table as it is after it.
+#[must_use]
+pub fn plain(table: &Table, recorded: &Recorded, before: Before) -> What {
+    match before {
+        Before::Vacated(seat) => {
+            return What::Seat(pb::SeatChanged { seat: Some(seat), vacated: true });
+        }
+        Before::Seed(hand_no, hand_id) => {
+            let (seed, refused) = seed_of(recorded);
+            let hand_id = hand_id.0.to_vec();
+            return What::Seed(pb::SeedPublished { hand_no, hand_id, seed, refused });
+        }
+        Before::Nothing => {}
+    }
+    if let Recorded::TableClosed(_) = recorded {
+        What::Closed(pb::TableClosed {})
+    } else if let Recorded::HandCommitted(committed) = recorded {
+        let event::HandCommitted { hand_no, commitment } = committed.clone();
+        What::NextHand(pb::NextHand { hand_no, commitment, seats: Vec::new() })
+    } else if let Recorded::HandOpened(_) | Recorded::EntropyClosed(_) = recorded {
+        What::Entropy(updates::entropy(table).unwrap_or_default())
+    } else if let Recorded::HandAborted(aborted) = recorded {
+        What::Voided(voided(table, aborted))
+    } else if let Recorded::TablePaused(paused) = recorded {
+        let until = updates::timestamp(primitives::UnixMicros(paused.until_micros));
+        What::Paused(pb::Paused { why: paused.why.clone(), until: Some(until) })
+    } else if let Recorded::ChanceUsed(used) = recorded {
+        // A restocking shuffle is an update of its own, in which nothing else is seen.
+        let root = used.result.as_ref().and_then(|result| proof::root_of(result).ok());
+        What::Action(pb::HandAction { hand_no: table.hand_no, root, ..Default::default() })
+    } else {
+        let number = seat_of(recorded).and_then(|seat| SeatNo::try_from(seat).ok());
+        let seat = number.and_then(|number| updates::seat_view(table, number));
+        What::Seat(pb::SeatChanged { seat, vacated: false })
+    }
+}
+
+fn seed_of(recorded: &Recorded) -> (Vec<u8>, bool) {
+    if let Recorded::HandRevealed(event::HandRevealed { seed }) = recorded {
+        (seed.to_vec(), false)
+    } else if let Recorded::SeedRefused(event::SeedRefused { seed }) = recorded {
+        (seed.to_vec(), true)
+    } else {
+        (Vec::new(), false)
+    }
+}
+
+fn voided(table: &Table, aborted: &event::HandAborted) -> pb::HandVoided {
+    let event::HandAborted { at_fault, seats, evidence } = aborted.clone();
+    let hand_id = table.hand.as_ref().map_or_else(Vec::new, |hand| hand.id.0.to_vec());
+    pb::HandVoided { hand_no: table.hand_no, hand_id, at_fault, seats, evidence }
+}
+
+fn seat_of(recorded: &Recorded) -> Option<u32> {
+    if let Recorded::SeatTaken(event) = recorded {
+        Some(event.seat)
+    } else if let Recorded::SeatFunded(event) = recorded {
+        Some(event.seat)
+    } else if let Recorded::LeaveAsked(event) = recorded {
+        Some(event.seat)
+    } else if let Recorded::SitOutChanged(event) = recorded {
+        Some(event.seat)
+    } else {
+        None
+    }
+}

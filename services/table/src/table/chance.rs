@@ -1,0 +1,176 @@
+//! How the hand in play, the seats' part in its chance and the dealer's seeds move a table.
+
+use primitives::{HandId, StreamId, UnixMicros};
+use proto::dealer::v1::Commitment;
+use proto::event::v1 as pb;
+
+use super::{Damaged, InPlay, Promise, Promises, Sealing, Table, seat_no};
+
+/// A seed that is not open yet: of the hand in play, or of one that is over.
+#[derive(Debug, Clone)]
+pub struct SeedOwed {
+    pub hand: HandId,
+    /// What it must open.
+    pub commitment: Commitment,
+    /// From when on the dealer is asked for it; none while the hand is played.
+    pub due: Option<UnixMicros>,
+    /// The hand was burnt or aborted.
+    pub discarded: bool,
+}
+
+impl Table {
+    /// The hand whose seed is owed and lies in a stream, and its number.
+    #[must_use]
+    pub fn seed_in(&self, stream: StreamId) -> Option<(u64, &SeedOwed)> {
+        let owed = self.seeds.iter().find(|(_, owed)| StreamId::from(owed.hand) == stream);
+        owed.map(|(hand_no, owed)| (*hand_no, owed))
+    }
+
+    /// What seats have committed to for a hand.
+    #[must_use]
+    pub fn promises_of(&self, hand_no: u64) -> &Promises {
+        static NONE: Promises = Promises::new();
+        self.promises.get(&hand_no).unwrap_or(&NONE)
+    }
+
+    /// The open hand, while it is not sealed.
+    #[must_use]
+    pub fn sealing(&self) -> Option<&Sealing> {
+        self.hand.as_ref()?.sealing.as_ref()
+    }
+
+    pub(super) fn hand_started(&mut self, hand_no: u64, id: HandId) {
+        self.hand_no = hand_no;
+        self.paused_until = None;
+        self.hand = Some(InPlay {
+            id,
+            roster: Vec::new(),
+            sealing: None,
+            settled: None,
+            posted: false,
+            finished: false,
+        });
+        let commitment = self.committed.remove(&hand_no).unwrap_or_default();
+        let owed = SeedOwed { hand: id, commitment, due: None, discarded: false };
+        self.seeds.insert(hand_no, owed);
+    }
+
+    pub(super) fn hand_opened(
+        &mut self,
+        opened: &pb::HandOpened,
+        at: UnixMicros,
+    ) -> Result<(), Damaged> {
+        let sealing = Sealing::open(opened, at)?;
+        let hand = self.in_play()?;
+        hand.roster.clone_from(&sealing.roster);
+        hand.sealing = Some(sealing);
+        Ok(())
+    }
+
+    pub(super) fn entropy_committed(
+        &mut self,
+        committed: &pb::EntropyCommitted,
+    ) -> Result<(), Damaged> {
+        let pb::EntropyCommitted { hand_no, seat, player_id, commitment } = committed;
+        let commitment = wire::field::exactly("commitment", commitment)?;
+        let promise = Promise {
+            player: wire::field::player_id(player_id)?,
+            commitment: fairness::ClientCommitment(commitment),
+        };
+        self.promises.entry(*hand_no).or_default().insert(seat_no(*seat)?, promise);
+        Ok(())
+    }
+
+    pub(super) fn entropy_closed(
+        &mut self,
+        closed: &pb::EntropyClosed,
+        at: UnixMicros,
+    ) -> Result<(), Damaged> {
+        let pb::EntropyClosed { seats, deadline_micros } = closed;
+        let seats = seats.iter().map(|seat| seat_no(*seat)).collect::<Result<Vec<_>, _>>()?;
+        let sealing = self.unsealed()?;
+        sealing.since = at;
+        sealing.deadline = UnixMicros(*deadline_micros);
+        let roster = sealing.roster.clone();
+        sealing.closed = Some(seats.clone());
+        for (seat, player) in roster {
+            if seats.contains(&seat) {
+                self.absentees.remove(&player);
+            } else {
+                self.absentees.insert(player);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn entropy_revealed(
+        &mut self,
+        revealed: &pb::EntropyRevealed,
+        at: UnixMicros,
+    ) -> Result<(), Damaged> {
+        let pb::EntropyRevealed { seat, entropy } = revealed;
+        let (seat, entropy) = (seat_no(*seat)?, wire::field::exactly("entropy", entropy)?);
+        let sealing = self.unsealed()?;
+        sealing.since = at;
+        sealing.revealed.insert(seat, fairness::Entropy(entropy));
+        Ok(())
+    }
+
+    pub(super) fn hand_sealed(&mut self) {
+        self.burnt = 0;
+        self.no_longer_open();
+    }
+
+    pub(super) fn hand_settled(&mut self, settled: &pb::HandSettled, at: UnixMicros) {
+        if let Some(hand) = &mut self.hand {
+            hand.settled = Some(Box::new(settled.clone()));
+        }
+        let delay = std::time::Duration::from_secs(u64::from(self.config.reveal_delay_seconds));
+        if let Some(owed) = self.seeds.get_mut(&self.hand_no) {
+            owed.due = Some(at.plus(delay));
+        }
+    }
+
+    pub(super) fn settlement_posted(&mut self) {
+        match &mut self.hand {
+            Some(hand) if !hand.finished => hand.posted = true,
+            Some(_) | None => self.hand = None,
+        }
+    }
+
+    pub(super) fn hand_aborted(&mut self, aborted: &pb::HandAborted, at: UnixMicros) {
+        if aborted.at_fault() == pb::AtFault::Seat {
+            self.burnt += 1;
+        }
+        self.no_longer_open();
+        if let Some(owed) = self.seeds.get_mut(&self.hand_no) {
+            owed.due = Some(at);
+            owed.discarded = true;
+        }
+        if let Some(hand) = &mut self.hand {
+            hand.settled = None;
+        }
+    }
+
+    /// A seed was opened, or another one in its place: it is no longer owed.
+    pub(super) fn seed_opened(&mut self, stream: StreamId) {
+        self.seeds.retain(|_, owed| StreamId::from(owed.hand) != stream);
+    }
+
+    fn no_longer_open(&mut self) {
+        let hand_no = self.hand_no;
+        self.promises.retain(|promised, _| *promised > hand_no);
+        if let Some(hand) = &mut self.hand {
+            hand.sealing = None;
+        }
+    }
+
+    fn in_play(&mut self) -> Result<&mut InPlay, Damaged> {
+        self.hand.as_mut().ok_or_else(|| Damaged("a hand's event without a hand".to_owned()))
+    }
+
+    fn unsealed(&mut self) -> Result<&mut Sealing, Damaged> {
+        let sealed = || Damaged("a part in the chance of a hand that is sealed".to_owned());
+        self.in_play()?.sealing.as_mut().ok_or_else(sealed)
+    }
+}

@@ -1,0 +1,196 @@
+//! Which cards a message shows changes nothing about its size.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "of all moves only calm ones are made")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use primitives::{Credits, SeatNo, UnixMicros};
+use prost::Message as _;
+use proto::common::v1::CardProof;
+use rules::{
+    By, Card, Chance, Count, Event, Hand, Legal, Move, Next, Outcome, Player, RuleSet, Setup,
+    Variant, Viewer,
+};
+
+use crate::proof::Shown;
+use crate::updates::{Clock, Step};
+
+/// Other cards for each deal.
+const TRIES: usize = 15;
+
+/// Numbers that look random enough to choose cards by.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        usize::try_from(self.0 >> 33).unwrap() % n
+    }
+}
+
+struct Game {
+    hand: Hand,
+    seats: Vec<SeatNo>,
+    unused: Vec<Card>,
+    shown: Shown,
+    dealt: u32,
+}
+
+impl Game {
+    fn new(variant: &'static Variant) -> Game {
+        let rules = RuleSet::defaults(variant);
+        let due = rules.due(Credits::ZERO);
+        let seats: Vec<SeatNo> = (1..=3).map(|seat| SeatNo::try_new(seat).unwrap()).collect();
+        let setup = Setup {
+            rules,
+            seats: seats.clone(),
+            stacks: vec![due.times(1000).unwrap(); 3],
+            sabacc_pot: Credits::ZERO,
+            carried_pot: Credits::ZERO,
+        };
+        let unused = variant.deck.cards().collect();
+        let hand = Hand::try_new(&setup).unwrap();
+        Game { hand, seats, unused, shown: Shown::default(), dealt: 0 }
+    }
+
+    /// An event with its cards, and where they come to lie.
+    fn after(&self, event: &Event) -> (Hand, Shown) {
+        let (mut hand, mut shown) = (self.hand.clone(), self.shown.clone());
+        if let Event::Chance(Outcome::Cards(cards)) = event {
+            for (card, position) in cards.iter().zip(self.dealt..) {
+                let card_id = u32::from(card.id());
+                let (salt, path) = (vec![9; 32], vec![9; 7 * 32]);
+                let proof = CardProof { op: 1, position, card_id, salt, path };
+                shown.proofs.insert(*card, Arc::new(proof));
+            }
+        }
+        rules::evolve(&mut hand, event);
+        (hand, shown)
+    }
+
+    /// What a viewer's message about an event comes to.
+    fn size(&self, event: &Event, viewer: Viewer) -> usize {
+        let (after, shown) = self.after(event);
+        let decides = matches!(rules::next(&after), Next::Decision(_));
+        let clock = Clock { turn: 3, deadline: UnixMicros(1), bank: Duration::from_secs(30) };
+        let step = Step {
+            hand_no: 5,
+            seats: &self.seats,
+            before: &self.hand,
+            event,
+            after: &after,
+            clock: decides.then_some(clock),
+            shown: &shown,
+        };
+        step.action(viewer).encoded_len()
+    }
+
+    fn take(&mut self, event: &Event) {
+        if let Event::Chance(Outcome::Cards(cards)) = event {
+            self.unused.retain(|card| !cards.contains(card));
+            self.dealt += u32::try_from(cards.len()).unwrap();
+        }
+        (self.hand, self.shown) = self.after(event);
+    }
+
+    /// Some cards that the deal that is due could give.
+    fn deal(&self, count: usize, numbers: &mut Numbers) -> Event {
+        loop {
+            let mut unused = self.unused.clone();
+            let cards: Vec<Card> =
+                (0..count).map(|_| unused.swap_remove(numbers.below(unused.len()))).collect();
+            if let Ok(event) = rules::chance(&self.hand, Outcome::cards(&cards)) {
+                return event;
+            }
+        }
+    }
+
+    fn chance(&self, due: &Chance, numbers: &mut Numbers) -> Event {
+        let outcome = match due {
+            Chance::Shuffle { .. } => Outcome::Shuffled,
+            Chance::Roll { sides, .. } => {
+                let faces = sides.iter().map(|sides| 1 + numbers.below(usize::from(*sides)));
+                let faces: Vec<u8> = faces.map(|face| u8::try_from(face).unwrap()).collect();
+                Outcome::rolled(&faces)
+            }
+            Chance::Pulse { .. } => Outcome::Pulse(false),
+            Chance::Pick { .. } => Outcome::Picked(0),
+            Chance::Sample { k, .. } => Outcome::Sampled((0..*k).collect()),
+            Chance::Deal(deal) => {
+                let count = deal.parts.iter().map(|part| match part.count {
+                    Count::Exactly(count) => usize::from(count),
+                    Count::UntilOneOf(_) => 1,
+                });
+                return self.deal(count.sum(), numbers);
+            }
+        };
+        rules::chance(&self.hand, outcome).unwrap()
+    }
+
+    fn decide(&self, numbers: &mut Numbers) -> Event {
+        let Next::Decision(decision) = rules::next(&self.hand) else { panic!("a decision is due") };
+        let calm = decision.legal.iter().find_map(|legal| match legal {
+            Legal::Check => Some(Move::Check),
+            Legal::Match { .. } => Some(Move::Match),
+            Legal::Draw if numbers.below(2) == 0 => Some(Move::Draw),
+            Legal::Stand => Some(Move::Stand),
+            _ => None,
+        });
+        let mv = calm.unwrap_or_else(|| decision.default.clone());
+        rules::decide(&self.hand, decision.player, mv, By::Player).unwrap()
+    }
+}
+
+fn viewers() -> impl Iterator<Item = Viewer> {
+    let players = (0..3).map(|number| Viewer::Player(Player::try_new(number).unwrap()));
+    players.chain([Viewer::Public])
+}
+
+/// Deals other cards at every deal of some hands; how many sizes were compared.
+fn compare(variant: &'static Variant) -> usize {
+    let mut compared = 0;
+    for hand in 0..4 {
+        let mut numbers = Numbers(hand);
+        let mut game = Game::new(variant);
+        for _ in 0..60 {
+            let event = match rules::next(&game.hand) {
+                Next::Done(_) => break,
+                Next::Decision(_) => game.decide(&mut numbers),
+                Next::Chance([]) => panic!("some chance is due"),
+                Next::Chance([due, ..]) => {
+                    if matches!(due, Chance::Shuffle { .. }) && game.dealt > 0 {
+                        // From here on it takes more than this to know which cards lie where.
+                        break;
+                    }
+                    game.chance(&due.clone(), &mut numbers)
+                }
+            };
+            // Where the hand is over everybody sees what it came to.
+            let over = matches!(rules::next(&game.after(&event).0), Next::Done(_));
+            if let Event::Chance(Outcome::Cards(cards)) = &event
+                && !over
+            {
+                for viewer in viewers() {
+                    let size = game.size(&event, viewer);
+                    for _ in 0..TRIES {
+                        let other = game.deal(cards.len(), &mut numbers);
+                        let line = rules::line(&game.hand, &other);
+                        let other = game.size(&other, viewer);
+                        assert_eq!(other, size, "{}, {viewer:?}: {line}", variant.id);
+                        compared += 1;
+                    }
+                }
+            }
+            game.take(&event);
+        }
+    }
+    compared
+}
+
+#[test]
+fn size_of_a_deal_tells_nothing_of_its_cards() {
+    for variant in rules::ALL {
+        assert!(compare(variant) > 300, "{}", variant.id);
+    }
+}
