@@ -21,7 +21,13 @@ export async function mac(key, message) {
   return new Uint8Array(await subtle().sign("HMAC", key, message));
 }
 
-export const hmac = async (key, message) => mac(await hmacKey(key), message);
+// A key's bytes are handed over once, however often it is used.
+const handedOver = new WeakMap();
+
+export async function hmac(key, message) {
+  if (!handedOver.has(key)) handedOver.set(key, hmacKey(key));
+  return mac(await handedOver.get(key), message);
+}
 
 // ---- Ed25519 ---------------------------------------------------------------------------------------------------
 

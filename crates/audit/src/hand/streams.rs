@@ -92,7 +92,8 @@ enum Stage {
 /// posted and its seed is opened, in either order.
 fn hand_in_order(case: &Case<'_>) -> Result<(), Trouble> {
     let entropy = case.has_entropy();
-    let (mut before, mut posted, mut revealed) = (Stage::Start, false, false);
+    let (mut before, mut aborted) = (Stage::Start, false);
+    let (mut posted, mut revealed) = (false, false);
     for Read { event, recorded } in &case.hand {
         let (at, name) = (event.position.0, recorded.name());
         let stage = stage_in_hand(recorded).ok_or_else(|| {
@@ -123,10 +124,13 @@ fn hand_in_order(case: &Case<'_>) -> Result<(), Trouble> {
             Stage::Revealed => {
                 matches!(before, Stage::Settled | Stage::Posted | Stage::Aborted) && !revealed
             }
-            Stage::SeedRefused => matches!(before, Stage::Settled | Stage::Posted) && !revealed,
+            Stage::SeedRefused => {
+                matches!(before, Stage::Settled | Stage::Posted | Stage::Aborted) && !revealed
+            }
             Stage::Aborted => {
-                let early = !matches!(before, Stage::Start | Stage::Settled | Stage::Aborted);
-                early && !posted && !revealed
+                // Of a settled hand only because the seed that was opened is not its own.
+                let over = matches!(before, Stage::Start | Stage::Settled);
+                !over && !aborted && !posted && !revealed
             }
         };
         hold(comes, || {
@@ -134,6 +138,7 @@ fn hand_in_order(case: &Case<'_>) -> Result<(), Trouble> {
                 "the table's stream of the hand, position {at}: {name} comes too early or too late"
             )
         })?;
+        aborted |= stage == Stage::Aborted;
         posted |= stage == Stage::Posted;
         revealed |= stage == Stage::Revealed;
         before = stage;

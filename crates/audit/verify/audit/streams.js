@@ -63,11 +63,12 @@ const AFTER = {
   HandSettled: ["HandSealed", ...PLAY, "CardsShown"],
   SettlementPosted: ["HandSettled", "HandRevealed"],
   HandRevealed: ["HandSettled", "SettlementPosted", "HandAborted"],
-  SeedRefused: ["HandSettled", "SettlementPosted"],
-  HandAborted: ["HandOpened", ...ENTROPY, "HandSealed", ...PLAY, "CardsShown"],
+  SeedRefused: ["HandSettled", "SettlementPosted", "HandAborted"],
+  // Of a settled hand only because the seed that was opened is not its own.
+  HandAborted: ["HandOpened", ...ENTROPY, "HandSealed", ...PLAY, "CardsShown", "SeedRefused"],
 };
 for (const name of PLAY) AFTER[name] = ["HandSealed", ...PLAY];
-const ONCE = ["SettlementPosted", "HandRevealed"];
+const ONCE = ["SettlementPosted", "HandRevealed", "HandAborted"];
 
 function handInOrder(records) {
   const seen = new Set();
@@ -80,6 +81,7 @@ function handInOrder(records) {
     if (name === "EntropyClosed") comes &&= records.hasEntropy;
     if (name === "SettlementPosted") comes &&= !records.aborted;
     if (name === "SeedRefused") comes &&= !seen.has("HandRevealed");
+    if (name === "HandAborted") comes &&= !seen.has("SettlementPosted") && !seen.has("HandRevealed");
     hold(comes, () => `the table's stream of the hand, position ${position}: ${name} comes too early or too late`);
     seen.add(name);
     before = name;

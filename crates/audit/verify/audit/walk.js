@@ -82,11 +82,11 @@ export class Walk {
   async run() {
     const { records } = this;
     const opened = records.find("HandOpened");
-    if (!opened) throw new Stop(null, "the opening of the hand is not among the records");
     if (records.aborted && !records.find("HandSealed")) {
-      this.openUnplayed(opened);
+      if (opened) this.openUnplayed(opened);
       return;
     }
+    if (!opened) throw new Stop(null, "the opening of the hand is not among the records");
     stopping("decisions", () => this.open(opened));
     let keys;
     try {

@@ -220,6 +220,7 @@ fn seed() -> Vec<Golden> {
         lie("seed-wrong", rich(), Check::Seed, |entries| {
             the!(entries, SeedOpened).seed = vec![5; 64].into();
         }),
+        lie("seed-refused-by-the-table", rich(), Check::Seed, refused),
         lie("seed-table-noted-another", rich(), Check::Seed, |entries| {
             the!(entries, HandRevealed).seed = vec![5; 64].into();
         }),
@@ -239,6 +240,31 @@ fn seed() -> Vec<Golden> {
             }
         }),
     ]
+}
+
+/// The dealer opens another seed than it had promised, and the table does what it has to: nothing is
+/// posted, and everybody has what he had.
+fn refused(entries: &mut Vec<Entry>) {
+    let seed: bytes::Bytes = vec![5; 64].into();
+    the!(entries, SeedOpened).seed = seed.clone();
+    let opened = the!(entries, HandOpened).clone();
+    let revealed = at(entries, |it| matches!(it, Recorded::HandRevealed(_)));
+    entries[revealed].recorded = pb::SeedRefused { seed }.into();
+    let mut aborted = entries[revealed].clone();
+    let evidence = "the seed that was opened is not the one that was committed to".to_owned();
+    let at_fault = AtFault::Dealer.into();
+    aborted.recorded = pb::HandAborted { at_fault, seats: Vec::new(), evidence }.into();
+    entries.insert(revealed + 1, aborted);
+    let finished = the!(entries, HandFinished);
+    finished.sabacc_paid.fill(0);
+    finished.aborted = true;
+    finished.sabacc_won = false;
+    (finished.sabacc_pot, finished.carried_pot) = (opened.sabacc_pot, opened.carried_pot);
+    finished.seats = opened.roster;
+    entries.retain(|entry| {
+        !matches!(&entry.recorded, Recorded::TransferPosted(it) if !it.hand_id.is_empty())
+            && !matches!(entry.recorded, Recorded::SettlementPosted(_))
+    });
 }
 
 fn operations() -> Vec<Golden> {
