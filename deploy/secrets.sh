@@ -80,5 +80,9 @@ password seed_key 32
 # Keys that seeds were sealed under before, one a line; normally none.
 [ -f seed_key_previous ] || : >seed_key_previous
 hand_over seed_key_previous
+# What the players' own keys are wrapped under.
+password people_key 32
+[ -f people_key_previous ] || : >people_key_previous
+hand_over people_key_previous
 
 echo "Made in $PWD. Copy all of it to a safe place; door.pem and ca.key belong nowhere else."

@@ -36,7 +36,7 @@ pub enum Role {
     Player,
     /// Opens tables, issues and redeems credits.
     Operator,
-    /// Reads everything on record, changes nothing.
+    /// Reads everything on record, changes nothing but that he answers disputes.
     Auditor,
     /// One of the card room's own services.
     Service,

@@ -1,11 +1,11 @@
 //! New identifiers.
 //!
-//! Tables and requests get UUIDv7: their order is nearly that of time, so an index over them grows
+//! Tables, disputes and requests get UUIDv7: their order is nearly that of time, so an index over them grows
 //! at one end. Players get random ones: a pseudonym must not tell when its owner joined.
 
 use std::sync::Arc;
 
-use primitives::{PlayerId, RequestId, TableId};
+use primitives::{DisputeId, PlayerId, RequestId, TableId};
 
 use crate::clock::{Clock, SystemClock};
 use crate::entropy::{self, Entropy, SystemEntropy};
@@ -37,6 +37,11 @@ impl IdMaker {
     #[must_use]
     pub fn request_id(&self) -> RequestId {
         RequestId(self.uuid_v7())
+    }
+
+    #[must_use]
+    pub fn dispute_id(&self) -> DisputeId {
+        DisputeId(self.uuid_v7())
     }
 
     #[must_use]

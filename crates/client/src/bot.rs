@@ -150,6 +150,7 @@ impl<S: Strategy> Playing<'_, S> {
                 Ok(Some(seen)) => {
                     self.see(&seen);
                     self.chance.see(&seen)?;
+                    self.watch.awaited = self.chance.is_awaited();
                 }
                 Ok(None) => return Ok(BotEnd::TableClosed),
                 Err(gap @ Error::Gap { .. }) => {

@@ -50,6 +50,7 @@ pub mod checkpoints;
 mod connection;
 mod error;
 mod patience;
+mod people;
 mod play;
 mod state;
 pub mod strategy;

@@ -171,6 +171,10 @@ impl Deciding {
         }
     }
 
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.chance.as_ref().is_some_and(|chance| chance.is_awaited())
+    }
+
     /// What was found wrong, once.
     pub(crate) fn distrust(&mut self) -> Result<(), Error> {
         self.distrust.take().map_or(Ok(()), |found| Err(found.into()))

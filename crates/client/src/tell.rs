@@ -17,15 +17,27 @@ pub fn tell(update: &pb::TableUpdate) -> Option<String> {
 }
 
 impl TableState {
-    /// The same with players: `seat 2 (player 1a2b…) bets 20 · pot 120`. Tell an update after it was
+    /// The same with players, by name or pseudonym: `seat 2 (player 1a2b…) bets 20 · pot 120`. Tell an update after it was
     /// applied.
     #[must_use]
     pub fn tell(&self, update: &pb::TableUpdate) -> Option<String> {
         story(update, &|seat| match self.player_of(seat) {
-            Some(player) => format!("seat {seat} ({})", pseudonym(player)),
+            Some(player) => format!("seat {seat} ({})", self.called(seat, player)),
             None => format!("seat {seat}"),
         })
     }
+
+    /// The name of who sits there, if it is this player and he has chosen one.
+    fn called(&self, seat: u32, player: PlayerId) -> String {
+        let here = |it: &&pb::SeatView| it.seat == seat && *it.player_id == player.0;
+        let name = self.view().seats.iter().find(here).map(|seat| seat.name.as_str());
+        called(name.unwrap_or_default(), player)
+    }
+}
+
+/// A player's name, or what stands for it where he has none.
+fn called(name: &str, player: PlayerId) -> String {
+    if name.is_empty() { pseudonym(player) } else { name.to_owned() }
 }
 
 /// The start of a player's id: enough to tell those at one table apart.
@@ -52,7 +64,8 @@ fn story(update: &pb::TableUpdate, name: Names<'_>) -> Option<String> {
 
 fn seat(changed: &pb::SeatChanged) -> Option<String> {
     let seat = changed.seat.as_ref()?;
-    let player = PlayerId::try_from(&*seat.player_id).map(|id| format!(" ({})", pseudonym(id)));
+    let player = PlayerId::try_from(&*seat.player_id);
+    let player = player.map(|player| format!(" ({})", called(&seat.name, player)));
     let who = format!("seat {}{}", seat.seat, player.unwrap_or_default());
     if changed.vacated {
         return Some(format!("{who} is free again"));

@@ -23,6 +23,9 @@ use crate::play::{Deciding, Heard};
 /// A stream that is silent for so long, without so much as a heartbeat, is taken for dead.
 const SILENCE: Duration = Duration::from_secs(60);
 
+/// The longest pause between two attempts of a client that the others wait for.
+const HURRY: Duration = Duration::from_millis(300);
+
 /// One thing seen at a followed table.
 #[derive(Clone, PartialEq)]
 pub enum Seen {
@@ -59,6 +62,8 @@ pub struct Watch {
     not_before: UnixMicros,
     live: bool,
     over: bool,
+    /// The others wait: it connects again without long pauses.
+    pub(crate) awaited: bool,
 }
 
 impl Watch {
@@ -74,6 +79,7 @@ impl Watch {
             not_before: UnixMicros(0),
             live: false,
             over: false,
+            awaited: false,
         }
     }
 
@@ -108,6 +114,7 @@ impl Watch {
                     if let Some(seen) = self.take(message)? {
                         if let Some(deciding) = &mut self.deciding {
                             deciding.see(&seen);
+                            self.awaited = deciding.is_awaited();
                             if self.live {
                                 deciding.take_part(&self.client, self.table);
                             }
@@ -256,7 +263,8 @@ impl Watch {
         self.hang_up();
         let now = self.client.clock().now();
         if let Some(at) = self.attempts.again(self.client.patience(), status, now) {
-            self.not_before = at;
+            let soon = now.plus(HURRY);
+            self.not_before = if self.awaited { at.min(soon) } else { at };
             return Ok(());
         }
         self.attempts.reset();

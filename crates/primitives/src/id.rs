@@ -56,6 +56,10 @@ id! {
     TableId
 }
 id! {
+    /// A player's objection to a hand. UUIDv7 where we make it.
+    DisputeId
+}
+id! {
     /// A player's account: a random pseudonym, never a name.
     PlayerId
 }
@@ -88,6 +92,12 @@ impl From<TableId> for StreamId {
 
 impl From<HandId> for StreamId {
     fn from(id: HandId) -> StreamId {
+        StreamId(id.0)
+    }
+}
+
+impl From<DisputeId> for StreamId {
+    fn from(id: DisputeId) -> StreamId {
         StreamId(id.0)
     }
 }

@@ -10,6 +10,8 @@ mod seat;
 mod time;
 
 pub use credits::{Credits, CreditsOutOfRange};
-pub use id::{AdjustmentId, HandId, HoldId, IdError, PlayerId, RequestId, StreamId, TableId};
+pub use id::{
+    AdjustmentId, DisputeId, HandId, HoldId, IdError, PlayerId, RequestId, StreamId, TableId,
+};
 pub use seat::{SeatNo, SeatNoOutOfRange};
 pub use time::UnixMicros;

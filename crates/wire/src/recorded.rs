@@ -18,32 +18,54 @@ pub enum Unreadable {
     Schema(u16),
     #[error("a payload of type {0} is damaged")]
     Payload(u16),
+    #[error("an event of type {0} is sealed where it must not be, or open where it must be sealed")]
+    Sealing(u16),
 }
 
 macro_rules! recorded {
-    ($($name:ident)*) => {
-        /// An event's payload.
+    ($($name:ident)*; sealed: $($hidden:ident)*) => {
+        /// An event's payload. Of a sealed event it is what the seal leaves to see: whoever has the
+        /// key finds the message of the variant's name in it.
         #[derive(Clone, PartialEq)]
         pub enum Recorded {
             $($name(pb::$name),)*
+            $($hidden(pb::SealedPayload),)*
         }
 
         impl Recorded {
             /// The number by which the log names the event's type.
             #[must_use]
             pub fn kind(&self) -> u16 {
-                let kind = match self { $(Recorded::$name(_) => EventType::$name,)* };
+                let kind = match self {
+                    $(Recorded::$name(_) => EventType::$name,)*
+                    $(Recorded::$hidden(_) => EventType::$hidden,)*
+                };
                 u16::try_from(i32::from(kind)).expect("event types are small")
             }
 
             /// The event's name, such as `MoveDecided`.
             #[must_use]
             pub fn name(&self) -> &'static str {
-                match self { $(Recorded::$name(_) => stringify!($name),)* }
+                match self {
+                    $(Recorded::$name(_) => stringify!($name),)*
+                    $(Recorded::$hidden(_) => stringify!($hidden),)*
+                }
+            }
+
+            /// Whether the payload is sealed under a player's key.
+            #[must_use]
+            pub fn is_sealed(&self) -> bool {
+                match self {
+                    $(Recorded::$name(_) => false,)*
+                    $(Recorded::$hidden(_) => true,)*
+                }
             }
 
             fn payload(&self) -> Bytes {
-                match self { $(Recorded::$name(event) => event.encode_to_vec().into(),)* }
+                match self {
+                    $(Recorded::$name(event) => event.encode_to_vec().into(),)*
+                    $(Recorded::$hidden(sealed) => sealed.encode_to_vec().into(),)*
+                }
             }
 
             fn decode(kind: EventType, payload: &[u8]) -> Option<Recorded> {
@@ -51,6 +73,9 @@ macro_rules! recorded {
                     EventType::Unspecified => None,
                     $(EventType::$name => {
                         pb::$name::decode(payload).ok().map(Recorded::$name)
+                    })*
+                    $(EventType::$hidden => {
+                        pb::SealedPayload::decode(payload).ok().map(Recorded::$hidden)
                     })*
                 }
             }
@@ -73,6 +98,8 @@ recorded! {
     SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened
     AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased
     HoldExpired LimitsSet PlayerExcluded AdjustmentProposed AdjustmentRejected
+    PlayerErased DisputeOpened DisputeAnswered SeatRenamed;
+    sealed: PlayerNamed DisputeStated DisputeReasoned
 }
 
 impl Recorded {
@@ -83,7 +110,7 @@ impl Recorded {
             stream: stream.into(),
             kind: self.kind(),
             schema: SCHEMA,
-            sealed: false,
+            sealed: self.is_sealed(),
             payload: self.payload(),
         }
     }
@@ -98,7 +125,13 @@ impl TryFrom<&Event> for Recorded {
         }
         let kind =
             EventType::try_from(i32::from(event.kind)).map_err(|_| Unreadable::Kind(event.kind))?;
-        Recorded::decode(kind, &event.payload).ok_or(Unreadable::Payload(event.kind))
+        let recorded =
+            Recorded::decode(kind, &event.payload).ok_or(Unreadable::Payload(event.kind))?;
+        if recorded.is_sealed() == event.sealed {
+            Ok(recorded)
+        } else {
+            Err(Unreadable::Sealing(event.kind))
+        }
     }
 }
 
@@ -106,5 +139,49 @@ impl TryFrom<&Event> for Recorded {
 impl std::fmt::Debug for Recorded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use eventlog::{Position, UnixMicros, Version};
+
+    use super::*;
+
+    fn event(recorded: &Recorded, sealed: bool) -> Event {
+        let NewEvent { stream, kind, schema, sealed: _, payload } = recorded.on(StreamId([1; 16]));
+        Event {
+            position: Position(0),
+            recorded_at: UnixMicros(0),
+            stream,
+            version: Version(1),
+            kind,
+            schema,
+            sealed,
+            payload,
+            request_id: None,
+            actor: "test".into(),
+            trace: [0; 16],
+            previous: [0; 32],
+        }
+    }
+
+    #[test]
+    fn sealed_events_are_read_as_what_is_to_be_seen_of_them() {
+        let sealed = pb::SealedPayload {
+            player_id: vec![2; 16].into(),
+            nonce: vec![3; 24].into(),
+            sealed: vec![4; 80].into(),
+        };
+        let named = Recorded::PlayerNamed(sealed);
+        assert!(named.on(StreamId([1; 16])).sealed);
+        assert_eq!(named.kind(), 33);
+        assert!(Recorded::try_from(&event(&named, true)).as_ref() == Ok(&named));
+        let read = Recorded::try_from(&event(&named, false)).map(|event| event.kind());
+        assert_eq!(read, Err(Unreadable::Sealing(33)));
+        let erased = Recorded::from(pb::PlayerErased { reason: "asked".to_owned() });
+        assert!(!erased.on(StreamId([1; 16])).sealed);
+        let read = Recorded::try_from(&event(&erased, true)).map(|event| event.kind());
+        assert_eq!(read, Err(Unreadable::Sealing(34)));
     }
 }

@@ -127,12 +127,15 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::TokenMalformed
         | ErrorReason::TokenExpired
         | ErrorReason::TokenForged => Code::Unauthenticated,
-        ErrorReason::RoleNotAllowed | ErrorReason::NotYourSeat => Code::PermissionDenied,
+        ErrorReason::RoleNotAllowed | ErrorReason::NotYourSeat | ErrorReason::NotYourHand => {
+            Code::PermissionDenied
+        }
         ErrorReason::TableUnknown
         | ErrorReason::AccountUnknown
         | ErrorReason::HandUnknown
         | ErrorReason::HoldUnknown
-        | ErrorReason::NotInLog => Code::NotFound,
+        | ErrorReason::NotInLog
+        | ErrorReason::DisputeUnknown => Code::NotFound,
         ErrorReason::SeedNotOpen
         | ErrorReason::NotYourTurn
         | ErrorReason::IllegalMove
@@ -143,7 +146,11 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::BuyInOutOfRange
         | ErrorReason::TransferRefused
         | ErrorReason::ChanceRefused
-        | ErrorReason::TableClosed => Code::FailedPrecondition,
+        | ErrorReason::TableClosed
+        | ErrorReason::DisputeAnswered
+        | ErrorReason::DisputesOpen
+        | ErrorReason::PlayerErased
+        | ErrorReason::PlayerSeated => Code::FailedPrecondition,
         ErrorReason::RequestIdReused | ErrorReason::AlreadyExists => Code::AlreadyExists,
         ErrorReason::Overloaded => Code::ResourceExhausted,
         ErrorReason::Unavailable | ErrorReason::NotSigned => Code::Unavailable,
@@ -186,6 +193,12 @@ pub fn is_passing(status: &Status) -> bool {
     }
 }
 
+/// Whether a refusal is for a reason that passes: the same request again may well succeed.
+#[must_use]
+pub fn passes(reason: ErrorReason) -> bool {
+    matches!(code(reason), Code::Unavailable | Code::ResourceExhausted | Code::DeadlineExceeded)
+}
+
 /// The error for a request id that was used before with other content.
 #[must_use]
 pub fn request_id_reused() -> Refused {
@@ -218,7 +231,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 29);
+        assert_eq!(checked, 38);
     }
 
     #[test]

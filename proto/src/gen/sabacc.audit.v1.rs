@@ -589,6 +589,703 @@ pub struct LogRecord {
     #[prost(bytes = "vec", tag = "9")]
     pub previous: ::prost::alloc::vec::Vec<u8>,
 }
+/// Opens a dispute.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OpenDisputeRequest {
+    /// 16 bytes: names this command; repeating it changes nothing.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// The hand.
+    #[prost(uint64, tag = "3")]
+    pub hand_no: u64,
+    /// What is wrong, in the player's own words, 1 to 2,000 characters; line breaks are allowed.
+    #[prost(string, tag = "4")]
+    pub text: ::prost::alloc::string::String,
+}
+/// It is on record.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OpenDisputeResponse {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub dispute_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// Asks for disputes.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListDisputesRequest {
+    /// Only those that stand there; unset: all.
+    #[prost(enumeration = "DisputeState", tag = "1")]
+    pub state: i32,
+    /// 1 to 500; 0: 100.
+    #[prost(uint32, tag = "2")]
+    pub page_size: u32,
+    /// What the page before gave as next_page_token, or empty.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// A page of disputes.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListDisputesResponse {
+    /// In the order they were opened; their `text` and `answer` are left out.
+    #[prost(message, repeated, tag = "1")]
+    pub disputes: ::prost::alloc::vec::Vec<Dispute>,
+    /// Empty: there are no more.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// Asks for a dispute.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetDisputeRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub dispute_id: ::prost::alloc::vec::Vec<u8>,
+}
+/// A dispute.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetDisputeResponse {
+    /// As it stands.
+    #[prost(message, optional, tag = "1")]
+    pub dispute: ::core::option::Option<Dispute>,
+}
+/// A player's objection to a hand, and what came of it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Dispute {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub dispute_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes: whose it is.
+    #[prost(bytes = "vec", tag = "2")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "3")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// The hand.
+    #[prost(uint64, tag = "4")]
+    pub hand_no: u64,
+    /// 16 bytes: the hand.
+    #[prost(bytes = "vec", tag = "5")]
+    pub hand_id: ::prost::alloc::vec::Vec<u8>,
+    /// Where it stands.
+    #[prost(enumeration = "DisputeState", tag = "6")]
+    pub state: i32,
+    /// When it was opened.
+    #[prost(message, optional, tag = "7")]
+    pub opened_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it was answered; unset while it is open.
+    #[prost(message, optional, tag = "8")]
+    pub answered_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// What the auditor found, once it is answered.
+    #[prost(enumeration = "super::super::event::v1::DisputeVerdict", tag = "9")]
+    pub verdict: i32,
+    /// The player was erased: nobody can read any more what was written.
+    #[prost(bool, tag = "10")]
+    pub erased: bool,
+    /// The player's own words.
+    #[prost(string, tag = "11")]
+    pub text: ::prost::alloc::string::String,
+    /// The auditor's.
+    #[prost(string, tag = "12")]
+    pub answer: ::prost::alloc::string::String,
+}
+/// Answers a dispute.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AnswerDisputeRequest {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub dispute_id: ::prost::alloc::vec::Vec<u8>,
+    /// What was found.
+    #[prost(enumeration = "super::super::event::v1::DisputeVerdict", tag = "3")]
+    pub verdict: i32,
+    /// Why, for the player to read, 1 to 2,000 characters; line breaks are allowed.
+    #[prost(string, tag = "4")]
+    pub text: ::prost::alloc::string::String,
+}
+/// It is on record.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AnswerDisputeResponse {}
+/// Where a dispute stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum DisputeState {
+    /// Not used; in a request: all of them.
+    Unspecified = 0,
+    /// Nobody has answered yet.
+    Open = 1,
+    /// An auditor has.
+    Answered = 2,
+}
+impl DisputeState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "DISPUTE_STATE_UNSPECIFIED",
+            Self::Open => "DISPUTE_STATE_OPEN",
+            Self::Answered => "DISPUTE_STATE_ANSWERED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "DISPUTE_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "DISPUTE_STATE_OPEN" => Some(Self::Open),
+            "DISPUTE_STATE_ANSWERED" => Some(Self::Answered),
+            _ => None,
+        }
+    }
+}
+/// Generated client implementations.
+pub mod dispute_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// Disputes: a player objects to a hand, an auditor looks at what is on record and answers. Both are in the log. What
+    /// they wrote can be read until the player is erased; that there was a dispute, on which hand, and its verdict stay.
+    #[derive(Debug, Clone)]
+    pub struct DisputeServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl DisputeServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> DisputeServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> DisputeServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            DisputeServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Object to a hand one was dealt into. At most one open dispute on a hand, and ten open ones in all.
+        pub async fn open_dispute(
+            &mut self,
+            request: impl tonic::IntoRequest<super::OpenDisputeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::OpenDisputeResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.DisputeService/OpenDispute",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.audit.v1.DisputeService", "OpenDispute"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Disputes in the order they were opened, without what was written: a player's own, everybody's for the others.
+        pub async fn list_disputes(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListDisputesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListDisputesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.DisputeService/ListDisputes",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.audit.v1.DisputeService", "ListDisputes"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// A dispute with what was written. Of another player's a player hears that there is none.
+        pub async fn get_dispute(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetDisputeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetDisputeResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.DisputeService/GetDispute",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.audit.v1.DisputeService", "GetDispute"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Answer a dispute, once and for ever. An auditor's act: the only thing he changes.
+        pub async fn answer_dispute(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AnswerDisputeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AnswerDisputeResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.audit.v1.DisputeService/AnswerDispute",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("sabacc.audit.v1.DisputeService", "AnswerDispute"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod dispute_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with DisputeServiceServer.
+    #[async_trait]
+    pub trait DisputeService: std::marker::Send + std::marker::Sync + 'static {
+        /// Object to a hand one was dealt into. At most one open dispute on a hand, and ten open ones in all.
+        async fn open_dispute(
+            &self,
+            request: tonic::Request<super::OpenDisputeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::OpenDisputeResponse>,
+            tonic::Status,
+        >;
+        /// Disputes in the order they were opened, without what was written: a player's own, everybody's for the others.
+        async fn list_disputes(
+            &self,
+            request: tonic::Request<super::ListDisputesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListDisputesResponse>,
+            tonic::Status,
+        >;
+        /// A dispute with what was written. Of another player's a player hears that there is none.
+        async fn get_dispute(
+            &self,
+            request: tonic::Request<super::GetDisputeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetDisputeResponse>,
+            tonic::Status,
+        >;
+        /// Answer a dispute, once and for ever. An auditor's act: the only thing he changes.
+        async fn answer_dispute(
+            &self,
+            request: tonic::Request<super::AnswerDisputeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AnswerDisputeResponse>,
+            tonic::Status,
+        >;
+    }
+    /// Disputes: a player objects to a hand, an auditor looks at what is on record and answers. Both are in the log. What
+    /// they wrote can be read until the player is erased; that there was a dispute, on which hand, and its verdict stay.
+    #[derive(Debug)]
+    pub struct DisputeServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> DisputeServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for DisputeServiceServer<T>
+    where
+        T: DisputeService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/sabacc.audit.v1.DisputeService/OpenDispute" => {
+                    #[allow(non_camel_case_types)]
+                    struct OpenDisputeSvc<T: DisputeService>(pub Arc<T>);
+                    impl<
+                        T: DisputeService,
+                    > tonic::server::UnaryService<super::OpenDisputeRequest>
+                    for OpenDisputeSvc<T> {
+                        type Response = super::OpenDisputeResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::OpenDisputeRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as DisputeService>::open_dispute(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = OpenDisputeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.audit.v1.DisputeService/ListDisputes" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListDisputesSvc<T: DisputeService>(pub Arc<T>);
+                    impl<
+                        T: DisputeService,
+                    > tonic::server::UnaryService<super::ListDisputesRequest>
+                    for ListDisputesSvc<T> {
+                        type Response = super::ListDisputesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListDisputesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as DisputeService>::list_disputes(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListDisputesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.audit.v1.DisputeService/GetDispute" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetDisputeSvc<T: DisputeService>(pub Arc<T>);
+                    impl<
+                        T: DisputeService,
+                    > tonic::server::UnaryService<super::GetDisputeRequest>
+                    for GetDisputeSvc<T> {
+                        type Response = super::GetDisputeResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetDisputeRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as DisputeService>::get_dispute(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetDisputeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.audit.v1.DisputeService/AnswerDispute" => {
+                    #[allow(non_camel_case_types)]
+                    struct AnswerDisputeSvc<T: DisputeService>(pub Arc<T>);
+                    impl<
+                        T: DisputeService,
+                    > tonic::server::UnaryService<super::AnswerDisputeRequest>
+                    for AnswerDisputeSvc<T> {
+                        type Response = super::AnswerDisputeResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AnswerDisputeRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as DisputeService>::answer_dispute(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = AnswerDisputeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for DisputeServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "sabacc.audit.v1.DisputeService";
+    impl<T> tonic::server::NamedService for DisputeServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
 /// Asks for the newest checkpoint.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetCheckpointRequest {

@@ -16,7 +16,7 @@ pub enum Role {
     Player = 1,
     /// Runs the card room: opens tables, issues and redeems credits.
     Operator = 2,
-    /// Reads everything that is on record, changes nothing.
+    /// Reads everything that is on record, changes nothing but that he answers disputes.
     Auditor = 3,
     /// One of the card room's own services.
     Service = 4,
@@ -121,6 +121,19 @@ pub enum ErrorReason {
     /// (FAILED_PRECONDITION) The hand's seed is not open yet: what is asked for would show what is hidden. Ask again when the
     /// hand is over, and at a table that delays the opening when the delay is.
     SeedNotOpen = 42,
+    /// (NOT_FOUND) There is no such dispute, or it is another player's.
+    DisputeUnknown = 50,
+    /// (FAILED_PRECONDITION) The dispute is answered, which happens once.
+    DisputeAnswered = 51,
+    /// (FAILED_PRECONDITION) Disputes of this player are open: as many as one may have, or he is to be erased; metadata
+    /// `open` and `max`.
+    DisputesOpen = 52,
+    /// (FAILED_PRECONDITION) The player was erased: nothing is recorded of him any more.
+    PlayerErased = 53,
+    /// (FAILED_PRECONDITION) The player sits at a table; metadata `tables` lists where.
+    PlayerSeated = 54,
+    /// (PERMISSION_DENIED) Only who was dealt into a hand disputes it.
+    NotYourHand = 55,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -162,6 +175,12 @@ impl ErrorReason {
             Self::NotInLog => "ERROR_REASON_NOT_IN_LOG",
             Self::NotSigned => "ERROR_REASON_NOT_SIGNED",
             Self::SeedNotOpen => "ERROR_REASON_SEED_NOT_OPEN",
+            Self::DisputeUnknown => "ERROR_REASON_DISPUTE_UNKNOWN",
+            Self::DisputeAnswered => "ERROR_REASON_DISPUTE_ANSWERED",
+            Self::DisputesOpen => "ERROR_REASON_DISPUTES_OPEN",
+            Self::PlayerErased => "ERROR_REASON_PLAYER_ERASED",
+            Self::PlayerSeated => "ERROR_REASON_PLAYER_SEATED",
+            Self::NotYourHand => "ERROR_REASON_NOT_YOUR_HAND",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -200,6 +219,12 @@ impl ErrorReason {
             "ERROR_REASON_NOT_IN_LOG" => Some(Self::NotInLog),
             "ERROR_REASON_NOT_SIGNED" => Some(Self::NotSigned),
             "ERROR_REASON_SEED_NOT_OPEN" => Some(Self::SeedNotOpen),
+            "ERROR_REASON_DISPUTE_UNKNOWN" => Some(Self::DisputeUnknown),
+            "ERROR_REASON_DISPUTE_ANSWERED" => Some(Self::DisputeAnswered),
+            "ERROR_REASON_DISPUTES_OPEN" => Some(Self::DisputesOpen),
+            "ERROR_REASON_PLAYER_ERASED" => Some(Self::PlayerErased),
+            "ERROR_REASON_PLAYER_SEATED" => Some(Self::PlayerSeated),
+            "ERROR_REASON_NOT_YOUR_HAND" => Some(Self::NotYourHand),
             _ => None,
         }
     }

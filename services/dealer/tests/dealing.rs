@@ -14,7 +14,7 @@ use fairness::{
 };
 use primitives::{PlayerId, RequestId, TableId};
 use prost::Message as _;
-use proto::event::v1::OperationPerformed;
+use proto::event::v1::{OperationPerformed, SeedOpened};
 use sabacc_dealer::dealer::Call;
 use sabacc_dealer::hand::{
     Committed, HandName, Indexed, Opening, Perform, Performed, Reason, Refusal, Sealing,
@@ -370,6 +370,45 @@ fn without_root(event: &Event) -> Vec<u8> {
     let root = performed.result.as_mut().map(|result| std::mem::take(&mut result.root));
     assert_eq!(root.map(|root| root.len()), Some(32));
     performed.encode_to_vec()
+}
+
+#[tokio::test]
+async fn a_discarded_seed_is_opened_at_any_stage_and_deals_nothing_more() {
+    let refused = |result: Result<_, Problem>, why: Refusal| match result {
+        Err(Problem::Refused(refusal)) => assert_eq!(refusal, why),
+        Err(problem) => panic!("{problem}"),
+        Ok(()) => panic!("it is refused"),
+    };
+    for sealed in [false, true] {
+        let mut world = World::new(1).await;
+        let committed =
+            if sealed { world.sealed().await } else { world.commit(1, NAME).await.unwrap() };
+        if !sealed {
+            let played = world.dealer.reveal(call(3, 3), NAME, false).await;
+            refused(played.map(drop), Refusal::NotSealed);
+        }
+        let seed = world.dealer.reveal(call(4, 4), NAME, true).await.unwrap();
+        assert!(committed.commitment.opens(&committed.context(), &seed));
+        world = world.crash().await;
+        for id in [4, 5] {
+            let again = world.dealer.reveal(call(id, id), NAME, true).await.unwrap();
+            assert_eq!(again, seed, "whoever asks, also after a crash");
+        }
+        let other = world.dealer.reveal(call(6, 6), NAME, false).await;
+        refused(other.map(drop), Refusal::RevealedOtherwise { discarded: true });
+        if sealed {
+            let dealt = world.perform(7, &script()[0]).await;
+            refused(dealt.map(drop), Refusal::Revealed);
+        } else {
+            let late = world.dealer.seal(call(7, 7), NAME, sealing(&committed)).await;
+            refused(late.map(drop), Refusal::Revealed);
+        }
+        let events = world.stream(NAME).await;
+        let opened = events.iter().filter(|event| event.kind == 104);
+        let opened: Vec<_> = opened.map(|event| SeedOpened::decode(&event.payload[..])).collect();
+        let opened = opened.into_iter().map(|opened| opened.unwrap().discarded);
+        assert_eq!(opened.collect::<Vec<_>>(), [true], "it stands there once");
+    }
 }
 
 #[tokio::test]

@@ -25,6 +25,7 @@ use sqlx::PgPool;
 use tokio::task::JoinHandle;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
+use tonic_types::StatusExt as _;
 use zeroize::Zeroizing;
 
 /// A dealer that runs, and a caller of it.
@@ -180,9 +181,14 @@ async fn a_hand_over_the_wire_and_over_a_restart() {
     let refused = dealer.perform(5, other).await.expect_err("index 0 is used");
     assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::ChanceRefused));
     let reveal = RevealRequest { request_id: vec![6; 16], table_id, hand_no, discarded: false };
-    let request = dealer.request(reveal);
+    let request = dealer.request(reveal.clone());
     let revealed = dealer.client.reveal(request).await.expect("a hand can end").into_inner();
     assert_eq!(revealed.seed.len(), 64);
+    let otherwise = RevealRequest { request_id: vec![7; 16], discarded: true, ..reveal };
+    let request = dealer.request(otherwise);
+    let refused = dealer.client.reveal(request).await.expect_err("it was played");
+    let why = refused.get_details_error_info().expect("a reason").metadata;
+    assert_eq!(why.get("refusal").map(String::as_str), Some("REVEALED_OTHERWISE"));
     let request = dealer.request(ListKeysRequest {});
     let keys = dealer.client.list_keys(request).await.expect("it is allowed").into_inner();
     assert_eq!(keys.public_keys.len(), 1);

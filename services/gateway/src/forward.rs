@@ -25,6 +25,10 @@ pub(crate) struct Forward<N> {
 
 /// The public name `sabacc.table.v1.TableService`.
 pub(crate) enum Table {}
+/// The public name `sabacc.table.v1.PeopleService`.
+pub(crate) enum People {}
+/// The public name `sabacc.audit.v1.DisputeService`.
+pub(crate) enum Disputes {}
 /// The public name `sabacc.wallet.v1.WalletService`.
 pub(crate) enum Wallet {}
 
@@ -35,6 +39,14 @@ pub(crate) trait Name: 'static {
 
 impl Name for Table {
     const NAME: &'static str = "sabacc.table.v1.TableService";
+}
+
+impl Name for People {
+    const NAME: &'static str = "sabacc.table.v1.PeopleService";
+}
+
+impl Name for Disputes {
+    const NAME: &'static str = "sabacc.audit.v1.DisputeService";
 }
 
 impl Name for Wallet {

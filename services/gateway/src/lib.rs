@@ -59,7 +59,11 @@ pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bo
         .map_err(|error| StartError::Descriptors(Box::new(error)))?;
     let health = Health::new();
     let app = Grpc::new(health.clone())
-        .add(Forward::<forward::Table>::new(table))
+        .add(Forward::<forward::Table>::new(table.clone()))
+        .await
+        .add(Forward::<forward::People>::new(table.clone()))
+        .await
+        .add(Forward::<forward::Disputes>::new(table))
         .await
         .add(Forward::<forward::Wallet>::new(wallet))
         .await

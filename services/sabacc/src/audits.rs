@@ -14,9 +14,10 @@ use chassis::clock::{Clock as _, SystemClock};
 use clap::Subcommand;
 use serde_json::json;
 
-pub(crate) use hand::tell;
+pub(crate) use hand::{run as hand, tell};
 
 use crate::demo::Played;
+use crate::disputes;
 use crate::logs::{self, Logs};
 use crate::randomness;
 use crate::room::Room;
@@ -45,6 +46,8 @@ pub(crate) enum What {
         /// Which log.
         log: log::Which,
     },
+    /// What players object to: list, show, answer.
+    Disputes(disputes::Options),
     /// Compare all stacks, pots and accounts over the logs.
     Ledger,
     /// Deal many hands with fixed seeds, and test cards and dice for every bias known to matter.
@@ -56,6 +59,9 @@ pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow
     if let What::Randomness(options) = what {
         return randomness::run(json, &options).await;
     }
+    if let What::Disputes(options) = what {
+        return disputes::run(data, json, options).await;
+    }
     let mut logs = Logs::open(data).await?;
     let outcome = match what {
         What::Hand { id, save } => hand::run(&mut logs, &id, (json, save.as_deref())).await,
@@ -63,7 +69,7 @@ pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow
         What::Peeks => peeks::run(&mut logs, json).await,
         What::Log { log } => log::run(&logs, log, json).await,
         What::Ledger => ledger(&logs, json).await,
-        What::Randomness(_) => Ok(true),
+        What::Randomness(_) | What::Disputes(_) => Ok(true),
     };
     logs.close().await?;
     outcome

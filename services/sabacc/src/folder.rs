@@ -16,6 +16,7 @@ use chassis::config::{LogIdentity, Service};
 use chassis::entropy::{self, SystemEntropy};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
+use sabacc_table::config::{PeopleKey, parse_key, parse_keys};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -107,6 +108,20 @@ impl Folder {
     /// Writes down what others verify this room's logs with.
     pub(crate) fn publish(&self, keys: &str) -> anyhow::Result<()> {
         write(&self.path.join("keys.txt"), keys.as_bytes(), 0o644)
+    }
+
+    /// The key that the players' keys are wrapped under, and what it was before.
+    pub(crate) fn people_keys(&self) -> anyhow::Result<(PeopleKey, Vec<PeopleKey>)> {
+        let key = parse_key(&self.password("people.key")?);
+        let key = key.context("keys/people.key is not 64 hexadecimal digits")?;
+        let path = self.path.join("keys").join("people.key.previous");
+        if !path.exists() {
+            return Ok((key, Vec::new()));
+        }
+        let text = fs::read_to_string(&path).map(Zeroizing::new);
+        let text = text.with_context(|| format!("{} cannot be read", path.display()))?;
+        let why = "keys/people.key.previous is not 64 hexadecimal digits on each of its lines";
+        Ok((key, parse_keys(&text).context(why)?))
     }
 
     /// A random text of 64 hexadecimal digits, the same for ever under its name.

@@ -3,7 +3,9 @@
 //! **What plays.** N tables of P bots. Each bot follows its table on a stream of its own and decides
 //! the moment it is due, at random among what is legal with the smallest amounts; nobody thinks,
 //! and the tables pause between hands for nothing. There is never more than one decision due at a
-//! table, so N calls are under way at the most.
+//! table, so N calls are under way at the most. Every bot takes part in the chance of its hands, which
+//! is two messages more for each; what it is told of it one bot at each table checks, for the others
+//! would only find the same.
 //!
 //! **What is measured.** After a warm-up, for so many seconds: acknowledged decisions a second; from
 //! the sending of an `Act` to its answer, in percentiles over all of them; hands a second; what was

@@ -5,6 +5,8 @@ mod archive;
 mod audits;
 mod bench;
 mod demo;
+mod disputes;
+mod door;
 mod explain;
 mod folder;
 mod hand;

@@ -124,10 +124,12 @@ impl Room {
         self.spawn("wallet", |drain| async move {
             Ok(sabacc_wallet::shell::run(config, (wallet, drain), true).await?)
         });
-        let mut config = self.config(Service::Table, Some(table_url))?;
-        config.peers.dealer = to_dealer.clone();
-        config.peers.wallet = to_wallet.clone();
-        config.auth.signing = Some(self.issuer.clone());
+        let mut service = self.config(Service::Table, Some(table_url))?;
+        service.peers.dealer = to_dealer.clone();
+        service.peers.wallet = to_wallet.clone();
+        service.auth.signing = Some(self.issuer.clone());
+        let (people_key, people_keys_previous) = self.folder.people_keys()?;
+        let config = sabacc_table::config::Config { service, people_key, people_keys_previous };
         self.spawn("table", |drain| async move {
             Ok(sabacc_table::shell::run(config, (table, drain), true).await?)
         });

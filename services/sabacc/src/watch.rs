@@ -1,36 +1,25 @@
 //! `sabacc watch`: a table in the terminal, as everybody may see it, and whether its chance is what it
 //! says.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
-use audit::bundle::Trusted;
-use chassis::auth::Role;
-use chassis::postgres::{Environment, default_data_dir};
 use clap::Args;
 use client::checkpoints::{Checkpoints, InFolder, LookError};
-use client::{Client, Seen, TableState, Trust};
+use client::{Client, Seen, TableState};
 use primitives::TableId;
 use proto::table::v1::table_update::What;
 
-use crate::folder::Folder;
-use crate::{keys, room, say};
+use crate::door::Door;
+use crate::say;
 
 #[derive(Args)]
 pub(crate) struct Options {
     /// The table's id; `demo` for the demo table, or the only table there is.
     #[arg(default_value = "demo")]
     table: String,
-    /// The public port, where it is not that of the room in the data folder.
-    #[arg(long, value_name = "URL")]
-    server: Option<String>,
-    /// A token, where the issuer is not that of the data folder.
-    #[arg(long, env = "SABACC_TOKEN", hide_env_values = true)]
-    token: Option<String>,
-    /// The public keys of the room's logs, one verifier key a line, where they are not those of the
-    /// data folder.
-    #[arg(long, value_name = "FILE")]
-    keys: Option<PathBuf>,
+    #[command(flatten)]
+    door: Door,
 }
 
 pub(crate) async fn run(
@@ -38,29 +27,9 @@ pub(crate) async fn run(
     json: bool,
     options: Options,
 ) -> anyhow::Result<bool> {
-    let Options { table, server, token, keys } = options;
-    let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
-    let folder = || Folder::open(&path);
-    let known = known(keys.as_deref(), server.as_deref(), &path)?;
-    let trust = Trust::parse(&known).context("the keys cannot be used")?;
-    let logs = Checkpoints::new(Trusted::parse(&known)?.keys().to_vec(), memory(&path)?);
-    let server = match server {
-        Some(server) => server,
-        None => {
-            let running = folder()?.running().with_context(|| {
-                format!(
-                    "no room runs in {}: start one with `sabacc up`, or name --server",
-                    path.display()
-                )
-            })?;
-            running.address
-        }
-    };
-    let token = match token {
-        Some(token) => token,
-        None => room::token(&folder()?.issuer()?, Role::Auditor, "watch"),
-    };
-    let client = Client::connect(&server, token)?.trusting(trust);
+    let Options { table, door } = options;
+    let logs = door.logs(data.as_deref())?;
+    let client = door.open(data, "watch")?;
     let table = find(&client, &table).await?;
     let mut watch = client.watch(table);
     let (mut state, mut chance) = (TableState::new(None), client.chance(table, None));
@@ -105,19 +74,6 @@ pub(crate) async fn run(
     Ok(trusted)
 }
 
-/// The public keys of the room's logs, as a text.
-fn known(keys: Option<&Path>, server: Option<&str>, data: &Path) -> anyhow::Result<String> {
-    match (keys, server) {
-        (Some(file), _) => {
-            let text = std::fs::read_to_string(file);
-            text.with_context(|| format!("{} cannot be read", file.display()))
-        }
-        (None, None) => keys::of_room(&Folder::open(data)?),
-        // Somebody else's room: only signatures go unchecked.
-        (None, Some(_)) => Ok(String::new()),
-    }
-}
-
 /// Whether every log stands by what it signed before, as far as it can be asked.
 async fn stand(logs: &Checkpoints<InFolder>, client: &Client) -> bool {
     let Err(found) = logs.look(client).await else { return true };
@@ -128,11 +84,6 @@ async fn stand(logs: &Checkpoints<InFolder>, client: &Client) -> bool {
         }
         LookError::Memory { .. } | LookError::Call(_) => true,
     }
-}
-
-/// Where the logs' last checkpoints are remembered, for whoever watches from here the next time.
-fn memory(data: &Path) -> anyhow::Result<InFolder> {
-    InFolder::open(data.join("seen")).context("seen/ cannot be made in the data folder")
 }
 
 /// A good moment to look at what the logs have signed.

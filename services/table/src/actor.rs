@@ -27,6 +27,7 @@ use crate::debt::Debt;
 use crate::deeds::Deed;
 use crate::pay::Paid;
 use crate::peers::{Failure, Peers, Reply};
+use crate::people::directory::Directory;
 use crate::plan::Plan;
 use crate::proof::Faces;
 use crate::publish::{self, Past, Publisher};
@@ -89,6 +90,7 @@ pub struct Surroundings {
     pub clock: Arc<SystemClock>,
     /// Signs the log, sooner where a hand has ended.
     pub notary: Notary,
+    pub directory: Directory,
     /// Signs receipts.
     pub key: Arc<ReceiptKey>,
     /// How long the dealer may be silent before a hand is aborted.
@@ -107,6 +109,8 @@ pub struct Actor {
     /// The table has been listening without a break since then.
     since: UnixMicros,
     publisher: Publisher,
+    /// How players are shown, and who sits where.
+    directory: Directory,
     paying: JoinSet<Returned>,
     busy: BTreeSet<Debt>,
     /// When a debt that failed is tried again, and how often it has.
@@ -156,11 +160,11 @@ impl Actor {
         surroundings: Surroundings,
         commands: mpsc::Receiver<Command>,
     ) -> Actor {
-        let mut publisher = Publisher::new(state.table.id);
+        let Surroundings { log, peers, clock, notary, directory, key, patience } = surroundings;
+        let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
             publisher.remember(past);
         }
-        let Surroundings { log, peers, clock, notary, key, patience } = surroundings;
         let since = clock.now();
         Actor {
             state,
@@ -172,6 +176,7 @@ impl Actor {
             patience,
             since,
             publisher,
+            directory,
             paying: JoinSet::new(),
             busy: BTreeSet::new(),
             later: BTreeMap::new(),
@@ -252,7 +257,7 @@ impl Actor {
     fn look(&mut self, look: Look) {
         match look {
             Look::View { viewer, reply } => {
-                let _ = reply.send(self.state.view(viewer));
+                let _ = reply.send(self.directory.named(self.state.view(viewer)));
             }
             Look::Summary { reply } => {
                 let open = !self.state.is_closed();
@@ -300,7 +305,7 @@ impl Actor {
         };
         let missed = resume.and_then(|resume| self.publisher.since(viewer, resume));
         let mut first = missed.unwrap_or_else(|| {
-            let view = self.state.view(viewer);
+            let view = self.directory.named(self.state.view(viewer));
             vec![message(pb::watch_table_response::Message::Snapshot(view))]
         });
         first.push(message(pb::watch_table_response::Message::CaughtUp(pb::CaughtUp {})));
@@ -363,6 +368,7 @@ impl Actor {
             tracing::warn!(%table, hand_no, at_fault = ?aborted.at_fault(), "a hand is aborted");
         }
         let before = self.state.play.as_ref().map(|play| play.replay.hand.clone());
+        self.directory.moves(&self.state.table, event);
         match self.state.apply((stream, event), faces, at) {
             Ok(Some(kind)) => {
                 let past = Past { sequence: self.state.table.sequence, at, kind };

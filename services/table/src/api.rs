@@ -1,6 +1,7 @@
 //! The gRPC face: a request is parsed, sent to its table, and the answer passed back.
 
 mod follow;
+mod people;
 mod play;
 
 use std::pin::Pin;
@@ -27,6 +28,8 @@ use crate::pay::digest;
 use crate::publish;
 
 use follow::Following;
+
+pub use people::PeopleApi;
 
 /// How long a list waits for one table.
 const SUMMARY: Duration = Duration::from_millis(500);
@@ -185,16 +188,7 @@ impl TableService for Api {
         request: Request<pb::ListTablesRequest>,
     ) -> Result<Response<pb::ListTablesResponse>, Status> {
         let pb::ListTablesRequest { page_size, page_token } = request.into_inner();
-        let (default, most) = PAGE;
-        let size = usize::try_from(page_size).unwrap_or(most);
-        if size > most {
-            return Err(wire::BadField::new("page_size", format!("at most {most}")).into());
-        }
-        let size = if size == 0 { default } else { size };
-        let skip = if page_token.is_empty() { Ok(0) } else { page_token.parse::<usize>() };
-        let skip = skip.map_err(|_| {
-            wire::BadField::new("page_token", "not one of ours: send what the page before gave")
-        })?;
+        let (skip, size) = people::page(page_size, &page_token)?;
         let found = self.house()?.list(skip, size);
         let full = found.len() == size;
         let mut tables = Vec::with_capacity(found.len());
@@ -227,6 +221,9 @@ impl TableService for Api {
         let pb::SitDownRequest { request_id, table_id, seat, buy_in } = &message;
         let seat = if *seat == 0 { None } else { Some(field::seat("seat", *seat)?) };
         let deed = Deed::SitDown { seat, buy_in: field::positive("buy_in", *buy_in)? };
+        if let Some(player) = caller.player {
+            self.house()?.people().admit(player).await?;
+        }
         self.order(("SitDown", request_id, table_id), &caller, (&message, deed)).await
     }
 

@@ -31,6 +31,10 @@ pub enum Deed {
         turn: u32,
         mv: PbMove,
     },
+    /// Said by the house: a player who may sit here is shown under another name.
+    Renamed {
+        player: PlayerId,
+    },
     /// Commit to entropy for a hand.
     CommitEntropy {
         hand_no: u64,
@@ -96,6 +100,7 @@ pub fn judge(
     let nobody = || refused(ErrorReason::RoleNotAllowed, "only players have seats");
     match deed {
         Deed::Close => Ok(close(table)),
+        Deed::Renamed { player } => Ok(renamed(table, *player)),
         Deed::SitDown { seat, buy_in } => {
             sit_down(table, doer.player.ok_or_else(nobody)?, (*seat, *buy_in), doer)
         }
@@ -130,6 +135,18 @@ fn close(table: &Table) -> Verdict {
         Closing::Asked | Closing::Refunding { .. } | Closing::Refunded | Closing::Closed => {
             Verdict::nothing(&answer)
         }
+    }
+}
+
+/// Whoever watches is told of the seat again, with its new name.
+fn renamed(table: &Table, player: PlayerId) -> Verdict {
+    let answer = pb::SetNameResponse::default();
+    match table.seat_of(player) {
+        Some(seat) => {
+            let renamed = event::SeatRenamed { seat: u32::from(seat.get()) };
+            Verdict::now(table.id, renamed, &answer)
+        }
+        None => Verdict::nothing(&answer),
     }
 }
 

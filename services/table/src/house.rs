@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use chassis::ids::IdMaker;
-use eventlog::{AppendError, Entry, Recall, Request, StreamId};
-use primitives::{Credits, RequestId, TableId};
+use eventlog::{AppendError, Entry, Position, Recall, Request, StreamId};
+use primitives::{Credits, PlayerId, RequestId, TableId};
 use prost::Message;
 use proto::common::v1::ErrorReason;
 use proto::event::v1::TableCreated;
@@ -16,14 +17,18 @@ use rules::RuleSet;
 use tokio::sync::{mpsc, watch};
 use wire::{Recorded, Refused, field, refused, ruleset, status};
 
-use crate::actor::{Actor, Command, Ended, Surroundings};
+use crate::actor::{Actor, Command, Ended, Order, Surroundings};
+use crate::people::{By, Keeping, People, PeopleError};
 use crate::publish::Past;
-use crate::recovery::{FoldError, fold};
+use crate::recovery::{FoldError, Folded, fold};
 use crate::state::State;
 use crate::table::Table;
 
 /// Commands that wait at one table; more are refused.
 const QUEUE: usize = 256;
+
+/// Before a table that could not tell of a name is asked again.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// The tables of a log that is ours.
 pub struct House {
@@ -36,12 +41,22 @@ pub struct House {
     closing: AtomicBool,
     /// One table is opened at a time, so that a repeated request finds the first one's answer.
     opening: tokio::sync::Mutex<()>,
+    people: Arc<People>,
 }
 
 #[derive(Default)]
 struct Tables {
     in_order: Vec<TableId>,
     by_id: BTreeMap<TableId, mpsc::Sender<Command>>,
+}
+
+/// The tables and people of a log could not be taken up.
+#[derive(Debug, thiserror::Error)]
+pub enum TakeUpError {
+    #[error(transparent)]
+    Fold(#[from] FoldError),
+    #[error(transparent)]
+    People(#[from] PeopleError),
 }
 
 /// Who asks for a new table.
@@ -53,9 +68,16 @@ pub struct Opening {
 }
 
 impl House {
-    /// Takes up every table of the log.
-    pub async fn open(shared: Surroundings, ids: IdMaker) -> Result<Arc<House>, FoldError> {
-        let found = fold(&shared.log).await?;
+    /// Takes up everybody and every table of the log.
+    pub async fn open(
+        shared: Surroundings,
+        ids: IdMaker,
+        keeping: Keeping,
+    ) -> Result<Arc<House>, TakeUpError> {
+        let Folded { tables: found, people } = fold(&shared.log).await?;
+        found.iter().for_each(|found| shared.directory.seats(&found.table));
+        let (log, directory) = (shared.log.clone(), shared.directory.clone());
+        let people = People::open((log, ids.clone()), people, keeping, directory).await?;
         let house = Arc::new(House {
             shared,
             ids,
@@ -63,11 +85,15 @@ impl House {
             lost: watch::Sender::new(false),
             closing: AtomicBool::new(false),
             opening: tokio::sync::Mutex::default(),
+            people: Arc::new(people),
         });
         for found in found {
             let (id, closed) =
                 (found.table.id, found.table.closing == crate::table::Closing::Closed);
             let commands = house.register(id, !closed);
+            for (player, named) in found.renamed(|player| house.people.named_at(player)) {
+                house.tell_renamed(id, player, named);
+            }
             let (this, shared) = (Arc::clone(&house), house.shared.clone());
             tokio::spawn(async move {
                 match found.take_up(&shared.peers, shared.patience).await {
@@ -79,6 +105,50 @@ impl House {
             });
         }
         Ok(house)
+    }
+
+    /// What is known of people.
+    #[must_use]
+    pub fn people(&self) -> &Arc<People> {
+        &self.people
+    }
+
+    /// A player is shown under another name, and wherever he sits it is told.
+    pub async fn set_name(
+        &self,
+        player: PlayerId,
+        name: &str,
+        by: By,
+    ) -> Result<pb::SetNameResponse, Refused> {
+        let (answer, changed) = self.people.set_name(player, name, by).await?;
+        if let Some(named) = self.people.named_at(player).filter(|_| changed) {
+            for table in self.shared.directory.tables_of(player) {
+                self.tell_renamed(table, player, named);
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Sees to it that a table tells its viewers of a name, which stands at `named` in the log.
+    fn tell_renamed(&self, id: TableId, player: PlayerId, named: Position) {
+        let Ok(table) = self.table(id) else { return };
+        let stopped = self.shared.log.stopped();
+        tokio::spawn(async move {
+            loop {
+                let (order, told) = Order::renamed(id, player, named);
+                if table.send(Command::Do(Box::new(order))).await.is_err() {
+                    return;
+                }
+                match told.await {
+                    Ok(Err(refused)) if status::passes(refused.reason()) => {}
+                    // Done, or the table is closed or stopped: nobody there is told anything more.
+                    Ok(_) | Err(_) => return,
+                }
+                if stopped.run_until_cancelled(tokio::time::sleep(PAUSE)).await.is_none() {
+                    return;
+                }
+            }
+        });
     }
 
     /// Ends when the log is lost, or was closed.

@@ -1,5 +1,5 @@
 //! Knows: tables, seats, hands in play and their clocks; what a table owes and is owed.
-//! Does not know: the order of a shuffled pile, what is on an account, who a token's bearer is.
+//! Does not know: the order of a shuffled pile, what is on an account, who a token's bearer is beyond what he says of himself.
 //!
 //! **A table is a task that owns its state** ([`actor`]): a command in, events out, appended, then
 //! applied, then answered and told to viewers. What the world owes a table is read off its state
@@ -13,17 +13,20 @@
 //! - [`deeds`] judges what people ask for; [`start`], [`plan`], [`pay`], [`settle`] and [`abort`] turn
 //!   debts into calls and answers into events. All pure. [`peers`] makes the calls, [`receipt`] signs.
 //! - [`updates`] and [`publish`] tell viewers what each may see.
+//! - [`people`] is what is personal: names, the words of disputes, erasure; [`repo`] has their keys.
 //! - [`house`] has all tables of a log, [`api`] is their gRPC face, [`shell`] a process around them.
 
 pub mod abort;
 pub mod actor;
 pub mod api;
+pub mod config;
 pub mod debt;
 pub mod deeds;
 pub mod entropy;
 pub mod house;
 pub mod pay;
 pub mod peers;
+pub mod people;
 pub mod plan;
 pub mod play;
 pub mod proof;
@@ -32,6 +35,7 @@ pub mod receipt;
 pub mod recovery;
 #[cfg(test)]
 mod rehearsal;
+pub mod repo;
 pub mod settle;
 pub mod shell;
 pub mod start;

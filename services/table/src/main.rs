@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use chassis::config::{Service, ServiceConfig, Source};
+use chassis::config::Source;
 use chassis::drain::Drain;
 use chassis::{serve, telemetry};
 use clap::Parser;
+use sabacc_table::config::Config;
 
 /// Small short-lived pieces by the thousand are what a server of calls allocates; the C library's
 /// allocator took a fifth of all processor time under load.
@@ -26,11 +27,11 @@ struct Arguments {
 async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let source = Source::from_process(arguments.config.as_deref())?;
-    let config = ServiceConfig::parse(Service::Table, source)?;
-    let telemetry = telemetry::start("table", &config.telemetry)?;
-    let drain = Drain::new(config.drain_grace);
+    let config = Config::parse(source)?;
+    let telemetry = telemetry::start("table", &config.service.telemetry)?;
+    let drain = Drain::new(config.service.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;
-    let bound = serve::bind(config.listen).await?;
+    let bound = serve::bind(config.service.listen).await?;
     let finished = sabacc_table::shell::run(config, (bound, drain), false).await?;
     if !finished {
         tracing::warn!("somebody was cut off");

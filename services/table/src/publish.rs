@@ -15,6 +15,7 @@ use proto::table::v1::watch_table_response::Message;
 use rules::{Event, Hand};
 use tokio::sync::mpsc;
 
+use crate::people::directory::Directory;
 use crate::play::Play;
 use crate::proof::Shown;
 use crate::updates::{self, Clock, Step};
@@ -69,14 +70,16 @@ struct Watcher {
 /// The viewers of a table, and what they may be told again.
 pub struct Publisher {
     table: TableId,
+    /// Puts the names into what is told.
+    directory: Directory,
     watchers: Vec<Watcher>,
     history: VecDeque<Past>,
 }
 
 impl Publisher {
     #[must_use]
-    pub fn new(table: TableId) -> Publisher {
-        Publisher { table, watchers: Vec::new(), history: VecDeque::new() }
+    pub fn new(table: TableId, directory: Directory) -> Publisher {
+        Publisher { table, directory, watchers: Vec::new(), history: VecDeque::new() }
     }
 
     /// What a viewer missed after `sequence`; nothing where that is too long ago.
@@ -121,14 +124,14 @@ impl Publisher {
     pub fn publish(&mut self, past: Past, before: Option<&Hand>, after: Option<&Play>) {
         let mut told: Vec<(rules::Viewer, pb::WatchTableResponse)> = Vec::new();
         let viewer = |player| after.map_or(rules::Viewer::Public, |play| play.viewer(player));
-        let table = self.table;
+        let (table, directory) = (self.table, &self.directory);
         self.watchers.retain(|watcher| {
             let viewer = viewer(watcher.player);
             let message = match told.iter().find(|(other, _)| *other == viewer) {
                 Some((_, message)) => message.clone(),
                 None => match tell(&past.kind, before, after, watcher.player) {
                     Some(what) => {
-                        let message = message(table, &past, what);
+                        let message = message(table, &past, directory.told(what));
                         told.push((viewer, message.clone()));
                         message
                     }
@@ -168,7 +171,7 @@ impl Publisher {
     }
 
     fn message(&self, past: &Past, what: What) -> pb::WatchTableResponse {
-        message(self.table, past, what)
+        message(self.table, past, self.directory.told(what))
     }
 }
 

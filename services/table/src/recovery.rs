@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use eventlog::{Log, Position, ReadError, StreamId};
-use primitives::{TableId, UnixMicros};
+use primitives::{PlayerId, TableId, UnixMicros};
 use proto::common::v1::DeckRoot;
 use proto::dealer::v1 as dealer;
+use proto::event::v1 as pb;
 use proto::table::v1::table_update::What;
 use wire::Recorded;
 use wire::places::handle_from_pb;
@@ -19,6 +20,7 @@ use wire::places::handle_from_pb;
 use crate::debt;
 use crate::pay::Broken;
 use crate::peers::{Failure, Job, Peers, Reply};
+use crate::people::registry::{self, Place, Registry};
 use crate::play::Fault;
 use crate::proof::{self, Faces};
 use crate::publish::{Past, PastKind};
@@ -34,6 +36,8 @@ pub struct Found {
     pub table: Table,
     hand: Vec<Kept>,
     misses: Vec<u32>,
+    /// Where the event stands with which viewers were last told of a seat's player, by seat.
+    told: BTreeMap<u32, Position>,
 }
 
 /// An event of a hand in play, or one that was published meanwhile.
@@ -55,8 +59,15 @@ pub enum FoldError {
     Damaged { position: u64, why: String },
 }
 
-/// All tables of a log, in the order they were opened.
-pub async fn fold(log: &Log) -> Result<Vec<Found>, FoldError> {
+/// A log's fold.
+pub struct Folded {
+    /// In the order they were opened.
+    pub tables: Vec<Found>,
+    pub people: Registry,
+}
+
+/// Everything in a log.
+pub async fn fold(log: &Log) -> Result<Folded, FoldError> {
     let mut folding = Folding::default();
     let mut from = Position(0);
     loop {
@@ -69,7 +80,8 @@ pub async fn fold(log: &Log) -> Result<Vec<Found>, FoldError> {
                 .map_err(|why| FoldError::Damaged { position: event.position.0, why })?;
         }
     }
-    Ok(folding.tables.into_values().collect())
+    let Folding { tables, people, streams: _ } = folding;
+    Ok(Folded { tables: tables.into_values().collect(), people })
 }
 
 /// One table's log folded and dealt again, by a dealer who answers at once.
@@ -79,8 +91,9 @@ pub(crate) fn rehearse(
     dealer: impl FnOnce(dealer::PerformRequest) -> dealer::PerformResponse,
 ) -> (State, Vec<Past>) {
     let mut folding = Folding::default();
-    for (stream, event, at) in events {
-        folding.take_recorded(stream, event, at).unwrap();
+    for ((stream, event, at), position) in events.into_iter().zip(0..) {
+        let place = Place { stream, position: Position(position), at };
+        folding.take_recorded(place, event).unwrap();
     }
     let found = folding.tables.into_values().next().unwrap();
     let Some(request) = found.hidden().unwrap() else {
@@ -97,31 +110,39 @@ struct Folding {
     tables: BTreeMap<usize, Found>,
     /// Which table a stream belongs to: its own, or one of its hands'.
     streams: BTreeMap<StreamId, usize>,
+    people: Registry,
 }
 
 impl Folding {
     fn take(&mut self, event: &eventlog::Event) -> Result<(), String> {
         let recorded = Recorded::try_from(event).map_err(|error| error.to_string())?;
-        self.take_recorded(event.stream, recorded, event.recorded_at)
+        let place = Place { stream: event.stream, position: event.position, at: event.recorded_at };
+        self.take_recorded(place, recorded)
     }
 
-    fn take_recorded(
-        &mut self,
-        stream: StreamId,
-        recorded: Recorded,
-        at: UnixMicros,
-    ) -> Result<(), String> {
+    fn take_recorded(&mut self, place: Place, recorded: Recorded) -> Result<(), String> {
+        let Place { stream, position, at } = place;
+        if registry::is_of_people(&recorded) {
+            return self.people.evolve(&recorded, place).map_err(|bad| bad.to_string());
+        }
         if let Recorded::TableCreated(created) = &recorded {
             let table = Table::open(TableId(stream.0), created).map_err(|bad| bad.to_string())?;
             let number = self.tables.len();
             self.streams.insert(stream, number);
-            self.tables.insert(number, Found { table, hand: Vec::new(), misses: Vec::new() });
+            let found =
+                Found { table, hand: Vec::new(), misses: Vec::new(), told: BTreeMap::new() };
+            self.tables.insert(number, found);
             return Ok(());
         }
         let number = *self.streams.get(&stream).ok_or("a stream of no table")?;
         let found = self.tables.get_mut(&number).ok_or("a stream of no table")?;
         let before = Before::of(&found.table, stream, &recorded);
         found.table.evolve(stream, &recorded, at).map_err(|bad| bad.to_string())?;
+        if let Recorded::SeatTaken(pb::SeatTaken { seat, .. })
+        | Recorded::SeatRenamed(pb::SeatRenamed { seat }) = &recorded
+        {
+            found.told.insert(*seat, position);
+        }
         let hand = found.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
         if let Recorded::HandStarted(_) = &recorded
             && let Some(hand) = hand
@@ -156,6 +177,22 @@ impl Folding {
 }
 
 impl Found {
+    /// Players who sit here and whose names were set after viewers were last told of them: a stop
+    /// came between. `named_at` says where a player's last name stands.
+    #[must_use]
+    pub fn renamed(
+        &self,
+        named_at: impl Fn(PlayerId) -> Option<Position>,
+    ) -> Vec<(PlayerId, Position)> {
+        let seats = self.table.seats.iter();
+        let owed = seats.filter_map(|(number, seat)| {
+            let named = named_at(seat.player)?;
+            let told = self.told.get(&u32::from(number.get()));
+            told.is_none_or(|told| *told < named).then_some((seat.player, named))
+        });
+        owed.collect()
+    }
+
     /// The table with its hand in play, dealt again, and what its viewers may be told again. Asks
     /// the dealer until he answers; not for longer than `patience` where the hand can be aborted.
     pub async fn take_up(
@@ -189,7 +226,7 @@ impl Found {
 
     /// The hand dealt again from its events.
     fn dealt_again(self, faces: &Faces) -> Result<(State, Vec<Past>), Broken> {
-        let Found { table, hand, misses } = self;
+        let Found { table, hand, misses, told: _ } = self;
         let mut state = State::new(table);
         let mut past = Vec::new();
         for Kept { event, told, at, sequence } in hand {
@@ -210,7 +247,7 @@ impl Found {
 
     /// The hand as it was opened, to be aborted: that takes nothing but what it was opened with.
     fn without_faces(self, fault: Fault) -> Result<(State, Vec<Past>), Broken> {
-        let Found { table, hand, misses } = self;
+        let Found { table, hand, misses, told: _ } = self;
         let mut state = State::new(table);
         for Kept { event, at, .. } in hand {
             if let Some(Recorded::HandOpened(opened)) = event.as_deref() {

@@ -264,7 +264,7 @@ impl Rehearsal {
     fn retold(&self, past: Vec<Past>) {
         let Some(first) = past.first().map(|past| past.sequence) else { return };
         let told = |events: &mut dyn Iterator<Item = &Past>, viewer| {
-            let mut publisher = crate::publish::Publisher::new(TABLE);
+            let mut publisher = crate::publish::Publisher::new(TABLE, Default::default());
             for past in events {
                 publisher.remember(past.again());
             }

@@ -19,11 +19,15 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::actor::Surroundings;
-use crate::api::Api;
-use crate::house::House;
+use crate::api::{Api, PeopleApi};
+use crate::config::Config;
+use crate::house::{House, TakeUpError};
 use crate::peers::Peers;
+use crate::people::Keeping;
+use crate::people::directory::Directory;
+use crate::people::vault::Vault;
 use crate::receipt::ReceiptKey;
-use crate::recovery::FoldError;
+use crate::repo::{self, Keys};
 
 /// The service's name: its schema, and a part of its role's name.
 const SERVICE: &str = "table";
@@ -57,38 +61,59 @@ pub enum RunError {
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]
-    Fold(#[from] FoldError),
+    Url(#[from] repo::UrlError),
+    #[error(transparent)]
+    TakeUp(#[from] TakeUpError),
     #[error("this program's own descriptors are damaged: {0}")]
     Descriptors(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("the certificates cannot be used: {0}")]
     Tls(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Brings the log's schema up to date. Safe to repeat.
-pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(), MigrateError> {
-    eventlog::migrate(admin_url, SERVICE, role_password).await
+/// The table service's schemas could not be brought up to date.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    #[error(transparent)]
+    Log(#[from] MigrateError),
+    #[error(transparent)]
+    Keys(#[from] repo::MigrateError),
+}
+
+/// Brings the table service's schemas up to date: the log's, then the players' keys'. Safe to repeat.
+pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(), PrepareError> {
+    eventlog::migrate(admin_url, SERVICE, role_password).await?;
+    Ok(repo::migrate(admin_url).await?)
 }
 
 /// Runs tables until the drain. Whether everybody was finished with. `take_over` takes the log at
 /// once, for whoever knows that its last owner is dead.
 pub async fn run(
-    config: ServiceConfig,
+    config: Config,
     (bound, drain): (Bound, Drain),
     take_over: bool,
 ) -> Result<bool, RunError> {
+    let Config { service: config, people_key, people_keys_previous } = config;
     let clock = Arc::new(SystemClock::new());
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let log = config.log.clone().ok_or(RunError::NoLog)?;
-    let key = Arc::new(ReceiptKey::new(log.key));
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
     let notary = Notary::of_service(store.clone(), LOG, &config)?.ok_or(RunError::NoLog)?;
-    let peers = peers(&config, &clock)?;
+    let around = Around {
+        peers: peers(&config, &clock)?,
+        clock: Arc::clone(&clock),
+        key: Arc::new(ReceiptKey::new(log.key)),
+        keeping: Keeping {
+            keys: Keys::postgres(url.expose())?,
+            vault: Vault::new(&people_key),
+            previous: people_keys_previous.iter().map(Vault::new).collect(),
+            entropy: Arc::new(SystemEntropy),
+        },
+    };
     let (sender, house) = watch::channel(None);
     let stopping = CancellationToken::new();
     let mut options = options(bound.address().to_string(), Arc::clone(&clock));
     options.take_over = take_over;
-    let kept = (store, notary.clone());
-    let keeper = keep(kept, options, (peers, Arc::clone(&clock), key), (sender, stopping.clone()));
+    let keeper = keep((store, notary.clone()), options, around, (sender, stopping.clone()));
     let mut keeper = std::pin::pin!(keeper);
     let mut served = std::pin::pin!(serve((house, notary), &config, clock, (bound, drain.clone())));
     let finished = tokio::select! {
@@ -104,16 +129,24 @@ pub async fn run(
     Ok(finished)
 }
 
+/// What a house is opened with, time and again.
+struct Around {
+    peers: Peers,
+    clock: Arc<SystemClock>,
+    key: Arc<ReceiptKey>,
+    keeping: Keeping,
+}
+
 /// Holds the log and its tables; takes them again when they were lost.
 async fn keep(
     kept: (Arc<PgStore>, Notary),
     options: Options,
-    (peers, clock, key): (Peers, Arc<SystemClock>, Arc<ReceiptKey>),
+    around: Around,
     (sender, stopping): (watch::Sender<Option<Arc<House>>>, CancellationToken),
 ) -> Result<(), RunError> {
     let mut first = true;
     loop {
-        let opened = open(&kept, &options, (&peers, &clock, &key)).await;
+        let opened = open(&kept, &options, &around).await;
         let house = match opened {
             Ok(house) => house,
             // At start trouble is the operator's to see; later it passes, or is seen in the log.
@@ -144,19 +177,22 @@ async fn keep(
 async fn open(
     (store, notary): &(Arc<PgStore>, Notary),
     options: &Options,
-    (peers, clock, key): (&Peers, &Arc<SystemClock>, &Arc<ReceiptKey>),
+    around: &Around,
 ) -> Result<Arc<House>, RunError> {
     let log = Log::open(Arc::<PgStore>::clone(store), options.clone()).await?;
     notary.follow(&log);
+    let Around { peers, clock, key, keeping } = around;
     let shared = Surroundings {
         log,
         peers: peers.clone(),
         clock: Arc::clone(clock),
         notary: notary.clone(),
+        // Of this ownership of the log: what it knows goes with it.
+        directory: Directory::default(),
         key: Arc::clone(key),
         patience: PATIENCE,
     };
-    Ok(House::open(shared, IdMaker::system()).await?)
+    Ok(House::open(shared, IdMaker::system(), keeping.clone()).await?)
 }
 
 fn peers(config: &ServiceConfig, clock: &Arc<SystemClock>) -> Result<Peers, RunError> {
@@ -195,12 +231,16 @@ async fn serve(
     let access = Access::from_descriptors(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?;
     let health = Health::new();
-    let service = Api::service(house, drain.stopping().clone())
-        .max_decoding_message_size(config.limits.message_bytes);
-    let logs = notary::api::service(notary.clone(), SERVICE)
-        .max_decoding_message_size(config.limits.message_bytes);
+    let most = config.limits.message_bytes;
+    let (people, disputes) = PeopleApi::services(house.clone());
+    let service = Api::service(house, drain.stopping().clone()).max_decoding_message_size(most);
+    let logs = notary::api::service(notary.clone(), SERVICE).max_decoding_message_size(most);
     let app = Grpc::new(health.clone())
         .add(service)
+        .await
+        .add(people.max_decoding_message_size(most))
+        .await
+        .add(disputes.max_decoding_message_size(most))
         .await
         .add(logs)
         .await

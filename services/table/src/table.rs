@@ -327,6 +327,7 @@ impl Table {
                 self.absent.remove(&wire::field::player_id(player_id)?);
             }
             Recorded::TableClosed(_) => self.closing = Closing::Closed,
+            Recorded::SeatRenamed(pb::SeatRenamed { seat }) => drop(self.seat_mut(*seat)?),
             Recorded::TableCreated(_)
             | Recorded::ChanceUsed(_)
             | Recorded::CardsMoved(_)
@@ -349,7 +350,13 @@ impl Table {
             | Recorded::LimitsSet(_)
             | Recorded::PlayerExcluded(_)
             | Recorded::AdjustmentProposed(_)
-            | Recorded::AdjustmentRejected(_) => {}
+            | Recorded::AdjustmentRejected(_)
+            | Recorded::PlayerNamed(_)
+            | Recorded::PlayerErased(_)
+            | Recorded::DisputeOpened(_)
+            | Recorded::DisputeStated(_)
+            | Recorded::DisputeAnswered(_)
+            | Recorded::DisputeReasoned(_) => {}
         }
         Ok(())
     }

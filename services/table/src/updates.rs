@@ -33,6 +33,7 @@ pub fn is_published(event: &Recorded, at: UnixMicros) -> bool {
         | Recorded::LeaveAsked(_)
         | Recorded::SeatVacated(_)
         | Recorded::SitOutChanged(_)
+        | Recorded::SeatRenamed(_)
         | Recorded::HandSealed(_)
         | Recorded::ChanceUsed(_)
         | Recorded::CardsMoved(_)
@@ -73,7 +74,13 @@ pub fn is_published(event: &Recorded, at: UnixMicros) -> bool {
         | Recorded::LimitsSet(_)
         | Recorded::PlayerExcluded(_)
         | Recorded::AdjustmentProposed(_)
-        | Recorded::AdjustmentRejected(_) => false,
+        | Recorded::AdjustmentRejected(_)
+        | Recorded::PlayerNamed(_)
+        | Recorded::PlayerErased(_)
+        | Recorded::DisputeOpened(_)
+        | Recorded::DisputeStated(_)
+        | Recorded::DisputeAnswered(_)
+        | Recorded::DisputeReasoned(_) => false,
     }
 }
 
@@ -329,7 +336,7 @@ fn commitment(play: &Play) -> Vec<u8> {
     play.opened.commitment.as_ref().map_or_else(Vec::new, |made| made.commitment.clone())
 }
 
-/// A seat that is taken.
+/// A seat that is taken, without its player's name: that is put in when somebody is told.
 #[must_use]
 pub fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
     let seat = table.seats.get(&number)?;
@@ -345,6 +352,7 @@ pub fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
         player_id: seat.player.0.to_vec(),
         stack: table.shown_stack(number).get(),
         state: state.into(),
+        name: String::new(),
     })
 }
 

@@ -147,6 +147,13 @@ impl Tables {
             }
             Recorded::LeaveAsked(_)
             | Recorded::SitOutChanged(_)
+            | Recorded::SeatRenamed(_)
+            | Recorded::PlayerNamed(_)
+            | Recorded::PlayerErased(_)
+            | Recorded::DisputeOpened(_)
+            | Recorded::DisputeStated(_)
+            | Recorded::DisputeAnswered(_)
+            | Recorded::DisputeReasoned(_)
             | Recorded::HandCommitted(_)
             | Recorded::HandStarted(_)
             | Recorded::HandSealed(_)

@@ -139,6 +139,15 @@ impl Chance {
         None
     }
 
+    /// Whether the others wait for this seat, or may: a hand is open and not sealed. Whoever lost the
+    /// way to the table then hurries back, or the hand is burnt and the seat sits out.
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        let dealt =
+            |open: &Open| open.roster.iter().flatten().any(|seat| *seat == u32::from(self.seat));
+        self.open.as_ref().is_some_and(dealt)
+    }
+
     /// The receipt that a commitment was answered with: of `hand_no`, as it was asked for.
     ///
     /// # Errors

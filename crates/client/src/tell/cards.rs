@@ -118,6 +118,7 @@ mod tests {
             player_id: [0x1a, 0x2b].into_iter().chain([0; 14]).collect(),
             stack: 300,
             state: pb::SeatState::Playing.into(),
+            name: String::new(),
         };
         let changed = What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false });
         let update = pb::TableUpdate { sequence: 1, at: None, what: Some(changed) };
@@ -129,5 +130,13 @@ mod tests {
         let update =
             pb::TableUpdate { sequence: 2, at: None, what: Some(What::Action(decision(2, bet))) };
         assert_eq!(state.tell(&update).unwrap(), "seat 2 (player 1a2b…) bets 20");
+
+        let mut named = state.view().seats[0].clone();
+        "Lando".clone_into(&mut named.name);
+        let changed = What::Seat(pb::SeatChanged { seat: Some(named), vacated: false });
+        let renamed = pb::TableUpdate { sequence: 2, at: None, what: Some(changed) };
+        assert_eq!(tell(&renamed).unwrap(), "seat 2 (Lando) plays with 300");
+        state.apply(&crate::Seen::Update(Box::new(renamed)));
+        assert_eq!(state.tell(&update).unwrap(), "seat 2 (Lando) bets 20");
     }
 }

@@ -111,13 +111,18 @@ fn every_game_goes_by_unsuspected() {
 fn what_is_due_is_sent_once_and_only_from_a_seat() {
     let mut player = player();
     player.commits();
+    assert!(!player.chance.is_awaited(), "the hand before is played");
     assert_eq!(player.chance.due(), None);
     player.see(What::NextHand(player.house.next_hand())).unwrap();
     assert_eq!(player.chance.due(), None, "told twice, sent once");
     player.see(What::Entropy(player.house.entropy(false, &[SEAT]))).unwrap();
     assert_eq!(player.chance.due(), None);
+    assert!(player.chance.is_awaited());
     player.see(What::Entropy(player.house.entropy(true, &[]))).unwrap();
     assert_eq!(player.chance.due(), None, "it was too late, and reveals nothing");
+    let rows = player.house.rows(None);
+    player.see(What::HandStarted(player.house.started(&rows))).unwrap();
+    assert!(!player.chance.is_awaited());
 
     let mut onlooker = Chance::new(TABLE, None, Secret::kept(SECRET), player.house.trust());
     onlooker.see(&Seen::Snapshot(Box::new(player.house.view()))).unwrap();
@@ -129,7 +134,13 @@ fn what_is_due_is_sent_once_and_only_from_a_seat() {
 fn a_seat_that_sits_out_or_is_left_takes_no_part() {
     let seat = |state: pb::SeatState, vacated| {
         let player_id = ME.to_vec();
-        let seat = pb::SeatView { seat: SEAT.into(), player_id, stack: 1, state: state.into() };
+        let seat = pb::SeatView {
+            seat: SEAT.into(),
+            player_id,
+            stack: 1,
+            state: state.into(),
+            name: String::new(),
+        };
         What::Seat(pb::SeatChanged { seat: Some(seat), vacated })
     };
     let mut player = player();

@@ -102,6 +102,7 @@ impl Table {
             player_id: ME.to_vec(),
             stack,
             state: pb::SeatState::Playing.into(),
+            name: String::new(),
         };
         self.push(What::Seat(pb::SeatChanged { seat: Some(seat), vacated }));
     }

@@ -95,6 +95,7 @@ impl House {
             player_id: player_id.to_vec(),
             stack: 500,
             state: pb::SeatState::Playing.into(),
+            name: String::new(),
         };
         pb::TableView {
             table_id: TABLE.bytes().to_vec(),

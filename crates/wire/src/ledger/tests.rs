@@ -118,7 +118,8 @@ fn nothing_comes_from_another_stream_or_in_other_words() {
 
         let mut sealed = stored(new_event(&event));
         sealed.sealed = true;
-        assert_eq!(parse(&sealed), Err(Foreign::Words), "{event:?}");
+        let refused = Err(Foreign::Unreadable(Unreadable::Sealing(sealed.kind)));
+        assert_eq!(parse(&sealed), refused, "{event:?}");
 
         // A field that protobuf passes over.
         let mut longer = stored(new_event(&event));

@@ -15,7 +15,7 @@ use crate::say;
 const PAUSE: Duration = Duration::from_millis(250);
 const TIMES: u32 = 16;
 
-pub(super) async fn run(
+pub(crate) async fn run(
     logs: &mut Logs,
     id: &str,
     (json, save): (bool, Option<&Path>),

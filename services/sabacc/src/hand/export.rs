@@ -10,6 +10,7 @@ use history::HandHistory;
 use primitives::{HandId, PlayerId};
 use proto::event::v1::HandOpened;
 use rules::{Event, Hand, Player, Viewer};
+use wire::Recorded;
 
 use crate::logs::Logs;
 use crate::say;
@@ -108,9 +109,21 @@ fn write(
         }
         rules::evolve(&mut hand, input);
     }
-    let end = hand.settlement().context("the hand is not over")?;
-    history.settle(&setup.rules, end);
+    // A hand that came to nothing stops where it was: what it might have come to was never paid.
+    if !aborted(records)? {
+        let end = hand.settlement().context("the hand is not over")?;
+        history.settle(&setup.rules, end);
+    }
     Ok(history)
+}
+
+fn aborted(records: &HandRecords) -> anyhow::Result<bool> {
+    for event in &records.hand {
+        if let Recorded::HandAborted(_) = Recorded::try_from(event)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -44,6 +44,7 @@ impl Apart {
             std::fs::write(keys.join(format!("{name}.pub.pem")), key.public_pem()).unwrap();
         }
         std::fs::write(keys.join("seed.key"), "5a".repeat(32)).unwrap();
+        std::fs::write(keys.join("people.key"), "a5".repeat(32)).unwrap();
         let options = postgres::Options {
             database_url: None,
             fsync: false,
@@ -100,8 +101,10 @@ impl Apart {
                 format!("issuer_keys = [{door:?}, {inside:?}, {bench:?}]\n")
             }
             _ => format!(
-                "issuer_keys = [{door:?}]\nsigning_key = {:?}\ndealer_url = {:?}\nwallet_url = {:?}\n",
+                "issuer_keys = [{door:?}]\nsigning_key = {:?}\npeople_key = {:?}\n\
+                 dealer_url = {:?}\nwallet_url = {:?}\n",
                 key("services.pem"),
+                key("people.key"),
                 self.url(0),
                 self.url(1)
             ),

@@ -317,6 +317,20 @@ async fn a_request_id_stands_for_one_request() {
     scene.end().await;
 }
 
+/// Tables with times that no table has, and the field to blame.
+fn odd_times() -> [(pb::TableConfig, &'static str); 4] {
+    let ages = pb::TableConfig { action_seconds: 3601, ..calm("slow") };
+    let hasty = pb::TableConfig { entropy_ms: 99, ..calm("hasty") };
+    let lazy = pb::TableConfig { entropy_ms: 60_001, ..calm("lazy") };
+    let secretive = pb::TableConfig { reveal_delay_seconds: 604_801, ..calm("secretive") };
+    [
+        (ages, "config.action_seconds"),
+        (hasty, "config.entropy_ms"),
+        (lazy, "config.entropy_ms"),
+        (secretive, "config.reveal_delay_seconds"),
+    ]
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn fields_that_make_no_sense() {
     use ErrorReason::{AccountUnknown, InsufficientCredits, RuleSetInvalid, TableUnknown};
@@ -329,8 +343,9 @@ async fn fields_that_make_no_sense() {
     };
     refused(make(None).await, FIELD, Some("config"));
     refused(make(Some(calm(""))).await, FIELD, Some("config.name"));
-    let ages = pb::TableConfig { action_seconds: 3601, ..calm("slow") };
-    refused(make(Some(ages)).await, FIELD, Some("config.action_seconds"));
+    for (config, field) in odd_times() {
+        refused(make(Some(config)).await, FIELD, Some(field));
+    }
     let unheard = pb::TableConfig { variant: "poker".to_owned(), ..calm("other") };
     let status = make(Some(unheard)).await.expect_err("we do not play that");
     assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");

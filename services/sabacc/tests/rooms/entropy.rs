@@ -146,7 +146,9 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
         }
     };
     tokio::time::timeout(LONG, opened).await.expect("burnt seeds are opened");
-    records::audit(&place, &[]).await;
+    let burnt = records::finished(&room.database).await;
+    assert_eq!(burnt.len(), 2);
+    records::audit(&place, &burnt).await;
     room.running.stop(Signal::INT).await;
 }
 

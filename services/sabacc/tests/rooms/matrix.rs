@@ -15,9 +15,11 @@ use crate::people::{bearing, channel};
 use crate::place::Place;
 
 /// Services of the public edge; of the others there is nothing here, whoever asks.
-const PUBLIC: [&str; 4] = [
+const PUBLIC: [&str; 6] = [
     "sabacc.audit.v1.AuditService",
+    "sabacc.audit.v1.DisputeService",
     "sabacc.audit.v1.LogService",
+    "sabacc.table.v1.PeopleService",
     "sabacc.table.v1.TableService",
     "sabacc.wallet.v1.WalletService",
 ];

@@ -85,7 +85,12 @@ pub(crate) struct Party {
 impl Party {
     /// So many guests, seated: 1, 2 and so on.
     pub(crate) async fn new(place: &Place, url: &str, count: u32) -> Party {
-        let table = operator(place, url).create_table(calm("party")).await.unwrap();
+        Party::at(place, url, count, calm("party")).await
+    }
+
+    /// The same at a table like this.
+    pub(crate) async fn at(place: &Place, url: &str, count: u32, config: pb::TableConfig) -> Party {
+        let table = operator(place, url).create_table(config).await.unwrap();
         let mut guests = Vec::new();
         for seat in 1..=count {
             let guest = Guest::new(place, url).await;

@@ -14,7 +14,7 @@ use rustix::process::Signal;
 use tonic::Code;
 use tonic_types::StatusExt as _;
 
-use crate::people::{Guest, Party, bearing, close, plain, tables, turn_of};
+use crate::people::{Guest, Party, bearing, calm, close, plain, tables, turn_of};
 use crate::place::{LONG, Place};
 use crate::records;
 
@@ -43,11 +43,11 @@ impl Player {
         }
     }
 
-    /// Plays until this hand has begun, or the table is closed.
-    async fn until_hand(&mut self, hand: u64) {
+    /// Plays until there is enough, or the table is closed.
+    async fn until(&mut self, enough: impl Fn(&pb::TableView) -> bool) {
         let mut steady = strategy::by_name("steady", 1).unwrap();
         let mut decided = 0;
-        while self.state.view().hand_no < hand {
+        while !enough(self.state.view()) {
             match self.play.next().await.unwrap() {
                 Some(Heard::Seen(seen)) => self.state.apply(&seen),
                 Some(Heard::Acted(acted)) => self.answered(acted),
@@ -90,15 +90,20 @@ async fn hands_are_played_over_streams_through_a_kill() {
     let address = format!("127.0.0.1:{}", testkit::free_port().unwrap());
     let arguments = ["--no-bots", "--listen", &address];
     let mut room = place.up(&arguments).await;
-    let party = Party::new(&place, &room.url, 2).await;
+    // Long enough for seats to take part in chance over a kill.
+    let config = pb::TableConfig { entropy_ms: 20_000, ..calm("party") };
+    let party = Party::at(&place, &room.url, 2, config).await;
     let mut players: Vec<Player> =
         party.guests.iter().map(|guest| Player::new(guest, party.table)).collect();
     let [one, two] = &mut players[..] else { panic!("two players") };
-    let both = async { tokio::join!(one.until_hand(3), two.until_hand(3)) };
+    // It dies while the seats take part in a hand's chance.
+    let opens = |view: &pb::TableView| view.hand_no >= 3;
+    let both = async { tokio::join!(one.until(opens), two.until(opens)) };
     tokio::time::timeout(LONG, both).await.expect("two hands are played");
     room.running.kill();
     room = place.up(&arguments).await;
-    let both = async { tokio::join!(one.until_hand(5), two.until_hand(5)) };
+    let dealt = |view: &pb::TableView| view.hand.as_ref().is_some_and(|hand| hand.hand_no >= 5);
+    let both = async { tokio::join!(one.until(dealt), two.until(dealt)) };
     tokio::time::timeout(LONG, both).await.expect("play goes on after the kill");
 
     // The hand in play ends without anybody: both leave.

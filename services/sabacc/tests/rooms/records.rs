@@ -1,5 +1,6 @@
 //! What a room has written down, read from its database.
 
+use std::collections::BTreeMap;
 use std::process::Command;
 
 use eventlog::{Event, PgStore, Pools, Position, Reader};
@@ -28,15 +29,19 @@ pub(crate) async fn events(database: &str, service: &str) -> Vec<Event> {
     }
 }
 
-/// The hands that are over, on record to the last.
+/// The hands that are over, on record to the last: what they came to is posted or came to nothing, and
+/// their seeds are open.
 pub(crate) async fn finished(database: &str) -> Vec<HandId> {
-    let events = events(database, "table").await;
-    let finished = events.iter().filter_map(|event| match Recorded::try_from(event).unwrap() {
-        // Where seeds are opened at once they are open before this.
-        Recorded::SettlementPosted(_) => Some(HandId(event.stream.0)),
-        _ => None,
-    });
-    finished.collect()
+    let mut ends: BTreeMap<HandId, (bool, bool)> = BTreeMap::new();
+    for event in events(database, "table").await {
+        let end = ends.entry(HandId(event.stream.0)).or_default();
+        match Recorded::try_from(&event).unwrap() {
+            Recorded::SettlementPosted(_) | Recorded::HandAborted(_) => end.0 = true,
+            Recorded::HandRevealed(_) => end.1 = true,
+            _ => {}
+        }
+    }
+    ends.into_iter().filter(|(_, end)| *end == (true, true)).map(|(hand, _)| hand).collect()
 }
 
 /// Has the books and every hand checked, two at a time, while the room runs.

@@ -4,7 +4,9 @@ use std::mem;
 
 use chassis::clock::Clock as _;
 use eventlog::{Position, Recall, Request};
+use primitives::{PlayerId, RequestId, TableId};
 use proto::common::v1::ErrorReason;
+use tokio::sync::oneshot;
 use wire::{Refused, refused, status};
 
 use super::{Actor, Author, Ended, Order, Waiting};
@@ -12,6 +14,30 @@ use crate::debt;
 use crate::deeds::{self, Deed, Doer};
 use crate::pay::Paid;
 use crate::proof::Faces;
+
+impl Order {
+    /// The house's word that a player's name has changed, which stands at `named` in the log; and
+    /// what becomes of it. The same word again changes nothing.
+    pub(crate) fn renamed(
+        table: TableId,
+        player: PlayerId,
+        named: Position,
+    ) -> (Order, oneshot::Receiver<Result<Vec<u8>, Refused>>) {
+        let (reply, told) = oneshot::channel();
+        let request = debt::request_id("renamed", &table.0, named.0);
+        let order = Order {
+            deed: Deed::Renamed { player },
+            player: None,
+            request: RequestId(request),
+            digest: [0; 32],
+            actor: "service:table".into(),
+            trace: chassis::telemetry::trace_id(),
+            span: tracing::Span::current(),
+            reply,
+        };
+        (order, told)
+    }
+}
 
 impl Actor {
     /// A deed: asked before, refused, or done and durable.
@@ -86,6 +112,7 @@ impl Actor {
             | Deed::Act { .. }
             | Deed::RevealEntropy { .. }
             | Deed::Void { .. }
+            | Deed::Renamed { .. }
             | Deed::Close => Ok(answer),
         }
     }

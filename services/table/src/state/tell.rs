@@ -118,6 +118,8 @@ fn seat_of(recorded: &Recorded) -> Option<u32> {
         Some(event.seat)
     } else if let Recorded::SitOutChanged(event) = recorded {
         Some(event.seat)
+    } else if let Recorded::SeatRenamed(event) = recorded {
+        Some(event.seat)
     } else {
         None
     }

@@ -1,0 +1,156 @@
+//! The calls about people: names, erasure, disputes.
+
+use primitives::{DisputeId, PlayerId, TableId};
+use proto::audit::v1 as audit;
+use proto::audit::v1::dispute_service_client::DisputeServiceClient;
+use proto::event::v1::DisputeVerdict;
+use proto::table::v1 as pb;
+use proto::table::v1::people_service_client::PeopleServiceClient;
+
+use crate::connection::Client;
+use crate::error::Error;
+
+impl Client {
+    /// Chooses the name that this player is shown under, none where it is empty; answers with what is
+    /// shown.
+    ///
+    /// # Errors
+    /// See [`Error`]; of the reasons above all `BAD_FIELD`, with the rule for names.
+    pub async fn set_name(&self, name: &str) -> Result<String, Error> {
+        let request = pb::SetNameRequest { request_id: self.request_id(), name: name.to_owned() };
+        let answer = self
+            .repeat(request, |channel, request| async move {
+                PeopleServiceClient::new(channel).set_name(request).await
+            })
+            .await?;
+        Ok(answer.name)
+    }
+
+    /// How a player is shown; `None`: the token's own bearer.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn get_player(
+        &self,
+        player: Option<PlayerId>,
+    ) -> Result<pb::GetPlayerResponse, Error> {
+        let player_id = player.map_or_else(Vec::new, |player| player.bytes().to_vec());
+        let request = pb::GetPlayerRequest { player_id };
+        self.repeat(request, |channel, request| async move {
+            PeopleServiceClient::new(channel).get_player(request).await
+        })
+        .await
+    }
+
+    /// Erases a player: from then on nobody can read anything personal about him. An operator's act;
+    /// the reason stays readable for ever.
+    ///
+    /// # Errors
+    /// See [`Error`]; `PLAYER_SEATED` and `DISPUTES_OPEN` say what has to end first.
+    pub async fn erase_player(&self, player: PlayerId, reason: &str) -> Result<(), Error> {
+        let request = pb::ErasePlayerRequest {
+            request_id: self.request_id(),
+            player_id: player.bytes().to_vec(),
+            reason: reason.to_owned(),
+        };
+        let pb::ErasePlayerResponse {} = self
+            .repeat(request, |channel, request| async move {
+                PeopleServiceClient::new(channel).erase_player(request).await
+            })
+            .await?;
+        Ok(())
+    }
+
+    /// Objects to a hand that this player was dealt into.
+    ///
+    /// # Errors
+    /// See [`Error`]; of the reasons above all `HAND_UNKNOWN`, `NOT_YOUR_HAND`, `ALREADY_EXISTS` where
+    /// he has an open dispute about it, and `DISPUTES_OPEN` where he has too many.
+    pub async fn open_dispute(
+        &self,
+        table: TableId,
+        hand_no: u64,
+        text: &str,
+    ) -> Result<DisputeId, Error> {
+        let request = audit::OpenDisputeRequest {
+            request_id: self.request_id(),
+            table_id: table.bytes().to_vec(),
+            hand_no,
+            text: text.to_owned(),
+        };
+        let answer = self
+            .repeat(request, |channel, request| async move {
+                DisputeServiceClient::new(channel).open_dispute(request).await
+            })
+            .await?;
+        DisputeId::try_from(&*answer.dispute_id)
+            .map_err(|_| Error::Malformed("the new dispute's id is not 16 bytes"))
+    }
+
+    /// Disputes as they were opened, without what was written, page by page: a player's own, for
+    /// others all. `Unspecified`: wherever they stand.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn list_disputes(
+        &self,
+        state: audit::DisputeState,
+    ) -> Result<Vec<audit::Dispute>, Error> {
+        let mut disputes = Vec::new();
+        let mut request = audit::ListDisputesRequest {
+            state: state.into(),
+            page_size: 500,
+            page_token: String::new(),
+        };
+        loop {
+            let page = self
+                .repeat(request.clone(), |channel, request| async move {
+                    DisputeServiceClient::new(channel).list_disputes(request).await
+                })
+                .await?;
+            disputes.extend(page.disputes);
+            if page.next_page_token.is_empty() {
+                return Ok(disputes);
+            }
+            request.page_token = page.next_page_token;
+        }
+    }
+
+    /// A dispute with what was written.
+    ///
+    /// # Errors
+    /// See [`Error`]; `DISPUTE_UNKNOWN` also where it is another player's.
+    pub async fn get_dispute(&self, dispute: DisputeId) -> Result<audit::Dispute, Error> {
+        let request = audit::GetDisputeRequest { dispute_id: dispute.bytes().to_vec() };
+        let answer = self
+            .repeat(request, |channel, request| async move {
+                DisputeServiceClient::new(channel).get_dispute(request).await
+            })
+            .await?;
+        answer.dispute.ok_or(Error::Malformed("the dispute is missing"))
+    }
+
+    /// Answers a dispute, once and for ever. An auditor's act.
+    ///
+    /// # Errors
+    /// See [`Error`]; `DISPUTE_ANSWERED` where somebody else was first.
+    pub async fn answer_dispute(
+        &self,
+        dispute: DisputeId,
+        verdict: DisputeVerdict,
+        text: &str,
+    ) -> Result<(), Error> {
+        let request = audit::AnswerDisputeRequest {
+            request_id: self.request_id(),
+            dispute_id: dispute.bytes().to_vec(),
+            verdict: verdict.into(),
+            text: text.to_owned(),
+        };
+        let audit::AnswerDisputeResponse {} = self
+            .repeat(request, |channel, request| async move {
+                DisputeServiceClient::new(channel).answer_dispute(request).await
+            })
+            .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! `sabacc audit disputes`: what players object to, and what came of it.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand, ValueEnum};
+use primitives::{DisputeId, HandId, PlayerId, TableId};
+use proto::audit::v1::{Dispute, DisputeState};
+use proto::event::v1::DisputeVerdict;
+use serde_json::{Value, json};
+
+use crate::audits;
+use crate::door::Door;
+use crate::logs::Logs;
+use crate::say;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    door: Door,
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Those that nobody has answered, in the order they were opened [default].
+    List {
+        /// The answered ones too.
+        #[arg(long)]
+        all: bool,
+    },
+    /// What was written, and the audit of the hand.
+    Show {
+        /// The dispute's id.
+        id: DisputeId,
+    },
+    /// Answer one, once and for ever.
+    Answer {
+        /// The dispute's id.
+        id: DisputeId,
+        /// What was found.
+        #[arg(long)]
+        verdict: Verdict,
+        /// Why, for the player to read.
+        #[arg(long)]
+        text: String,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Verdict {
+    /// The player is right.
+    Upheld,
+    /// The hand is as it should be.
+    Rejected,
+    /// What is on record does not tell.
+    Undecided,
+}
+
+/// True unless the hand of a dispute that is shown does not pass.
+pub(crate) async fn run(
+    data: Option<PathBuf>,
+    json: bool,
+    options: Options,
+) -> anyhow::Result<bool> {
+    let Options { door, what } = options;
+    let here = door.is_here();
+    let client = door.open(data.clone(), "audit")?;
+    match what.unwrap_or(What::List { all: false }) {
+        What::List { all } => {
+            let state = if all { DisputeState::Unspecified } else { DisputeState::Open };
+            let disputes = client.list_disputes(state).await?;
+            for dispute in &disputes {
+                say::line(&if json { as_json(dispute)?.to_string() } else { line(dispute)? });
+            }
+            if disputes.is_empty() && !json {
+                say::line(if all { "no disputes" } else { "no open disputes" });
+            }
+            Ok(true)
+        }
+        What::Show { id } => {
+            let dispute = client.get_dispute(id).await?;
+            if json {
+                say::line(&as_json(&dispute)?.to_string());
+            } else {
+                shown(&dispute)?;
+            }
+            let hand = id_of::<HandId>(&dispute.hand_id)?.to_string();
+            if here {
+                let mut logs = Logs::open(data).await?;
+                let outcome = audits::hand(&mut logs, &hand, (json, None)).await;
+                logs.close().await?;
+                return outcome;
+            }
+            Ok(true)
+        }
+        What::Answer { id, verdict, text } => {
+            let verdict = match verdict {
+                Verdict::Upheld => DisputeVerdict::Upheld,
+                Verdict::Rejected => DisputeVerdict::Rejected,
+                Verdict::Undecided => DisputeVerdict::Undecided,
+            };
+            client.answer_dispute(id, verdict, &text).await?;
+            let said = json!({ "dispute": id.to_string(), "verdict": word(verdict) });
+            say::line(&if json { said.to_string() } else { format!("dispute {id} is answered") });
+            Ok(true)
+        }
+    }
+}
+
+fn id_of<'a, T: TryFrom<&'a [u8]>>(bytes: &'a [u8]) -> anyhow::Result<T> {
+    T::try_from(bytes).ok().context("the room answers with an id that is none")
+}
+
+const fn word(verdict: DisputeVerdict) -> &'static str {
+    match verdict {
+        DisputeVerdict::Unspecified => "open",
+        DisputeVerdict::Upheld => "upheld",
+        DisputeVerdict::Rejected => "rejected",
+        DisputeVerdict::Undecided => "undecided",
+    }
+}
+
+fn line(dispute: &Dispute) -> anyhow::Result<String> {
+    let (id, table): (DisputeId, TableId) =
+        (id_of(&dispute.dispute_id)?, id_of(&dispute.table_id)?);
+    let player: PlayerId = id_of(&dispute.player_id)?;
+    let opened = dispute.opened_at.map_or_else(String::new, |at| at.to_string());
+    let verdict = word(dispute.verdict());
+    let hand_no = dispute.hand_no;
+    Ok(format!("{id}  {opened}  {verdict:9}  table {table} hand {hand_no}  player {player}"))
+}
+
+fn shown(dispute: &Dispute) -> anyhow::Result<()> {
+    say::line(&line(dispute)?);
+    if dispute.erased {
+        say::line("the player was erased: nobody can read any more what was written");
+        return Ok(());
+    }
+    said("the player says", &dispute.text);
+    if dispute.verdict() != DisputeVerdict::Unspecified {
+        said("the auditor answers", &dispute.answer);
+    }
+    Ok(())
+}
+
+fn said(who: &str, text: &str) {
+    say::line(&format!("{who}:"));
+    for line in text.lines() {
+        say::line(&format!("  {line}"));
+    }
+}
+
+fn as_json(dispute: &Dispute) -> anyhow::Result<Value> {
+    Ok(json!({
+        "dispute": id_of::<DisputeId>(&dispute.dispute_id)?.to_string(),
+        "player": id_of::<PlayerId>(&dispute.player_id)?.to_string(),
+        "table": id_of::<TableId>(&dispute.table_id)?.to_string(),
+        "hand_no": dispute.hand_no,
+        "hand": id_of::<HandId>(&dispute.hand_id)?.to_string(),
+        "verdict": word(dispute.verdict()),
+        "opened_at": dispute.opened_at.map(|at| at.to_string()),
+        "answered_at": dispute.answered_at.map(|at| at.to_string()),
+        "erased": dispute.erased,
+        "text": dispute.text,
+        "answer": dispute.answer,
+    }))
+}

@@ -1,0 +1,85 @@
+//! The way into a room: the public port of the one that runs in the data folder, or any other.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use audit::bundle::Trusted;
+use chassis::auth::Role;
+use chassis::postgres::{Environment, default_data_dir};
+use clap::Args;
+use client::checkpoints::{Checkpoints, InFolder};
+use client::{Client, Trust};
+
+use crate::folder::Folder;
+use crate::{keys, room};
+
+#[derive(Args)]
+pub(crate) struct Door {
+    /// The public port, where it is not that of the room in the data folder.
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// A token, where the issuer is not that of the data folder.
+    #[arg(long, env = "SABACC_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+    /// The public keys of the room's logs, one verifier key a line, where they are not those of the
+    /// data folder.
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
+}
+
+impl Door {
+    /// Whether the room is that of the data folder.
+    #[must_use]
+    pub(crate) fn is_here(&self) -> bool {
+        self.server.is_none()
+    }
+
+    /// What is remembered here of what the room's logs signed.
+    pub(crate) fn logs(&self, data: Option<&Path>) -> anyhow::Result<Checkpoints<InFolder>> {
+        let path = data.map_or_else(|| default_data_dir(&Environment::read()), Path::to_owned);
+        let known = known(self.keys.as_deref(), self.server.as_deref(), &path)?;
+        let keys = Trusted::parse(&known).context("the keys of the logs cannot be used")?;
+        let memory = InFolder::open(path.join("seen"));
+        let memory = memory.context("seen/ cannot be made in the data folder")?;
+        Ok(Checkpoints::new(keys.keys().to_vec(), memory))
+    }
+
+    /// A client of the room, as an auditor of this name where no token is given.
+    pub(crate) fn open(self, data: Option<PathBuf>, name: &str) -> anyhow::Result<Client> {
+        let Door { server, token, keys } = self;
+        let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
+        let folder = || Folder::open(&path);
+        let known = known(keys.as_deref(), server.as_deref(), &path)?;
+        let trust = Trust::parse(&known).context("the keys of the logs cannot be used")?;
+        let server = match server {
+            Some(server) => server,
+            None => {
+                let running = folder()?.running().with_context(|| {
+                    format!(
+                        "no room runs in {}: start one with `sabacc up`, or name --server",
+                        path.display()
+                    )
+                })?;
+                running.address
+            }
+        };
+        let token = match token {
+            Some(token) => token,
+            None => room::token(&folder()?.issuer()?, Role::Auditor, name),
+        };
+        Ok(Client::connect(&server, token)?.trusting(trust))
+    }
+}
+
+/// The public keys of the room's logs, as a text.
+fn known(keys: Option<&Path>, server: Option<&str>, data: &Path) -> anyhow::Result<String> {
+    match (keys, server) {
+        (Some(file), _) => {
+            let text = std::fs::read_to_string(file);
+            text.with_context(|| format!("{} cannot be read", file.display()))
+        }
+        (None, None) => keys::of_room(&Folder::open(data)?),
+        // Somebody else's room: only signatures go unchecked.
+        (None, Some(_)) => Ok(String::new()),
+    }
+}

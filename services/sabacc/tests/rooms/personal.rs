@@ -1,0 +1,259 @@
+//! What is personal: a name that is shown while its player wants it, words between him and an auditor,
+//! and nothing left of either once he is erased, while every hand and every credit stays proved.
+
+use std::path::Path;
+use std::time::Duration;
+
+use chassis::auth::Role;
+use chassis::ids::IdMaker;
+use client::{Client, Error, Seen};
+use primitives::{Credits, DisputeId, PlayerId};
+use proto::audit::v1::DisputeState;
+use proto::common::v1::ErrorReason;
+use proto::event::v1::DisputeVerdict;
+use proto::table::v1 as pb;
+use proto::table::v1::table_update::What;
+use rustix::process::Signal;
+
+use crate::people::{Guest, Party, operator};
+use crate::place::{LONG, Place, Room};
+use crate::records;
+
+const NAME: &str = "Quagmire Vellum";
+const WORDS: &str = "the zirconium sylop was mine";
+const REASONS: &str = "a perspicuous shift took it";
+
+fn reason<T: std::fmt::Debug>(answer: Result<T, Error>) -> Option<ErrorReason> {
+    match answer {
+        Err(Error::Refused(refusal)) => refusal.reason,
+        other => panic!("{other:?} is no refusal"),
+    }
+}
+
+fn auditor(place: &Place, url: &str) -> Client {
+    Client::connect(url, place.token(Role::Auditor, "auditor")).unwrap()
+}
+
+/// The name under which seat 1 is shown.
+fn shown(view: &pb::TableView) -> String {
+    view.seats.iter().find(|seat| seat.seat == 1).map(|seat| seat.name.clone()).unwrap()
+}
+
+/// The name that an update tells seat 1 under.
+fn renamed(update: &pb::TableUpdate) -> Option<String> {
+    let Some(What::Seat(change)) = &update.what else { return None };
+    change.seat.as_ref().filter(|seat| seat.seat == 1).map(|seat| seat.name.clone())
+}
+
+/// Follows the party's table from a place on until an update tells of seat 1 under a name.
+async fn told(party: &Party, token: Vec<u8>, name: &str) {
+    let mut watch = party.guests[1].client.watch_from(party.table, token);
+    let told = async {
+        while let Some(seen) = watch.next().await.unwrap() {
+            match &seen {
+                Seen::Update(update) if renamed(update).as_deref() == Some(name) => return,
+                Seen::Update(_) | Seen::CaughtUp => {}
+                Seen::Snapshot(_) => panic!("what was missed is told, not all of it"),
+            }
+        }
+        panic!("the table is closed");
+    };
+    tokio::time::timeout(LONG, told).await.expect("the name is told");
+}
+
+/// Plays the first hand to its end.
+async fn play_a_hand(party: &mut Party, room: &Room) {
+    party.play_until(|view| view.hand_no > 1).await;
+    let over = async {
+        while records::finished(&room.database).await.is_empty() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(LONG, over).await.expect("the first hand's seed is opened");
+}
+
+/// Leaves the table; the others play on until he is paid out.
+async fn leave(party: &Party, guest: &Guest) {
+    guest.client.stand_up(party.table).await.unwrap();
+    loop {
+        let (one, view) = party.turn().await;
+        if view.seats.iter().all(|seat| seat.seat != 1) {
+            return;
+        }
+        // Of the one who leaves every decision is its default, which may have come first.
+        let act = party.act_request(one, &view, IdMaker::system().request_id());
+        let _ = party.act(one, act).await;
+    }
+}
+
+/// Where a viewer is who has seen everything so far.
+async fn place_in(party: &Party) -> Vec<u8> {
+    let mut watch = party.guests[1].client.watch(party.table);
+    while watch.next().await.unwrap() != Some(Seen::CaughtUp) {}
+    watch.resume_token().to_vec()
+}
+
+/// Every name of seat 1 that somebody is told who goes on from there.
+async fn names_since(party: &Party, token: Vec<u8>) -> Vec<String> {
+    let mut watch = party.guests[1].client.watch_from(party.table, token);
+    let mut names = Vec::new();
+    loop {
+        match watch.next().await.unwrap().expect("the table is open") {
+            Seen::Update(update) => names.extend(renamed(&update)),
+            Seen::CaughtUp => return names,
+            Seen::Snapshot(_) => {}
+        }
+    }
+}
+
+/// Nobody is told anything of him but that he was erased.
+async fn check_erased(guest: &Guest, dispute: DisputeId, auditor: &Client) {
+    for client in [auditor, &guest.client] {
+        let shown = client.get_player(Some(guest.id)).await.unwrap();
+        assert_eq!((shown.name.as_str(), shown.erased), ("erased player", true));
+        let told = client.get_dispute(dispute).await.unwrap();
+        assert_eq!((told.text.as_str(), told.answer.as_str(), told.erased), ("", "", true));
+        assert_eq!(told.verdict(), DisputeVerdict::Upheld, "what was found stays");
+    }
+}
+
+/// What is sought in every file of a folder; where it was found.
+fn search(folder: &Path, sought: &[&str], found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            search(&path, sought, found);
+        } else if let Ok(bytes) = std::fs::read(&path) {
+            for text in sought {
+                if bytes.windows(text.len()).any(|part| part == text.as_bytes()) {
+                    found.push(format!("{text} in {}", path.display()));
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_is_told_as_it_changes_and_after_a_restart() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let mut party = Party::new(&place, &room.url, 2).await;
+    let lando = party.guests[0].client.clone();
+    party.turn().await;
+    let token = place_in(&party).await;
+    assert_eq!(lando.set_name("  Lando   C. ").await.unwrap(), "Lando C.");
+    told(&party, token.clone(), "Lando C.").await;
+    lando.set_name(NAME).await.unwrap();
+    told(&party, token, NAME).await;
+    assert_eq!(reason(lando.set_name("tab\there").await), Some(ErrorReason::BadField));
+    let named = party.guests[1].client.get_player(Some(party.guests[0].id)).await.unwrap();
+    assert_eq!((named.name.as_str(), named.erased), (NAME, false));
+    let own = party.guests[1].client.get_player(None).await.unwrap();
+    assert_eq!(PlayerId::try_from(&own.player_id[..]).unwrap(), party.guests[1].id);
+    let before = party.seen_by(1).await;
+
+    room.running.kill();
+    let mut room = place.up(&["--no-bots"]).await;
+    party.moved(&room.url);
+    let after = party.seen_by(1).await;
+    assert_eq!((shown(&after).as_str(), after.sequence), (NAME, before.sequence));
+    let token = place_in(&party).await;
+    party.guests[0].client.set_name("").await.unwrap();
+    told(&party, token, "").await;
+    room.running.stop(Signal::INT).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dispute_is_seen_with_its_hand_and_answered() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let mut party = Party::new(&place, &room.url, 2).await;
+    play_a_hand(&mut party, &room).await;
+    let guest = party.guests[0].clone();
+    let stranger = Guest::new(&place, &room.url).await;
+    let theirs = stranger.client.open_dispute(party.table, 1, WORDS).await;
+    assert_eq!(reason(theirs), Some(ErrorReason::NotYourHand));
+    let never = guest.client.open_dispute(party.table, 999, WORDS).await;
+    assert_eq!(reason(never), Some(ErrorReason::HandUnknown));
+    let id = guest.client.open_dispute(party.table, 1, WORDS).await.unwrap();
+    let again = guest.client.open_dispute(party.table, 1, WORDS).await;
+    assert_eq!(reason(again), Some(ErrorReason::AlreadyExists));
+    assert_eq!(reason(stranger.client.get_dispute(id).await), Some(ErrorReason::DisputeUnknown));
+    assert!(stranger.client.list_disputes(DisputeState::Unspecified).await.unwrap().is_empty());
+
+    let named = id.to_string();
+    let (status, said) = place.run(place.sabacc(&["audit", "disputes"])).await;
+    assert!(status.success() && said.contains(&named) && !said.contains(WORDS), "{said}");
+    let (status, said) = place.run(place.sabacc(&["audit", "disputes", "show", &named])).await;
+    assert!(status.success(), "{said}");
+    assert!(said.contains(WORDS) && said.contains("every check passed"), "{said}");
+    let answer =
+        ["audit", "disputes", "answer", &named, "--verdict", "rejected", "--text", REASONS];
+    let (status, said) = place.run(place.sabacc(&answer)).await;
+    assert!(status.success(), "{said}");
+    let (status, said) = place.run(place.sabacc(&answer)).await;
+    assert!(!status.success() && said.contains("is answered"), "{said}");
+
+    // What was said is still said by the next process.
+    room.running.kill();
+    let mut room = place.up(&["--no-bots"]).await;
+    party.moved(&room.url);
+    let told = party.guests[0].client.get_dispute(id).await.unwrap();
+    assert_eq!((told.text.as_str(), told.answer.as_str()), (WORDS, REASONS));
+    assert_eq!((told.verdict(), told.state()), (DisputeVerdict::Rejected, DisputeState::Answered));
+    let open = auditor(&place, &room.url).list_disputes(DisputeState::Open).await.unwrap();
+    assert!(open.is_empty(), "{open:?}");
+    room.running.stop(Signal::INT).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_an_erased_player_but_his_hands() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let mut party = Party::new(&place, &room.url, 3).await;
+    let guest = party.guests[0].clone();
+    guest.client.set_name(NAME).await.unwrap();
+    play_a_hand(&mut party, &room).await;
+    let id = guest.client.open_dispute(party.table, 1, WORDS).await.unwrap();
+    let operator = operator(&place, &room.url);
+    let seated = operator.erase_player(guest.id, "by letter").await;
+    assert_eq!(reason(seated), Some(ErrorReason::PlayerSeated));
+    let token = place_in(&party).await;
+    leave(&party, &guest).await;
+    assert_eq!(names_since(&party, token.clone()).await.first().map(String::as_str), Some(NAME));
+    let open = operator.erase_player(guest.id, "by letter").await;
+    assert_eq!(reason(open), Some(ErrorReason::DisputesOpen));
+    let auditor = auditor(&place, &room.url);
+    auditor.answer_dispute(id, DisputeVerdict::Upheld, REASONS).await.unwrap();
+
+    let hands = records::finished(&room.database).await;
+    records::audit(&place, &hands).await;
+    let before = records::events(&room.database, "table").await;
+    let credits = guest.credits().await;
+    operator.erase_player(guest.id, "by letter").await.unwrap();
+    let after = records::events(&room.database, "table").await;
+    assert_eq!(after[..before.len()], before[..], "no record has changed");
+    assert_eq!(guest.credits().await, credits);
+    check_erased(&guest, id, &auditor).await;
+    let names = names_since(&party, token).await;
+    assert!(!names.is_empty() && names.iter().all(|name| name == "erased player"), "{names:?}");
+    let back = guest.client.sit_down(party.table, 1, Credits::of(1000)).await;
+    assert_eq!(reason(back), Some(ErrorReason::PlayerErased));
+    assert_eq!(reason(guest.client.set_name("me again").await), Some(ErrorReason::PlayerErased));
+    records::audit(&place, &hands).await;
+
+    let said = room.running.said();
+    room.running.stop(Signal::INT).await;
+    let mut found = Vec::new();
+    search(&place.data(), &[NAME, WORDS, REASONS], &mut found);
+    assert!(found.is_empty(), "{found:?}");
+    search(&place.data(), &["by letter"], &mut found);
+    assert!(!found.is_empty(), "what is written in the clear is found");
+    assert!([NAME, WORDS, REASONS].iter().all(|text| !said.contains(text)), "{said}");
+
+    let mut room = place.up(&["--no-bots"]).await;
+    let (guest, auditor) = (guest.at(&room.url), self::auditor(&place, &room.url));
+    check_erased(&guest, id, &auditor).await;
+    records::audit(&place, &hands).await;
+    room.running.stop(Signal::INT).await;
+}

@@ -1,0 +1,55 @@
+//! The key of the dealer's seeds is exchanged in a room that goes on: hands that were under way are
+//! dealt to their end, and afterwards nothing needs the old key.
+
+use rustix::process::Signal;
+use sqlx::{Connection as _, PgConnection};
+
+use crate::people::{demo, reach};
+use crate::place::{Place, Room};
+
+/// How many seeds are under each key; the name of none is empty.
+async fn keys(room: &Room) -> Vec<(String, i64)> {
+    let mut connection = PgConnection::connect(&room.database).await.unwrap();
+    let counted = "SELECT COALESCE(encode(key_id, 'hex'), ''), count(*) FROM dealer_vault.seed \
+                   GROUP BY 1 ORDER BY 1";
+    sqlx::query_as(counted).fetch_all(&mut connection).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_room_goes_on_under_another_key() {
+    let place = Place::new();
+    let pace = ["--thinking", "0"];
+    let mut room = place.up(&pace).await;
+    let table = demo(&place, &room.url, 2).await;
+    let before = keys(&room).await;
+    assert_eq!(before.len(), 1, "{before:?}");
+    let (status, said) = place.run(place.sabacc(&["keys", "rotate"])).await;
+    assert!(!status.success() && said.contains("in use by process"), "{status}: {said}");
+    // As a power cut would: hands stay under way.
+    room.running.kill();
+
+    let (status, said) = place.run(place.sabacc(&["keys", "rotate"])).await;
+    assert!(status.success() && said.contains(&before[0].0), "{status}: {said}");
+    let mut room = place.up(&pace).await;
+    let done = async {
+        loop {
+            let now = keys(&room).await;
+            if now.len() == 1 && now[0].0 != before[0].0 {
+                return now;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    let now = tokio::time::timeout(crate::place::LONG, done).await.expect("all are sealed again");
+    assert!(said.contains(&now[0].0), "{said}");
+    crate::place::until(|| room.running.log().contains("no seed is left").then_some(()))
+        .await
+        .expect("the operator is told");
+    reach(&place, &room.url, table, 4).await;
+    room.running.stop(Signal::INT).await;
+
+    std::fs::remove_file(place.data().join("keys/seed.key.previous")).unwrap();
+    let mut room = place.up(&pace).await;
+    reach(&place, &room.url, table, 6).await;
+    room.running.stop(Signal::INT).await;
+}

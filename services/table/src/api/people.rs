@@ -1,0 +1,184 @@
+//! The gRPC face of people: names, disputes, erasure.
+//!
+//! What changes something is done in a task of its own: a caller who stops waiting must not leave
+//! memory behind what is durable.
+
+use std::sync::Arc;
+
+use primitives::PlayerId;
+use prost::Message;
+use proto::audit::v1 as audit;
+use proto::audit::v1::dispute_service_server::{DisputeService, DisputeServiceServer};
+use proto::common::v1::ErrorReason;
+use proto::table::v1 as pb;
+use proto::table::v1::people_service_server::{PeopleService, PeopleServiceServer};
+use tokio::sync::{Semaphore, watch};
+use tonic::{Request, Response, Status};
+use wire::{BadField, Refused, field, refused, status};
+
+use super::{Caller, PAGE};
+use crate::house::House;
+use crate::pay::digest;
+use crate::people::By;
+
+/// Commands that are done or wait for each other; more are refused.
+const COMMANDS: usize = 256;
+
+/// People over whatever house is ours at the moment. Clones are handles of the same.
+#[derive(Clone)]
+pub struct PeopleApi {
+    house: watch::Receiver<Option<Arc<House>>>,
+    room: Arc<Semaphore>,
+}
+
+impl PeopleApi {
+    #[must_use]
+    pub fn services(
+        house: watch::Receiver<Option<Arc<House>>>,
+    ) -> (PeopleServiceServer<PeopleApi>, DisputeServiceServer<PeopleApi>) {
+        let api = PeopleApi { house, room: Arc::new(Semaphore::new(COMMANDS)) };
+        (PeopleServiceServer::new(api.clone()), DisputeServiceServer::new(api))
+    }
+
+    fn house(&self) -> Result<Arc<House>, Refused> {
+        let house = self.house.borrow().clone();
+        house.ok_or_else(|| status::unavailable("the tables are just being taken up"))
+    }
+
+    /// Does it to the end, whether anybody waits or not.
+    async fn done<A: Send + 'static>(
+        &self,
+        doing: impl Future<Output = Result<A, Refused>> + Send + 'static,
+    ) -> Result<Response<A>, Status> {
+        let full = |_| {
+            let message = "too much is being asked about people: try again in a moment";
+            refused(ErrorReason::Overloaded, message)
+        };
+        let room = Arc::clone(&self.room).try_acquire_owned().map_err(full)?;
+        let task = tokio::spawn(async move {
+            let answer = doing.await;
+            drop(room);
+            answer
+        });
+        let broken = |_| refused(ErrorReason::Corrupt, "this command broke down in the middle");
+        Ok(Response::new(task.await.map_err(broken)??))
+    }
+}
+
+fn by(
+    caller: &Caller,
+    method: &str,
+    (request_id, content): (&[u8], &impl Message),
+) -> Result<By, BadField> {
+    Ok(By {
+        request: field::request_id(request_id)?,
+        digest: digest(method, &caller.actor, content),
+        actor: Arc::clone(&caller.actor),
+        trace: chassis::telemetry::trace_id(),
+    })
+}
+
+fn own(caller: &Caller) -> Result<PlayerId, Refused> {
+    let nobody = || refused(ErrorReason::RoleNotAllowed, "this is for players only");
+    caller.player.ok_or_else(nobody)
+}
+
+#[tonic::async_trait]
+impl PeopleService for PeopleApi {
+    async fn set_name(
+        &self,
+        request: Request<pb::SetNameRequest>,
+    ) -> Result<Response<pb::SetNameResponse>, Status> {
+        let caller = Caller::of(&request)?;
+        let message = request.into_inner();
+        let by = by(&caller, "SetName", (&message.request_id, &message))?;
+        let (house, player) = (self.house()?, own(&caller)?);
+        self.done(async move { house.set_name(player, &message.name, by).await }).await
+    }
+
+    async fn get_player(
+        &self,
+        request: Request<pb::GetPlayerRequest>,
+    ) -> Result<Response<pb::GetPlayerResponse>, Status> {
+        let caller = Caller::of(&request)?;
+        let pb::GetPlayerRequest { player_id } = request.into_inner();
+        let player = match caller.player {
+            Some(own) if player_id.is_empty() => own,
+            Some(_) | None => field::player_id(&player_id)?,
+        };
+        Ok(Response::new(self.house()?.people().player(player).await?))
+    }
+
+    async fn erase_player(
+        &self,
+        request: Request<pb::ErasePlayerRequest>,
+    ) -> Result<Response<pb::ErasePlayerResponse>, Status> {
+        let caller = Caller::of(&request)?;
+        let message = request.into_inner();
+        let by = by(&caller, "ErasePlayer", (&message.request_id, &message))?;
+        let player = field::player_id(&message.player_id)?;
+        let people = Arc::clone(self.house()?.people());
+        self.done(async move { people.erase(player, &message.reason, by).await }).await
+    }
+}
+
+#[tonic::async_trait]
+impl DisputeService for PeopleApi {
+    async fn open_dispute(
+        &self,
+        request: Request<audit::OpenDisputeRequest>,
+    ) -> Result<Response<audit::OpenDisputeResponse>, Status> {
+        let caller = Caller::of(&request)?;
+        let message = request.into_inner();
+        let by = by(&caller, "OpenDispute", (&message.request_id, &message))?;
+        let (people, player) = (Arc::clone(self.house()?.people()), own(&caller)?);
+        self.done(async move { people.open_dispute(player, &message, by).await }).await
+    }
+
+    async fn list_disputes(
+        &self,
+        request: Request<audit::ListDisputesRequest>,
+    ) -> Result<Response<audit::ListDisputesResponse>, Status> {
+        let caller = Caller::of(&request)?;
+        let message = request.into_inner();
+        let page = page(message.page_size, &message.page_token)?;
+        let people = Arc::clone(self.house()?.people());
+        Ok(Response::new(people.list_disputes(caller.player, message.state(), page)))
+    }
+
+    async fn get_dispute(
+        &self,
+        request: Request<audit::GetDisputeRequest>,
+    ) -> Result<Response<audit::GetDisputeResponse>, Status> {
+        let caller = Caller::of(&request)?;
+        let audit::GetDisputeRequest { dispute_id } = request.into_inner();
+        let id = field::id("dispute_id", &dispute_id)?;
+        let dispute = self.house()?.people().get_dispute(id, caller.player).await?;
+        Ok(Response::new(audit::GetDisputeResponse { dispute: Some(dispute) }))
+    }
+
+    async fn answer_dispute(
+        &self,
+        request: Request<audit::AnswerDisputeRequest>,
+    ) -> Result<Response<audit::AnswerDisputeResponse>, Status> {
+        let caller = Caller::of(&request)?;
+        let message = request.into_inner();
+        let by = by(&caller, "AnswerDispute", (&message.request_id, &message))?;
+        let people = Arc::clone(self.house()?.people());
+        self.done(async move { people.answer_dispute(&message, by).await }).await
+    }
+}
+
+/// Where a page begins, and how long it is.
+pub(super) fn page(size: u32, token: &str) -> Result<(usize, usize), BadField> {
+    let (default, most) = PAGE;
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    if size > most {
+        return Err(BadField::new("page_size", format!("at most {most}")));
+    }
+    let skip = if token.is_empty() { Ok(0) } else { token.parse::<usize>() };
+    let skip = skip.map_err(|_| {
+        BadField::new("page_token", "not one of ours: send what the page before gave")
+    })?;
+    Ok((skip, if size == 0 { default } else { size }))
+}

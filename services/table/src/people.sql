@@ -1,0 +1,31 @@
+-- The players' keys, wrapped under a key that is not in the database. Run by an administrator, any
+-- number of times, after the log's roles are there. They have a schema of their own because rights
+-- on the logs' schemas are given by the schema, to auditors too.
+SELECT pg_advisory_xact_lock(hashtext('table_people'));
+CREATE SCHEMA IF NOT EXISTS table_people;
+REVOKE ALL ON SCHEMA table_people FROM PUBLIC, sabacc_auditor;
+GRANT USAGE ON SCHEMA table_people TO sabacc_table;
+CREATE TABLE IF NOT EXISTS table_people.player_key (
+    player_id   bytea PRIMARY KEY CHECK (octet_length(player_id) = 16),
+    nonce       bytea NOT NULL CHECK (octet_length(nonce) = 24),
+    wrapped     bytea NOT NULL CHECK (octet_length(wrapped) = 48)
+);
+COMMENT ON TABLE table_people.player_key IS
+    'one key a player: made once, the same whatever it is wrapped under, gone when he is erased';
+-- What is deleted is swept away soon, not when a fifth of the table has gone.
+ALTER TABLE table_people.player_key SET (
+    autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 0
+);
+
+CREATE OR REPLACE FUNCTION table_people.keys_stay() RETURNS trigger LANGUAGE plpgsql AS $stay$
+BEGIN
+    RAISE EXCEPTION 'keys are destroyed one by one, and nobody gets another''s: % is refused', TG_OP
+        USING ERRCODE = 'restrict_violation';
+END
+$stay$;
+CREATE OR REPLACE TRIGGER keys_stay BEFORE UPDATE OF player_id OR TRUNCATE ON table_people.player_key
+    FOR EACH STATEMENT EXECUTE FUNCTION table_people.keys_stay();
+ALTER TABLE table_people.player_key ENABLE ALWAYS TRIGGER keys_stay;
+
+REVOKE ALL ON table_people.player_key FROM PUBLIC, sabacc_auditor, sabacc_table;
+GRANT SELECT, INSERT, DELETE, UPDATE (nonce, wrapped) ON table_people.player_key TO sabacc_table;

@@ -1,0 +1,159 @@
+//! Who was named and erased, and which disputes there are: a pure fold of the log.
+//!
+//! Of what is sealed only the newest name is kept here, sealed as it is; the words of disputes are
+//! read from the log when somebody asks for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use eventlog::Position;
+use primitives::{DisputeId, HandId, PlayerId, StreamId, TableId, UnixMicros};
+use proto::event::v1::{self as pb, DisputeVerdict, SealedPayload};
+use wire::{Recorded, field};
+
+use crate::table::Damaged;
+
+/// Everything on record about people.
+#[derive(Default)]
+pub struct Registry {
+    people: BTreeMap<PlayerId, Person>,
+    disputes: BTreeMap<DisputeId, Dispute>,
+    /// As they were opened.
+    in_order: Vec<DisputeId>,
+}
+
+/// What is on record of a player beyond his hands.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Person {
+    /// The last name he chose, sealed, and where it stands.
+    pub named: Option<(SealedPayload, Position)>,
+    pub erased: bool,
+    /// His, as they were opened.
+    pub disputes: Vec<DisputeId>,
+    /// Those of them that nobody has answered.
+    pub open: BTreeSet<DisputeId>,
+}
+
+/// A dispute, without words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dispute {
+    pub id: DisputeId,
+    pub player: PlayerId,
+    pub table: TableId,
+    pub hand_no: u64,
+    pub hand: HandId,
+    pub opened_at: UnixMicros,
+    /// What an auditor found, and when.
+    pub answered: Option<(DisputeVerdict, UnixMicros)>,
+}
+
+/// Where an event stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    pub stream: StreamId,
+    pub position: Position,
+    pub at: UnixMicros,
+}
+
+/// Whether an event lies in the stream of a player or of a dispute.
+#[must_use]
+pub fn is_of_people(event: &Recorded) -> bool {
+    matches!(
+        event,
+        Recorded::PlayerNamed(_)
+            | Recorded::PlayerErased(_)
+            | Recorded::DisputeOpened(_)
+            | Recorded::DisputeStated(_)
+            | Recorded::DisputeAnswered(_)
+            | Recorded::DisputeReasoned(_)
+    )
+}
+
+impl Registry {
+    /// Moves by an event. One that is not of people changes nothing.
+    pub fn evolve(&mut self, event: &Recorded, place: Place) -> Result<(), Damaged> {
+        if let Recorded::PlayerNamed(sealed) = event {
+            let player = PlayerId(place.stream.0);
+            if field::player_id(&sealed.player_id)? != player {
+                return Err(Damaged("a name in another player's stream".to_owned()));
+            }
+            self.person_mut(player)?.named = Some((sealed.clone(), place.position));
+        } else if let Recorded::PlayerErased(_) = event {
+            let person = self.person_mut(PlayerId(place.stream.0))?;
+            *person = Person { erased: true, named: None, ..std::mem::take(person) };
+        } else if let Recorded::DisputeOpened(opened) = event {
+            self.opened(opened, place)?;
+        } else if let Recorded::DisputeAnswered(answered) = event {
+            self.answered(answered, place)?;
+        } else if let Recorded::DisputeStated(_) | Recorded::DisputeReasoned(_) = event {
+            self.dispute(DisputeId(place.stream.0))
+                .ok_or_else(|| Damaged("words of no dispute".to_owned()))?;
+        }
+        Ok(())
+    }
+
+    #[must_use]
+    pub fn person(&self, player: PlayerId) -> Option<&Person> {
+        self.people.get(&player)
+    }
+
+    /// Everybody whose key must be gone.
+    pub fn erased(&self) -> impl Iterator<Item = PlayerId> {
+        self.people.iter().filter(|(_, person)| person.erased).map(|(player, _)| *player)
+    }
+
+    #[must_use]
+    pub fn dispute(&self, id: DisputeId) -> Option<&Dispute> {
+        self.disputes.get(&id)
+    }
+
+    /// Disputes as they were opened, one player's or everybody's, each with its number among these.
+    pub fn disputes(&self, of: Option<PlayerId>) -> impl Iterator<Item = (usize, &Dispute)> {
+        let own = of.map(|player| self.person(player).map_or(&[][..], |person| &person.disputes));
+        let ids = own.unwrap_or(&self.in_order).iter().enumerate();
+        ids.filter_map(|(number, id)| Some((number, self.disputes.get(id)?)))
+    }
+
+    /// A player of whom something more is recorded.
+    fn person_mut(&mut self, player: PlayerId) -> Result<&mut Person, Damaged> {
+        let person = self.people.entry(player).or_default();
+        if person.erased {
+            return Err(Damaged(format!("player {player} was erased before")));
+        }
+        Ok(person)
+    }
+
+    fn opened(&mut self, opened: &pb::DisputeOpened, place: Place) -> Result<(), Damaged> {
+        let pb::DisputeOpened { player_id, table_id, hand_no, hand_id } = opened;
+        let id = DisputeId(place.stream.0);
+        let dispute = Dispute {
+            id,
+            player: field::player_id(player_id)?,
+            table: field::table_id(table_id)?,
+            hand_no: *hand_no,
+            hand: field::id("hand_id", hand_id)?,
+            opened_at: place.at,
+            answered: None,
+        };
+        let person = self.person_mut(dispute.player)?;
+        person.disputes.push(id);
+        person.open.insert(id);
+        if self.disputes.insert(id, dispute).is_some() {
+            return Err(Damaged(format!("dispute {id} was opened twice")));
+        }
+        self.in_order.push(id);
+        Ok(())
+    }
+
+    fn answered(&mut self, answered: &pb::DisputeAnswered, place: Place) -> Result<(), Damaged> {
+        let id = DisputeId(place.stream.0);
+        let known = self.disputes.get_mut(&id).filter(|dispute| dispute.answered.is_none());
+        let dispute = known.ok_or_else(|| Damaged(format!("dispute {id} is not open")))?;
+        dispute.answered = Some((answered.verdict(), place.at));
+        let player = dispute.player;
+        self.person_mut(player)?.open.remove(&id);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+use super::*;
+use crate::people::judge;
+use proto::common::v1::ErrorReason;
+
+const ANN: PlayerId = PlayerId([1; 16]);
+const BOB: PlayerId = PlayerId([2; 16]);
+const TABLE: TableId = TableId([7; 16]);
+
+fn place(stream: impl Into<StreamId>, position: u64) -> Place {
+    Place { stream: stream.into(), position: Position(position), at: UnixMicros(1000 + position) }
+}
+
+fn named(player: PlayerId, nonce: u8) -> Recorded {
+    Recorded::PlayerNamed(SealedPayload {
+        player_id: player.0.to_vec().into(),
+        nonce: vec![nonce; 24].into(),
+        sealed: vec![0; 80].into(),
+    })
+}
+
+fn opened(player: PlayerId, hand_no: u64) -> Recorded {
+    Recorded::from(pb::DisputeOpened {
+        player_id: player.0.to_vec().into(),
+        table_id: TABLE.0.to_vec().into(),
+        hand_no,
+        hand_id: vec![u8::try_from(hand_no).unwrap(); 16].into(),
+    })
+}
+
+fn answered() -> Recorded {
+    Recorded::from(pb::DisputeAnswered { verdict: DisputeVerdict::Upheld.into() })
+}
+
+fn erased() -> Recorded {
+    Recorded::from(pb::PlayerErased { reason: "asked".to_owned() })
+}
+
+fn id(number: u8) -> DisputeId {
+    DisputeId([number; 16])
+}
+
+/// A hand that these were dealt into.
+fn hand(players: &[PlayerId]) -> pb::HandOpened {
+    let seat = |player: &PlayerId| pb::RosterSeat {
+        player_id: player.0.to_vec().into(),
+        ..Default::default()
+    };
+    pb::HandOpened { hand_no: 1, roster: players.iter().map(seat).collect(), ..Default::default() }
+}
+
+fn folded(events: &[(Recorded, StreamId)]) -> Result<Registry, Damaged> {
+    let mut registry = Registry::default();
+    for ((event, stream), position) in events.iter().zip(0..) {
+        registry.evolve(event, place(*stream, position))?;
+    }
+    Ok(registry)
+}
+
+#[test]
+fn the_last_name_counts_until_its_player_is_erased() {
+    let events = [(named(ANN, 1), ANN.into()), (named(ANN, 2), ANN.into())];
+    let mut registry = folded(&events).unwrap();
+    let (sealed, position) = registry.person(ANN).unwrap().named.clone().unwrap();
+    assert_eq!((sealed.nonce[0], position), (2, Position(1)));
+    assert!(judge::not_erased(&registry, ANN).is_ok());
+    registry.evolve(&erased(), place(ANN, 2)).unwrap();
+    assert_eq!(registry.person(ANN).unwrap().named, None);
+    assert_eq!(registry.erased().collect::<Vec<_>>(), [ANN]);
+    let refused = judge::not_erased(&registry, ANN).unwrap_err();
+    assert_eq!(refused.reason(), ErrorReason::PlayerErased);
+    assert!(judge::not_erased(&registry, BOB).is_ok());
+}
+
+#[test]
+fn what_cannot_be_is_damage() {
+    let cases: [&[(Recorded, StreamId)]; 7] = [
+        &[(named(ANN, 1), BOB.into())],
+        &[(erased(), ANN.into()), (named(ANN, 1), ANN.into())],
+        &[(erased(), ANN.into()), (erased(), ANN.into())],
+        &[(erased(), ANN.into()), (opened(ANN, 1), id(1).into())],
+        &[(opened(ANN, 1), id(1).into()), (opened(ANN, 2), id(1).into())],
+        &[(answered(), id(1).into())],
+        &[(opened(ANN, 1), id(1).into()), (answered(), id(1).into()), (answered(), id(1).into())],
+    ];
+    for (case, number) in cases.iter().zip(0..) {
+        assert!(folded(case).is_err(), "case {number}");
+    }
+}
+
+#[test]
+fn disputes_are_listed_as_they_were_opened() {
+    let registry = folded(&[
+        (opened(ANN, 1), id(9).into()),
+        (opened(BOB, 1), id(3).into()),
+        (opened(ANN, 2), id(5).into()),
+        (answered(), id(9).into()),
+    ])
+    .unwrap();
+    let ids = |of| registry.disputes(of).map(|(number, it)| (number, it.id)).collect::<Vec<_>>();
+    assert_eq!(ids(None), [(0, id(9)), (1, id(3)), (2, id(5))]);
+    assert_eq!(ids(Some(ANN)), [(0, id(9)), (1, id(5))]);
+    assert_eq!(ids(Some(PlayerId([8; 16]))), []);
+    let dispute = registry.dispute(id(9)).unwrap();
+    let answered = Some((DisputeVerdict::Upheld, UnixMicros(1003)));
+    assert_eq!((dispute.opened_at, dispute.answered), (UnixMicros(1000), answered));
+    // Another player's is none.
+    assert!(judge::see(&registry, id(3), Some(BOB)).is_ok());
+    let refused = judge::see(&registry, id(3), Some(ANN)).unwrap_err();
+    assert_eq!(refused.reason(), ErrorReason::DisputeUnknown);
+    let refused = judge::answer(&registry, id(9)).unwrap_err();
+    assert_eq!(refused.reason(), ErrorReason::DisputeAnswered);
+    assert!(judge::answer(&registry, id(5)).is_ok());
+}
+
+#[test]
+fn only_who_was_dealt_in_disputes_a_hand_and_one_at_a_time() {
+    let (one, two) = (HandId([1; 16]), HandId([2; 16]));
+    let empty = Registry::default();
+    assert!(judge::dispute(&empty, ANN, (one, &hand(&[BOB, ANN]))).is_ok());
+    let refused = judge::dispute(&empty, ANN, (one, &hand(&[BOB]))).unwrap_err();
+    assert_eq!(refused.reason(), ErrorReason::NotYourHand);
+    let mut registry = folded(&[(opened(ANN, 1), id(1).into())]).unwrap();
+    let refused = judge::dispute(&registry, ANN, (one, &hand(&[ANN]))).unwrap_err();
+    assert_eq!(refused.reason(), ErrorReason::AlreadyExists);
+    assert!(judge::dispute(&registry, ANN, (two, &hand(&[ANN]))).is_ok());
+    registry.evolve(&answered(), place(id(1), 1)).unwrap();
+    assert!(judge::dispute(&registry, ANN, (one, &hand(&[ANN]))).is_ok(), "again, once answered");
+}
+
+#[test]
+fn ten_disputes_may_be_open() {
+    let mut events: Vec<(Recorded, StreamId)> =
+        (1..=10).map(|number| (opened(ANN, number.into()), id(number).into())).collect();
+    let eleventh = (HandId([11; 16]), &hand(&[ANN]));
+    let full = folded(&events).unwrap();
+    let refused = judge::dispute(&full, ANN, eleventh).unwrap_err();
+    assert_eq!(refused.reason(), ErrorReason::DisputesOpen);
+    assert!(refused.message().starts_with("10 of your disputes are open"));
+    events.push((answered(), id(4).into()));
+    assert!(judge::dispute(&folded(&events).unwrap(), ANN, eleventh).is_ok());
+}
+
+#[test]
+fn nobody_is_erased_who_sits_or_waits_for_an_answer() {
+    let mut registry = folded(&[(opened(ANN, 1), id(1).into())]).unwrap();
+    let refused = judge::erase(&registry, BOB, &[TABLE]).unwrap_err();
+    assert_eq!(refused.reason(), ErrorReason::PlayerSeated);
+    assert!(refused.message().contains(&TABLE.to_string()));
+    let refused = judge::erase(&registry, ANN, &[]).unwrap_err();
+    assert_eq!(refused.reason(), ErrorReason::DisputesOpen);
+    registry.evolve(&answered(), place(id(1), 1)).unwrap();
+    assert!(judge::erase(&registry, ANN, &[]).is_ok());
+    assert!(judge::erase(&registry, BOB, &[]).is_ok());
+}

@@ -1,0 +1,357 @@
+use std::collections::BTreeMap;
+
+use chassis::clock::{Clock as _, SystemClock};
+use chassis::entropy::SystemEntropy;
+use eventlog::{Event, Limits, MemStore, Options, Store};
+use primitives::{DisputeId, TableId};
+use proto::audit::v1 as audit;
+use proto::dealer::v1::Commitment;
+use proto::event::v1::{
+    DisputeVerdict, HandOpened, HandStarted, RosterSeat, SeatRenamed, SeatTaken, TableCreated,
+};
+
+use super::vault::Vault;
+use super::*;
+use crate::recovery::{Folded, fold};
+use crate::repo::Keys;
+
+const ANN: PlayerId = PlayerId([1; 16]);
+const BOB: PlayerId = PlayerId([2; 16]);
+const TABLE: TableId = TableId([7; 16]);
+const NAME: &str = "Lando Calrissian";
+const WORDS: &str = "my sylop was taken from me";
+const REASONS: &str = "it was not: see move 12";
+
+/// A log in memory, and what is kept beside it.
+struct Place {
+    store: Arc<MemStore>,
+    keys: Keys,
+    key: [u8; 32],
+    previous: Vec<[u8; 32]>,
+}
+
+impl Place {
+    fn new() -> Place {
+        Place { store: MemStore::new(), keys: Keys::memory(), key: [5; 32], previous: Vec::new() }
+    }
+
+    async fn log(&self) -> Log {
+        let store: Arc<dyn Store> = Arc::<MemStore>::clone(&self.store);
+        let clock = SystemClock::new();
+        let options = Options {
+            name: "table/0".into(),
+            owner: "test".into(),
+            address: "nowhere".into(),
+            lease: Duration::from_secs(5),
+            take_over: true,
+            clock: Arc::new(move || clock.now()),
+            limits: Limits::default(),
+        };
+        Log::open(store, options).await.unwrap()
+    }
+
+    /// People, taken up from the log.
+    async fn people(&self) -> Result<Arc<People>, PeopleError> {
+        let log = self.log().await;
+        let folded = fold(&log).await.unwrap();
+        let keeping = Keeping {
+            keys: self.keys.clone(),
+            vault: Vault::new(&Zeroizing::new(self.key)),
+            previous: self.previous.iter().map(|key| Vault::new(&Zeroizing::new(*key))).collect(),
+            entropy: Arc::new(SystemEntropy),
+        };
+        let ids = IdMaker::system();
+        let people = People::open((log, ids), folded.people, keeping, Directory::default());
+        people.await.map(Arc::new)
+    }
+
+    /// A hand that both were dealt into.
+    async fn hand(&self, hand_no: u64) {
+        let seat = |(player, seat): (PlayerId, u32)| RosterSeat {
+            seat,
+            player_id: player.0.to_vec().into(),
+            stack: 100,
+        };
+        let opened = HandOpened {
+            hand_no,
+            roster: [(ANN, 1), (BOB, 2)].map(seat).into(),
+            commitment: Some(Commitment::default()),
+            ..HandOpened::default()
+        };
+        let hand = fairness::hand_id(TABLE, hand_no);
+        let started = HandStarted { hand_no, hand_id: hand.0.to_vec().into() };
+        let log = self.log().await;
+        if log.size() == 0 {
+            let rules = rules::RuleSet::defaults(rules::variant("dice").unwrap());
+            let created =
+                TableCreated { rule_set: rules.canonical(), seats: 6, ..TableCreated::default() };
+            write(&log, TABLE.into(), &Recorded::from(created)).await;
+        }
+        write(&log, TABLE.into(), &Recorded::from(started)).await;
+        write(&log, hand.into(), &Recorded::from(opened)).await;
+    }
+}
+
+async fn write(log: &Log, stream: StreamId, event: &Recorded) {
+    let entry = Entry {
+        events: vec![event.on(stream)],
+        request: None,
+        actor: "test".into(),
+        trace: [0; 16],
+    };
+    log.append(entry).await.unwrap();
+}
+
+fn by(request: u8, content: u8) -> By {
+    By {
+        request: RequestId([request; 16]),
+        digest: [content; 32],
+        actor: "test".into(),
+        trace: [0; 16],
+    }
+}
+
+fn objection(hand_no: u64) -> audit::OpenDisputeRequest {
+    audit::OpenDisputeRequest {
+        request_id: Vec::new(),
+        table_id: TABLE.0.to_vec(),
+        hand_no,
+        text: WORDS.to_owned(),
+    }
+}
+
+fn answer(id: DisputeId) -> audit::AnswerDisputeRequest {
+    audit::AnswerDisputeRequest {
+        request_id: Vec::new(),
+        dispute_id: id.0.to_vec(),
+        verdict: DisputeVerdict::Rejected.into(),
+        text: REASONS.to_owned(),
+    }
+}
+
+async fn all(log: &Log) -> Vec<Event> {
+    log.read(Position(0), 1000).await.unwrap()
+}
+
+fn holds(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|part| part == text.as_bytes())
+}
+
+async fn name(people: &People, player: PlayerId) -> String {
+    people.player(player).await.unwrap().name
+}
+
+#[tokio::test]
+async fn a_name_is_shown_again_after_a_restart_and_not_in_the_log() {
+    let place = Place::new();
+    let people = place.people().await.unwrap();
+    let (answer, changed) = people.set_name(ANN, "  Lando  Calrissian", by(1, 1)).await.unwrap();
+    assert_eq!((answer.name.as_str(), changed), (NAME, true));
+    assert_eq!((name(&people, ANN).await.as_str(), name(&people, BOB).await.as_str()), (NAME, ""));
+    // The same again, and another content under the same id.
+    assert!(!people.set_name(ANN, NAME, by(1, 1)).await.unwrap().1);
+    let other = people.set_name(ANN, "Han", by(1, 2)).await.unwrap_err();
+    assert_eq!(other.reason(), ErrorReason::RequestIdReused);
+    assert!(!people.set_name(ANN, NAME, by(2, 1)).await.unwrap().1, "it is his");
+    let again = place.people().await.unwrap();
+    assert_eq!(name(&again, ANN).await, NAME);
+    assert_eq!(again.named_at(ANN), Some(Position(0)));
+    let events = all(&again.log).await;
+    let [event] = &events[..] else { panic!("{events:?}") };
+    assert!(event.sealed && !holds(&event.payload, NAME));
+    assert_eq!(again.set_name(ANN, "", by(3, 3)).await.unwrap().0.name, "");
+    assert_eq!(name(&place.people().await.unwrap(), ANN).await, "");
+}
+
+#[tokio::test]
+async fn a_repeat_is_known_by_nobody_without_the_key() {
+    let place = Place::new();
+    let people = place.people().await.unwrap();
+    people.set_name(ANN, NAME, by(1, 9)).await.unwrap();
+    let stored = people.log.recall_many(&[RequestId([1; 16])]).await.unwrap();
+    let stored = &stored[&RequestId([1; 16])];
+    assert_ne!(stored.digest, [9; 32]);
+    assert!(stored.answer.is_empty());
+}
+
+#[tokio::test]
+async fn an_erased_player_is_gone_and_the_log_is_not() {
+    let place = Place::new();
+    place.hand(1).await;
+    let people = place.people().await.unwrap();
+    people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
+    people.set_name(BOB, "Bossk", by(2, 2)).await.unwrap();
+    let id = people.open_dispute(ANN, &objection(1), by(3, 3)).await.unwrap().dispute_id;
+    let id = DisputeId::try_from(&id[..]).unwrap();
+    let early = people.erase(ANN, "by letter", by(4, 4)).await.unwrap_err();
+    assert_eq!(early.reason(), ErrorReason::DisputesOpen);
+    people.answer_dispute(&answer(id), by(5, 5)).await.unwrap();
+    let before = all(&people.log).await;
+    people.erase(ANN, "by letter", by(4, 4)).await.unwrap();
+    people.erase(ANN, "by letter", by(4, 4)).await.unwrap();
+    people.erase(ANN, "once more", by(6, 6)).await.unwrap();
+    assert_eq!(place.keys.get(&[ANN]).await.unwrap(), BTreeMap::new());
+    assert_eq!(place.keys.get(&[BOB]).await.unwrap().len(), 1);
+    for people in [Arc::clone(&people), place.people().await.unwrap()] {
+        let shown = people.player(ANN).await.unwrap();
+        assert_eq!((shown.name.as_str(), shown.erased), ("erased player", true));
+        assert_eq!(name(&people, BOB).await, "Bossk");
+        let told = people.get_dispute(id, None).await.unwrap();
+        assert_eq!((told.text.as_str(), told.answer.as_str(), told.erased), ("", "", true));
+        assert_eq!(told.verdict(), DisputeVerdict::Rejected, "what was found stays");
+        let refused = people.set_name(ANN, "Ann", by(7, 7)).await.unwrap_err();
+        assert_eq!(refused.reason(), ErrorReason::PlayerErased);
+        let refused = people.open_dispute(ANN, &objection(1), by(8, 8)).await.unwrap_err();
+        assert_eq!(refused.reason(), ErrorReason::PlayerErased);
+        assert_eq!(people.admit(ANN).await.unwrap_err().reason(), ErrorReason::PlayerErased);
+    }
+    let after = all(&place.log().await).await;
+    assert_eq!(after[..before.len()], before[..], "nothing that was recorded has changed");
+    assert_eq!(after.len(), before.len() + 1);
+}
+
+#[tokio::test]
+async fn a_key_that_outlived_a_crash_is_destroyed_at_the_next_start() {
+    let place = Place::new();
+    let people = place.people().await.unwrap();
+    people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
+    people.set_name(BOB, "Bossk", by(2, 2)).await.unwrap();
+    // The event is on record; then everything stops.
+    let erased = Recorded::from(PlayerErased { reason: "by letter".to_owned() });
+    write(&people.log, ANN.into(), &erased).await;
+    assert_eq!(place.keys.get(&[ANN]).await.unwrap().len(), 1);
+    let people = place.people().await.unwrap();
+    assert_eq!(place.keys.get(&[ANN, BOB]).await.unwrap().len(), 1);
+    assert_eq!(name(&people, ANN).await, "erased player");
+    assert_eq!(name(&people, BOB).await, "Bossk");
+}
+
+#[tokio::test]
+async fn what_a_crash_kept_from_viewers_is_told_after_it() {
+    let place = Place::new();
+    place.hand(1).await;
+    let log = place.log().await;
+    let taken = SeatTaken {
+        seat: 3,
+        player_id: ANN.0.to_vec().into(),
+        transfer_id: vec![1; 16].into(),
+        ..SeatTaken::default()
+    };
+    write(&log, TABLE.into(), &Recorded::from(taken)).await;
+    let owed = async || {
+        let log = place.log().await;
+        let Folded { tables, people } = fold(&log).await.unwrap();
+        let named = |player| Some(people.person(player)?.named.as_ref()?.1);
+        tables[0].renamed(named)
+    };
+    assert_eq!(owed().await, []);
+    place.people().await.unwrap().set_name(ANN, NAME, by(1, 1)).await.unwrap();
+    let named = Position(place.log().await.size() - 1);
+    assert_eq!(owed().await, [(ANN, named)]);
+    let told = Recorded::from(SeatRenamed { seat: 3 });
+    write(&place.log().await, TABLE.into(), &told).await;
+    assert_eq!(owed().await, []);
+}
+
+#[tokio::test]
+async fn a_dispute_is_opened_seen_and_answered_once() {
+    let place = Place::new();
+    place.hand(1).await;
+    let people = place.people().await.unwrap();
+    let nowhere = people.open_dispute(ANN, &objection(2), by(1, 1)).await.unwrap_err();
+    assert_eq!(nowhere.reason(), ErrorReason::HandUnknown);
+    let opened = people.open_dispute(ANN, &objection(1), by(2, 2)).await.unwrap();
+    assert_eq!(people.open_dispute(ANN, &objection(1), by(2, 2)).await.unwrap(), opened);
+    let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
+    people.open_dispute(BOB, &objection(1), by(3, 3)).await.unwrap();
+    let list = |of, state| people.list_disputes(of, state, (0, 10)).disputes;
+    assert_eq!(list(None, audit::DisputeState::Unspecified).len(), 2);
+    assert_eq!(list(Some(BOB), audit::DisputeState::Open).len(), 1);
+    assert_eq!(list(None, audit::DisputeState::Answered), []);
+    let told = people.get_dispute(id, Some(ANN)).await.unwrap();
+    assert_eq!((told.text.as_str(), told.answer.as_str()), (WORDS, ""));
+    assert_eq!((told.hand_no, told.state()), (1, audit::DisputeState::Open));
+    assert!(people.get_dispute(id, Some(BOB)).await.is_err());
+
+    let unsaid = audit::AnswerDisputeRequest { verdict: 0, ..answer(id) };
+    let refused = people.answer_dispute(&unsaid, by(4, 4)).await.unwrap_err();
+    assert_eq!(refused.reason(), ErrorReason::BadField);
+    people.answer_dispute(&answer(id), by(5, 5)).await.unwrap();
+    people.answer_dispute(&answer(id), by(5, 5)).await.unwrap();
+    let refused = people.answer_dispute(&answer(id), by(6, 6)).await.unwrap_err();
+    assert_eq!(refused.reason(), ErrorReason::DisputeAnswered);
+
+    let people = place.people().await.unwrap();
+    let told = people.get_dispute(id, Some(ANN)).await.unwrap();
+    assert_eq!((told.text.as_str(), told.answer.as_str()), (WORDS, REASONS));
+    assert_eq!(told.verdict(), DisputeVerdict::Rejected);
+    assert!(told.answered_at.is_some() && !told.erased);
+    for event in all(&people.log).await {
+        assert!(!holds(&event.payload, WORDS) && !holds(&event.payload, REASONS));
+    }
+}
+
+#[tokio::test]
+async fn lists_come_in_pages() {
+    let place = Place::new();
+    for hand_no in 1..=5 {
+        place.hand(hand_no).await;
+    }
+    let people = place.people().await.unwrap();
+    for hand_no in 1..=5_u8 {
+        let request = objection(hand_no.into());
+        let opened = people.open_dispute(ANN, &request, by(hand_no, hand_no)).await.unwrap();
+        let id = DisputeId::try_from(&opened.dispute_id[..]).unwrap();
+        if hand_no == 2 || hand_no == 5 {
+            people.answer_dispute(&answer(id), by(20 + hand_no, 20)).await.unwrap();
+        }
+    }
+    let mut pages = Vec::new();
+    let mut skip = 0;
+    loop {
+        let page = people.list_disputes(None, audit::DisputeState::Open, (skip, 2));
+        pages.push(page.disputes.iter().map(|it| it.hand_no).collect::<Vec<_>>());
+        match page.next_page_token.parse() {
+            Ok(next) => skip = next,
+            Err(_) => break,
+        }
+    }
+    assert_eq!(pages, [vec![1, 3], vec![4]]);
+}
+
+#[tokio::test]
+async fn a_lost_key_takes_a_name_with_it_and_nothing_else() {
+    let place = Place::new();
+    place.people().await.unwrap().set_name(ANN, NAME, by(1, 1)).await.unwrap();
+    place.keys.destroy(&[ANN]).await.unwrap();
+    let people = place.people().await.unwrap();
+    let shown = people.player(ANN).await.unwrap();
+    assert_eq!((shown.name.as_str(), shown.erased), ("", false));
+    people.admit(ANN).await.unwrap();
+    people.set_name(ANN, "Ann", by(2, 2)).await.unwrap();
+    assert_eq!(name(&place.people().await.unwrap(), ANN).await, "Ann");
+}
+
+#[tokio::test]
+async fn another_people_key_is_told_at_the_start() {
+    let mut place = Place::new();
+    let people = place.people().await.unwrap();
+    people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
+    people.set_name(BOB, "Bossk", by(2, 2)).await.unwrap();
+    let before = place.keys.get(&[ANN, BOB]).await.unwrap();
+    place.key = [6; 32];
+    let refused = place.people().await.err().unwrap();
+    assert!(matches!(refused, PeopleError::WrongKey(_)), "{refused}");
+    // The older one beside it: every key is wrapped anew, and the older one is not needed again.
+    place.previous = vec![[4; 32], [5; 32]];
+    let people = place.people().await.unwrap();
+    assert_eq!(
+        (name(&people, ANN).await.as_str(), name(&people, BOB).await.as_str()),
+        (NAME, "Bossk")
+    );
+    let after = place.keys.get(&[ANN, BOB]).await.unwrap();
+    assert!(before[&ANN] != after[&ANN] && before[&BOB] != after[&BOB]);
+    place.previous = Vec::new();
+    assert_eq!(name(&place.people().await.unwrap(), ANN).await, NAME);
+    assert_eq!(place.keys.get(&[ANN, BOB]).await.unwrap(), after);
+}

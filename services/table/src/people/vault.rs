@@ -1,0 +1,207 @@
+//! Who can read what is personal: XChaCha20-Poly1305, twice.
+//!
+//! Every player has a key of his own, which opens the sealed events about him and nobody else's. The
+//! keys lie in the database wrapped under one key that does not: whoever has only the database, or an
+//! old copy of it, reads nothing. A player is erased by destroying his key; the sealed events, which
+//! the log's tree commits to, stay as they are.
+
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, Mac};
+use primitives::{PlayerId, StreamId};
+use proto::event::v1::SealedPayload;
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+/// What is sealed is filled up to a multiple of so many bytes.
+const BLOCK: usize = 64;
+/// The end of what is sealed, before what fills it up.
+const END: u8 = 0x80;
+
+/// Wraps the players' keys. Holds the key that is not in the database.
+#[derive(Clone)]
+pub struct Vault(XChaCha20Poly1305);
+
+/// A player's key, wrapped: nobody's but the vault's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrappedKey {
+    pub nonce: [u8; 24],
+    /// 32 bytes and the tag of 16.
+    pub wrapped: Vec<u8>,
+}
+
+/// A player's key.
+#[derive(Clone)]
+pub struct PlayerKey(Zeroizing<[u8; 32]>);
+
+/// What was sealed or wrapped under another key, for another place, or is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("what is kept of a player does not open: is this the key it was kept under?")]
+pub struct DoesNotOpen;
+
+impl Vault {
+    #[must_use]
+    pub fn new(key: &Zeroizing<[u8; 32]>) -> Vault {
+        Vault(XChaCha20Poly1305::new(&Key::from(**key)))
+    }
+
+    /// `nonce` is 24 fresh random bytes.
+    ///
+    /// # Panics
+    /// Never: the cipher takes 256 GiB.
+    #[must_use]
+    pub fn wrap(&self, player: PlayerId, key: &PlayerKey, nonce: [u8; 24]) -> WrappedKey {
+        let payload = Payload { msg: &key.0[..], aad: &player.0 };
+        let wrapped = self.0.encrypt(&XNonce::from(nonce), payload);
+        WrappedKey { nonce, wrapped: wrapped.expect("32 bytes are within the cipher's limits") }
+    }
+
+    pub fn unwrap(&self, player: PlayerId, kept: &WrappedKey) -> Result<PlayerKey, DoesNotOpen> {
+        let payload = Payload { msg: &kept.wrapped, aad: &player.0 };
+        let key = self.0.decrypt(&XNonce::from(kept.nonce), payload).map_err(|_| DoesNotOpen)?;
+        let key = Zeroizing::new(key);
+        let key = <[u8; 32]>::try_from(&key[..]).map_err(|_| DoesNotOpen)?;
+        Ok(PlayerKey::new(Zeroizing::new(key)))
+    }
+}
+
+impl PlayerKey {
+    /// `key` is 32 fresh random bytes.
+    #[must_use]
+    pub const fn new(key: Zeroizing<[u8; 32]>) -> PlayerKey {
+        PlayerKey(key)
+    }
+
+    /// Seals a message into the payload of an event of this type on this stream. `nonce` is 24 fresh
+    /// random bytes.
+    ///
+    /// # Panics
+    /// Never: the cipher takes 256 GiB.
+    #[must_use]
+    pub fn seal(
+        &self,
+        player: PlayerId,
+        (stream, kind): (StreamId, u16),
+        message: &[u8],
+        nonce: [u8; 24],
+    ) -> SealedPayload {
+        let mut filled = Zeroizing::new(Vec::with_capacity(message.len() + BLOCK));
+        filled.extend_from_slice(message);
+        filled.push(END);
+        let whole = filled.len().next_multiple_of(BLOCK);
+        filled.resize(whole, 0);
+        let aad = aad(stream, kind);
+        let payload = Payload { msg: &filled, aad: &aad };
+        let sealed = self.cipher().encrypt(&XNonce::from(nonce), payload);
+        SealedPayload {
+            player_id: player.0.to_vec().into(),
+            nonce: nonce.to_vec().into(),
+            sealed: sealed.expect("a message is within the cipher's limits").into(),
+        }
+    }
+
+    /// The message in the payload of an event of this type on this stream.
+    pub fn open(
+        &self,
+        (stream, kind): (StreamId, u16),
+        payload: &SealedPayload,
+    ) -> Result<Zeroizing<Vec<u8>>, DoesNotOpen> {
+        let SealedPayload { player_id: _, nonce, sealed } = payload;
+        let nonce = <[u8; 24]>::try_from(&nonce[..]).map_err(|_| DoesNotOpen)?;
+        let aad = aad(stream, kind);
+        let payload = Payload { msg: sealed, aad: &aad };
+        let opened = self.cipher().decrypt(&XNonce::from(nonce), payload);
+        let mut opened = Zeroizing::new(opened.map_err(|_| DoesNotOpen)?);
+        let end = opened.iter().rposition(|byte| *byte != 0).ok_or(DoesNotOpen)?;
+        if opened[end] != END {
+            return Err(DoesNotOpen);
+        }
+        opened.truncate(end);
+        Ok(opened)
+    }
+
+    /// What a request is told from another by. Under the player's key, because the hash of a name is
+    /// found by hashing names: without the key nobody can try.
+    ///
+    /// # Panics
+    /// Never: the construction takes keys of any length.
+    #[must_use]
+    pub fn digest(&self, content: [u8; 32]) -> [u8; 32] {
+        let mut mac = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(&self.0[..])
+            .expect("HMAC takes keys of any length");
+        mac.update(b"request");
+        mac.update(&content);
+        mac.finalize().into_bytes().into()
+    }
+
+    fn cipher(&self) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new(&Key::from(*self.0))
+    }
+}
+
+fn aad(stream: StreamId, kind: u16) -> [u8; 18] {
+    let mut aad = [0; 18];
+    aad[..16].copy_from_slice(&stream.0);
+    aad[16..].copy_from_slice(&kind.to_be_bytes());
+    aad
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAYER: PlayerId = PlayerId([1; 16]);
+    const STREAM: StreamId = StreamId([1; 16]);
+
+    fn key(byte: u8) -> PlayerKey {
+        PlayerKey::new(Zeroizing::new([byte; 32]))
+    }
+
+    #[test]
+    fn a_key_is_unwrapped_for_its_player_under_its_key_only() {
+        let vault = Vault::new(&Zeroizing::new([7; 32]));
+        let kept = vault.wrap(PLAYER, &key(2), [3; 24]);
+        assert_eq!(*vault.unwrap(PLAYER, &kept).unwrap().0, [2; 32]);
+        assert!(!kept.wrapped.windows(4).any(|four| four == [2; 4]), "it is not in the clear");
+        assert!(vault.unwrap(PlayerId([9; 16]), &kept).is_err());
+        assert!(Vault::new(&Zeroizing::new([8; 32])).unwrap(PLAYER, &kept).is_err());
+        let mut damaged = kept;
+        damaged.wrapped[0] ^= 1;
+        assert!(vault.unwrap(PLAYER, &damaged).is_err());
+    }
+
+    #[test]
+    fn what_is_sealed_opens_in_its_place_only() {
+        let message = b"\x0a\x05Lando";
+        let sealed = key(2).seal(PLAYER, (STREAM, 33), message, [4; 24]);
+        assert_eq!(key(2).open((STREAM, 33), &sealed).unwrap()[..], message[..]);
+        assert!(!sealed.sealed.windows(5).any(|five| five == b"Lando"));
+        assert!(key(3).open((STREAM, 33), &sealed).is_err(), "another's key");
+        assert!(key(2).open((STREAM, 36), &sealed).is_err(), "another type");
+        assert!(key(2).open((StreamId([9; 16]), 33), &sealed).is_err(), "another stream");
+        for at in 0..sealed.sealed.len() {
+            let mut bytes = sealed.sealed.to_vec();
+            bytes[at] ^= 1;
+            let damaged = SealedPayload { sealed: bytes.into(), ..sealed.clone() };
+            assert!(key(2).open((STREAM, 33), &damaged).is_err(), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn the_size_tells_little_and_zeros_survive() {
+        let size = |message: &[u8]| {
+            let sealed = key(2).seal(PLAYER, (STREAM, 33), message, [4; 24]);
+            assert_eq!(key(2).open((STREAM, 33), &sealed).unwrap()[..], *message);
+            sealed.sealed.len()
+        };
+        assert_eq!([size(b""), size(b"\x00"), size(&[0; 63])], [80, 80, 80]);
+        assert_eq!([size(&[0x80; 64]), size(&[0; 127])], [144, 144]);
+    }
+
+    #[test]
+    fn requests_are_told_apart_by_whoever_has_the_key() {
+        assert_eq!(key(2).digest([5; 32]), key(2).digest([5; 32]));
+        assert_ne!(key(2).digest([5; 32]), key(2).digest([6; 32]));
+        assert_ne!(key(2).digest([5; 32]), key(3).digest([5; 32]));
+    }
+}

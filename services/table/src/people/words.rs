@@ -1,0 +1,139 @@
+//! What people may write: names that are shown to others, and texts that others read. Pure.
+//!
+//! Everything here ends on somebody's screen: what moves a cursor, turns the direction of text or
+//! cannot be seen is refused, and a name cannot look like what the house itself says.
+
+use wire::BadField;
+
+/// Characters of a name.
+const NAME: usize = 24;
+/// Characters of a text.
+const TEXT: usize = 2000;
+/// Characters of an operator's reason.
+const REASON: usize = 200;
+
+/// How somebody who was erased is shown, and nobody else.
+pub const ERASED: &str = "erased player";
+
+const RULE: &str = "1 to 24 characters, at least one of them a letter or digit: letters, digits, \
+                    spaces, and any of ' - _ .";
+
+/// A name as it will be shown; empty where somebody wants none.
+pub fn name(given: &str) -> Result<String, BadField> {
+    let bad = |what: String| Err(BadField::new("name", format!("{RULE}; {what}")));
+    // A tab or a line break is no space, whatever it looks like.
+    let words: Vec<&str> = given.split(' ').filter(|word| !word.is_empty()).collect();
+    let name = words.join(" ");
+    if name.is_empty() {
+        return if given.is_empty() { Ok(name) } else { bad("this has only spaces".to_owned()) };
+    }
+    let fits = |char: &char| char.is_alphanumeric() || " '-_.".contains(*char);
+    if let Some(other) = name.chars().find(|char| !fits(char)) {
+        return bad(format!("this has {}", other.escape_unicode()));
+    }
+    let count = name.chars().count();
+    if count > NAME {
+        return bad(format!("this has {count}"));
+    }
+    if !name.chars().any(char::is_alphanumeric) {
+        return bad("this has none".to_owned());
+    }
+    if name.to_lowercase() == ERASED {
+        return bad("this is how somebody is shown who was erased".to_owned());
+    }
+    Ok(name)
+}
+
+/// A text of somebody's own, line breaks and tabs among the rest.
+pub fn text(given: &str) -> Result<String, BadField> {
+    readable("text", given, TEXT, |char| char == '\n' || char == '\t')
+}
+
+/// An operator's reason, on one line.
+pub fn reason(given: &str) -> Result<String, BadField> {
+    readable("reason", given, REASON, |_| false)
+}
+
+fn readable(
+    field: &str,
+    given: &str,
+    most: usize,
+    allowed: impl Fn(char) -> bool,
+) -> Result<String, BadField> {
+    let text = given.trim();
+    let count = text.chars().count();
+    if count == 0 || count > most {
+        return Err(BadField::new(field, format!("1 to {most} characters; this has {count}")));
+    }
+    let unseen = |char: char| (char.is_control() || turns(char)) && !allowed(char);
+    if let Some(bad) = text.chars().find(|char| unseen(*char)) {
+        let problem = format!(
+            "control characters and those that turn the direction of text are not allowed; this \
+             has {}",
+            bad.escape_unicode()
+        );
+        return Err(BadField::new(field, problem));
+    }
+    Ok(text.to_owned())
+}
+
+/// Whether a character turns the direction of what follows.
+const fn turns(char: char) -> bool {
+    matches!(
+        char,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_trimmed_and_may_be_taken_back() {
+        for (given, shown) in [
+            ("Lando", "Lando"),
+            ("  Han   Solo ", "Han Solo"),
+            ("d'Acy-7_x.", "d'Acy-7_x."),
+            ("Žofie 李", "Žofie 李"),
+            ("abcdefghijklmnopqrstuvwx", "abcdefghijklmnopqrstuvwx"),
+            ("", ""),
+        ] {
+            assert_eq!(name(given).as_deref(), Ok(shown), "{given:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_deceive_are_refused_with_the_rule() {
+        for (given, why) in [
+            ("abcdefghijklmnopqrstuvwxy", "this has 25"),
+            ("a\tb", r"\u{9}"),
+            ("a\nb", r"\u{a}"),
+            ("ab\u{202e}cd", r"\u{202e}"),
+            ("a\u{200b}b", r"\u{200b}"),
+            ("\u{1b}[31mred", r"\u{1b}"),
+            ("<b>", r"\u{3c}"),
+            ("   ", "only spaces"),
+            ("-_.", "this has none"),
+            ("Erased  Player", "who was erased"),
+        ] {
+            let refused = name(given).unwrap_err();
+            assert_eq!(refused.field, "name");
+            assert!(refused.problem.starts_with("1 to 24 characters"), "{refused}");
+            assert!(refused.problem.contains(why), "{given:?}: {refused}");
+        }
+    }
+
+    #[test]
+    fn texts_have_lines_and_reasons_have_one() {
+        assert_eq!(text(" two\n\tlines ").as_deref(), Ok("two\n\tlines"));
+        assert_eq!(text(&"é".repeat(2000)).map(|text| text.len()), Ok(4000));
+        for given in ["", " \n", "\u{7}", "a\u{2067}b", "a\r\nb", &"x".repeat(2001)] {
+            assert_eq!(text(given).unwrap_err().field, "text", "{given:?}");
+        }
+        assert_eq!(reason("asked for by letter").as_deref(), Ok("asked for by letter"));
+        for given in ["", "two\nlines", &"x".repeat(201)] {
+            assert_eq!(reason(given).unwrap_err().field, "reason", "{given:?}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Where the players' keys lie: the table `player_key` in a schema that the table service's role alone
+//! can enter, or memory for tests.
+//!
+//! One row for each player, added once, deleted when he is erased; the key in it never changes. Whoever asks first
+//! decides the player's key, also where two processes believe for a moment that they own the log.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use primitives::PlayerId;
+use sqlx::postgres::{PgConnection, PgPoolOptions, PgRow};
+use sqlx::{Connection as _, PgPool, Row as _};
+
+use crate::people::vault::WrappedKey;
+
+/// Keys are asked for when somebody sits down, names himself or disputes a hand.
+const CONNECTIONS: u32 = 4;
+
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RepoError {
+    #[error("the table's database is unavailable: repeat the call later")]
+    Unavailable(#[source] Arc<sqlx::Error>),
+    #[error("a stored key of a player has a column of the wrong length")]
+    Corrupt,
+}
+
+/// The database URL cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the database URL cannot be read: postgres://user@host:5432/name is expected")]
+pub struct UrlError(#[source] sqlx::Error);
+
+/// The table could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("the table of the players' keys could not be made: the URL must be an administrator's")]
+pub struct MigrateError(#[source] sqlx::Error);
+
+/// Keeps the players' keys. Clones are handles of the same.
+#[derive(Clone)]
+pub struct Keys(Place);
+
+/// A player's key under another key than before.
+pub struct Rewrapped {
+    pub player: PlayerId,
+    /// The nonce it was wrapped with before.
+    pub was: [u8; 24],
+    pub now: WrappedKey,
+}
+
+#[derive(Clone)]
+enum Place {
+    Postgres(PgPool),
+    Memory(Arc<Mutex<BTreeMap<PlayerId, WrappedKey>>>),
+}
+
+impl Keys {
+    /// In the database that `url` names, as the table's role. Connects when it is first needed.
+    pub fn postgres(url: &str) -> Result<Keys, UrlError> {
+        let pool = PgPoolOptions::new().max_connections(CONNECTIONS).connect_lazy(url);
+        pool.map(|pool| Keys(Place::Postgres(pool))).map_err(UrlError)
+    }
+
+    /// In memory, for as long as a handle lives.
+    #[must_use]
+    pub fn memory() -> Keys {
+        Keys(Place::Memory(Arc::default()))
+    }
+
+    /// Keeps a player's key unless he has one; what is kept from now on. Durable.
+    pub async fn keep(&self, player: PlayerId, new: WrappedKey) -> Result<WrappedKey, RepoError> {
+        match &self.0 {
+            Place::Postgres(pool) => {
+                insert(pool, player, &new).await?;
+                // Read back in a statement of its own: one that waited for another's insert does
+                // not see it.
+                let kept = select(pool, &[player]).await?.remove(&player);
+                kept.ok_or(RepoError::Corrupt)
+            }
+            Place::Memory(keys) => {
+                let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(keys.entry(player).or_insert(new).clone())
+            }
+        }
+    }
+
+    /// The keys of those of the players who have one.
+    pub async fn get(
+        &self,
+        players: &[PlayerId],
+    ) -> Result<BTreeMap<PlayerId, WrappedKey>, RepoError> {
+        match &self.0 {
+            Place::Postgres(pool) => select(pool, players).await,
+            Place::Memory(keys) => {
+                let keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
+                let found = players.iter().filter_map(|id| Some((*id, keys.get(id)?.clone())));
+                Ok(found.collect())
+            }
+        }
+    }
+
+    /// The keys of the next players after one, in their order; at most `limit`.
+    pub async fn page(
+        &self,
+        after: Option<PlayerId>,
+        limit: usize,
+    ) -> Result<Vec<(PlayerId, WrappedKey)>, RepoError> {
+        match &self.0 {
+            Place::Postgres(pool) => select_after(pool, after, limit).await,
+            Place::Memory(keys) => {
+                let keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
+                let next = keys.iter().filter(|(player, _)| after.is_none_or(|it| **player > it));
+                Ok(next.take(limit).map(|(player, key)| (*player, key.clone())).collect())
+            }
+        }
+    }
+
+    /// Puts keys in the place of the same keys wrapped otherwise, where these still are.
+    pub async fn rewrap(&self, keys: &[Rewrapped]) -> Result<(), RepoError> {
+        match &self.0 {
+            Place::Postgres(pool) => update(pool, keys).await,
+            Place::Memory(kept) => {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                for Rewrapped { player, was, now } in keys {
+                    if let Some(key) = kept.get_mut(player).filter(|key| key.nonce == *was) {
+                        *key = now.clone();
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Destroys the keys of players, where they still are.
+    pub async fn destroy(&self, players: &[PlayerId]) -> Result<(), RepoError> {
+        match &self.0 {
+            Place::Postgres(pool) => delete(pool, players).await,
+            Place::Memory(keys) => {
+                let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
+                players.iter().for_each(|player| drop(keys.remove(player)));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Makes the table and says what the table service's role may do with it. Needs an administrator's
+/// URL and the log's roles; safe to repeat.
+pub async fn migrate(admin_url: &str) -> Result<(), MigrateError> {
+    let mut admin = PgConnection::connect(admin_url).await.map_err(MigrateError)?;
+    // One message is one transaction.
+    sqlx::raw_sql(include_str!("people.sql")).execute(&mut admin).await.map_err(MigrateError)?;
+    admin.close().await.map_err(MigrateError)
+}
+
+async fn insert(pool: &PgPool, player: PlayerId, new: &WrappedKey) -> Result<(), RepoError> {
+    let WrappedKey { nonce, wrapped } = new;
+    sqlx::query(
+        "INSERT INTO table_people.player_key (player_id, nonce, wrapped) VALUES ($1, $2, $3) \
+         ON CONFLICT (player_id) DO NOTHING",
+    )
+    .bind(&player.0[..])
+    .bind(&nonce[..])
+    .bind(&wrapped[..])
+    .execute(pool)
+    .await
+    .map(|_| ())
+    .map_err(unavailable)
+}
+
+async fn select(
+    pool: &PgPool,
+    players: &[PlayerId],
+) -> Result<BTreeMap<PlayerId, WrappedKey>, RepoError> {
+    let rows = sqlx::query(
+        "SELECT player_id, nonce, wrapped FROM table_people.player_key WHERE player_id = ANY($1)",
+    )
+    .bind(ids(players))
+    .fetch_all(pool)
+    .await
+    .map_err(unavailable)?;
+    rows.iter().map(key).collect()
+}
+
+async fn select_after(
+    pool: &PgPool,
+    after: Option<PlayerId>,
+    limit: usize,
+) -> Result<Vec<(PlayerId, WrappedKey)>, RepoError> {
+    let rows = sqlx::query(
+        "SELECT player_id, nonce, wrapped FROM table_people.player_key WHERE player_id > $1 \
+         ORDER BY player_id LIMIT $2",
+    )
+    .bind(after.map_or_else(Vec::new, |player| player.0.to_vec()))
+    .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+    .fetch_all(pool)
+    .await
+    .map_err(unavailable)?;
+    rows.iter().map(key).collect()
+}
+
+async fn update(pool: &PgPool, keys: &[Rewrapped]) -> Result<(), RepoError> {
+    let column = |of: fn(&Rewrapped) -> Vec<u8>| keys.iter().map(of).collect::<Vec<_>>();
+    sqlx::query(
+        "UPDATE table_people.player_key AS kept SET nonce = new.nonce, wrapped = new.wrapped \
+         FROM UNNEST($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[]) \
+              AS new (player_id, was, nonce, wrapped) \
+         WHERE kept.player_id = new.player_id AND kept.nonce = new.was",
+    )
+    .bind(column(|key| key.player.0.to_vec()))
+    .bind(column(|key| key.was.to_vec()))
+    .bind(column(|key| key.now.nonce.to_vec()))
+    .bind(column(|key| key.now.wrapped.clone()))
+    .execute(pool)
+    .await
+    .map(|_| ())
+    .map_err(unavailable)
+}
+
+async fn delete(pool: &PgPool, players: &[PlayerId]) -> Result<(), RepoError> {
+    sqlx::query("DELETE FROM table_people.player_key WHERE player_id = ANY($1)")
+        .bind(ids(players))
+        .execute(pool)
+        .await
+        .map(|_| ())
+        .map_err(unavailable)
+}
+
+fn ids(players: &[PlayerId]) -> Vec<Vec<u8>> {
+    players.iter().map(|player| player.0.to_vec()).collect()
+}
+
+fn key(row: &PgRow) -> Result<(PlayerId, WrappedKey), RepoError> {
+    let wrapped = row.try_get("wrapped").map_err(unavailable)?;
+    let key = WrappedKey { nonce: exactly(row, "nonce")?, wrapped };
+    Ok((PlayerId(exactly(row, "player_id")?), key))
+}
+
+fn exactly<const N: usize>(row: &PgRow, column: &str) -> Result<[u8; N], RepoError> {
+    let bytes: &[u8] = row.try_get(column).map_err(unavailable)?;
+    bytes.try_into().map_err(|_| RepoError::Corrupt)
+}
+
+fn unavailable(error: sqlx::Error) -> RepoError {
+    RepoError::Unavailable(Arc::new(error))
+}
+
+#[cfg(test)]
+mod tests;
