@@ -14,6 +14,9 @@ use crate::entropy::{Due, Now};
 use crate::play::{Play, Stage};
 use crate::table::{Closing, Funding, Table};
 
+/// Seeds of hands that are over which are asked for at one time.
+const SEEDS: usize = 8;
+
 /// Something to do outside the table, or at its own time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Debt {
@@ -78,11 +81,7 @@ pub fn debts(table: &Table, play: Option<&Play>, now: &Now) -> (Vec<Debt>, Optio
     if !table.committed.contains_key(&next_hand) && !closing {
         owed.now(Debt::Commit { hand_no: next_hand });
     }
-    for (&hand_no, seed) in &table.seeds {
-        if let Some(due) = seed.due {
-            owed.at(due, Debt::Reveal { hand_no });
-        }
-    }
+    seed_debts(table, &mut owed);
     match play {
         Some(play) => hand_debts(table, play, closing, &mut owed),
         None if closing => closing_debts(table, &mut owed.debts),
@@ -96,6 +95,20 @@ pub fn debts(table: &Table, play: Option<&Play>, now: &Now) -> (Vec<Debt>, Optio
         }
     }
     (owed.debts, owed.later)
+}
+
+/// Seeds to be opened: that of the hand in play, whose settlement may wait for it, and of the others a
+/// few at a time, since after a while away there may be thousands.
+fn seed_debts(table: &Table, owed: &mut Owed) {
+    let now = owed.now.at;
+    let current = table.hand_no;
+    let in_play = table.seeds.get(current).and_then(|seed| seed.due).filter(|due| *due <= now);
+    owed.debts.extend(in_play.map(|_| Debt::Reveal { hand_no: current }));
+    let others = table.seeds.due_by(now).filter(|hand_no| *hand_no != current);
+    owed.debts.extend(others.take(SEEDS).map(|hand_no| Debt::Reveal { hand_no }));
+    if let Some(next) = table.seeds.next_after(now) {
+        owed.wake(next);
+    }
 }
 
 /// Debts as they are found.
@@ -115,8 +128,12 @@ impl Owed {
         if due <= self.now.at {
             self.debts.push(debt);
         } else {
-            self.later = Some(self.later.map_or(due, |later| later.min(due)));
+            self.wake(due);
         }
+    }
+
+    fn wake(&mut self, at: UnixMicros) {
+        self.later = Some(self.later.map_or(at, |later| later.min(at)));
     }
 }
 
@@ -140,7 +157,7 @@ fn hand_debts(table: &Table, play: &Play, closing: bool, owed: &mut Owed) {
             // Where seeds are opened at once, nothing is posted before it is known that the seed is
             // the one that was committed to.
             let first = table.config.reveal_delay_seconds == 0;
-            if !(first && table.seeds.contains_key(&hand_no)) {
+            if !(first && table.seeds.get(hand_no).is_some()) {
                 owed.now(Debt::Post { hand_no });
             }
         }

@@ -178,7 +178,7 @@ fn sealed(table: &Table, play: &Play, transcript: Vec<u8>) -> Result<Paid, Troub
 }
 
 fn reveal(table: &Table, hand_no: u64) -> Result<dealer::RevealRequest, Broken> {
-    let owed = table.seeds.get(&hand_no);
+    let owed = table.seeds.get(hand_no);
     let owed = owed.ok_or_else(|| Broken(format!("the seed of hand {hand_no} is not owed")))?;
     let what = if owed.discarded { "discard" } else { "reveal" };
     Ok(dealer::RevealRequest {

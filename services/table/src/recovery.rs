@@ -157,7 +157,7 @@ impl Folding {
             found.hand.clear();
         }
         let over = stream != StreamId::from(found.table.id) && hand != Some(stream);
-        if over && found.table.seed_in(stream).is_none() {
+        if over && found.table.seeds.in_stream(stream).is_none() {
             self.streams.remove(&stream);
         }
         if hand.is_none() {

@@ -144,7 +144,7 @@ pub fn seed_opened(
     hand_no: u64,
     seed: Vec<u8>,
 ) -> Result<Paid, Broken> {
-    let owed = table.seeds.get(&hand_no);
+    let owed = table.seeds.get(hand_no);
     let owed = owed.ok_or_else(|| Broken(format!("the seed of hand {hand_no} is not owed")))?;
     let hash = &table.config.rule_set_hash;
     let (context, commitment) = entropy::bound(&owed.commitment, (table.id, hand_no), hash)?;

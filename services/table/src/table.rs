@@ -22,8 +22,9 @@ use wire::Recorded;
 use crate::entropy::{Promise, Promises, Sealing};
 
 mod chance;
+mod seeds;
 
-pub use chance::SeedOwed;
+pub use seeds::{SeedOwed, Seeds};
 
 /// Refusals of the wallet that are remembered, so that a repeated request hears the same again.
 const REMEMBERED_REFUSALS: usize = 64;
@@ -137,8 +138,8 @@ pub struct Table {
     pub promises: BTreeMap<u64, Promises>,
     /// Who was absent in the last hand he was dealt into: nobody waits for him.
     pub absentees: BTreeSet<PlayerId>,
-    /// The seeds of hands that have started and are not open, by hand.
-    pub seeds: BTreeMap<u64, SeedOwed>,
+    /// The seeds of hands that have started and are not open.
+    pub seeds: Seeds,
     /// Hand numbers burnt in a row.
     pub burnt: u32,
     /// No hand starts until then.
@@ -202,7 +203,7 @@ impl Table {
             committed: BTreeMap::new(),
             promises: BTreeMap::new(),
             absentees: BTreeSet::new(),
-            seeds: BTreeMap::new(),
+            seeds: Seeds::default(),
             burnt: 0,
             paused_until: None,
             finished_at: None,
@@ -316,7 +317,7 @@ impl Table {
             Recorded::HandSettled(settled) => self.hand_settled(settled, at),
             Recorded::SettlementPosted(_) => self.settlement_posted(),
             Recorded::HandAborted(aborted) => self.hand_aborted(aborted, at),
-            Recorded::HandRevealed(_) | Recorded::SeedRefused(_) => self.seed_opened(stream),
+            Recorded::HandRevealed(_) | Recorded::SeedRefused(_) => self.seeds.opened(stream),
             Recorded::TablePaused(pb::TablePaused { why: _, until_micros }) => {
                 self.paused_until = Some(UnixMicros(*until_micros));
             }

@@ -24,7 +24,7 @@ impl Before {
     #[must_use]
     pub fn of(table: &Table, stream: StreamId, recorded: &Recorded) -> Before {
         if let Recorded::HandRevealed(_) | Recorded::SeedRefused(_) = recorded {
-            let seed = table.seed_in(stream);
+            let seed = table.seeds.in_stream(stream);
             return seed
                 .map_or(Before::Nothing, |(hand_no, seed)| Before::Seed(hand_no, seed.hand));
         }

@@ -1,31 +1,11 @@
 //! How the hand in play, the seats' part in its chance and the dealer's seeds move a table.
 
-use primitives::{HandId, StreamId, UnixMicros};
-use proto::dealer::v1::Commitment;
+use primitives::{HandId, UnixMicros};
 use proto::event::v1 as pb;
 
 use super::{Damaged, InPlay, Promise, Promises, Sealing, Table, seat_no};
 
-/// A seed that is not open yet: of the hand in play, or of one that is over.
-#[derive(Debug, Clone)]
-pub struct SeedOwed {
-    pub hand: HandId,
-    /// What it must open.
-    pub commitment: Commitment,
-    /// From when on the dealer is asked for it; none while the hand is played.
-    pub due: Option<UnixMicros>,
-    /// The hand was burnt or aborted.
-    pub discarded: bool,
-}
-
 impl Table {
-    /// The hand whose seed is owed and lies in a stream, and its number.
-    #[must_use]
-    pub fn seed_in(&self, stream: StreamId) -> Option<(u64, &SeedOwed)> {
-        let owed = self.seeds.iter().find(|(_, owed)| StreamId::from(owed.hand) == stream);
-        owed.map(|(hand_no, owed)| (*hand_no, owed))
-    }
-
     /// What seats have committed to for a hand.
     #[must_use]
     pub fn promises_of(&self, hand_no: u64) -> &Promises {
@@ -51,8 +31,7 @@ impl Table {
             finished: false,
         });
         let commitment = self.committed.remove(&hand_no).unwrap_or_default();
-        let owed = SeedOwed { hand: id, commitment, due: None, discarded: false };
-        self.seeds.insert(hand_no, owed);
+        self.seeds.started(hand_no, id, commitment);
     }
 
     pub(super) fn hand_opened(
@@ -126,9 +105,7 @@ impl Table {
             hand.settled = Some(Box::new(settled.clone()));
         }
         let delay = std::time::Duration::from_secs(u64::from(self.config.reveal_delay_seconds));
-        if let Some(owed) = self.seeds.get_mut(&self.hand_no) {
-            owed.due = Some(at.plus(delay));
-        }
+        self.seeds.ended(self.hand_no, at.plus(delay), false);
     }
 
     pub(super) fn settlement_posted(&mut self) {
@@ -143,18 +120,10 @@ impl Table {
             self.burnt += 1;
         }
         self.no_longer_open();
-        if let Some(owed) = self.seeds.get_mut(&self.hand_no) {
-            owed.due = Some(at);
-            owed.discarded = true;
-        }
+        self.seeds.ended(self.hand_no, at, true);
         if let Some(hand) = &mut self.hand {
             hand.settled = None;
         }
-    }
-
-    /// A seed was opened, or another one in its place: it is no longer owed.
-    pub(super) fn seed_opened(&mut self, stream: StreamId) {
-        self.seeds.retain(|_, owed| StreamId::from(owed.hand) != stream);
     }
 
     fn no_longer_open(&mut self) {
