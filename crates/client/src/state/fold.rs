@@ -149,7 +149,7 @@ mod tests {
 
     fn seat(seat: u32, player: PlayerId, stack: u64) -> pb::SeatView {
         let state = pb::SeatState::Playing.into();
-        pb::SeatView { seat, player_id: player.bytes().to_vec(), stack, state }
+        pb::SeatView { seat, player_id: player.bytes().to_vec(), stack, state, name: String::new() }
     }
 
     fn cards(codes: &[&str]) -> Vec<pb::HeldCard> {
