@@ -1,16 +1,19 @@
 //! The hand told line by line: who, when, what; then what came of each check.
 //!
 //! The story is told from the same replay as the verdicts. Where the replay stopped, records are
-//! still named, without what they would mean. Times are those of each event's own log, lines stand
+//! still named, without what they would mean. Cards that the dealer opens for a deal or a show are told of
+//! there, and not a second time; every other opening is told. Times are those of each event's own log, lines stand
 //! in the order of their times.
 
 use ::ledger::Account;
 use primitives::{PlayerId, UnixMicros};
+use proto::dealer::v1::OpeningReason;
 use proto::event::v1 as pb;
 use proto::wallet::v1::Leg;
 use rules::Player;
 use serde::Serialize;
 use wire::Recorded;
+use wire::places::handle_from_pb;
 
 use crate::hand::case::{Case, Read};
 use crate::hand::walk::{Step, Walk};
@@ -105,6 +108,9 @@ impl Teller<'_> {
         } else if let Recorded::ChanceUsed(pb::ChanceUsed { restock: true, .. }) = recorded {
             vec![(dealer(), "shuffles the discards, because a pile runs out".to_owned())]
         } else if let Recorded::CardsOpened(opened) = recorded {
+            if self.goes_without_saying(opened) {
+                return Vec::new();
+            }
             vec![(dealer(), opening(opened))]
         } else if let Some(line) = self.entropy(recorded) {
             vec![line]
@@ -112,6 +118,28 @@ impl Teller<'_> {
             vec![(who.to_owned(), what.to_owned())]
         } else {
             Vec::new()
+        }
+    }
+
+    /// An opening of cards that are told of when they are dealt or shown, to the same eyes.
+    fn goes_without_saying(&self, opened: &pb::CardsOpened) -> bool {
+        let Some(opening) = &opened.opening else { return false };
+        let places = || opening.cards.iter().map(handle_from_pb);
+        match opening.reason() {
+            OpeningReason::Deal | OpeningReason::Rule => {
+                let dealt = |place| {
+                    let mut deals = self.walk.deals.iter().filter(|deal| deal.certain);
+                    deals.any(|it| {
+                        it.audience == opening.audience_seat && it.places.contains(&place)
+                    })
+                };
+                places().all(|place| place.is_ok_and(dealt))
+            }
+            OpeningReason::Show => {
+                let shown = |place| self.walk.end.iter().any(|end| end.shown.contains(&place));
+                places().all(|place| place.is_ok_and(shown))
+            }
+            OpeningReason::Recovery | OpeningReason::Unspecified => false,
         }
     }
 

@@ -26,10 +26,7 @@ async fn over(room: &Room, guest: &Guest) -> (TableId, u64) {
 }
 
 fn reason<T: std::fmt::Debug>(answer: Result<T, Error>) -> ErrorReason {
-    match answer.unwrap_err() {
-        Error::Refused(refusal) => refusal.reason.unwrap(),
-        other => panic!("{other:?}"),
-    }
+    answer.unwrap_err().reason().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,7 +86,7 @@ async fn everything_else(place: &Place) {
     let mut said_of_hand = String::new();
     for audit in [
         &["audit", "hand", "latest", "--save", "saved.sabacc"][..],
-        &["audit", "table", "demo"],
+        &["audit", "table", "Demo"],
         &["audit", "peeks"],
         &["audit", "log", "table"],
         &["audit", "log", "dealer"],
