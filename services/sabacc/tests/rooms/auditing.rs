@@ -15,14 +15,11 @@ use crate::records;
 
 /// The demo table and the number of a hand that is over on all records.
 async fn over(room: &Room, guest: &Guest) -> (TableId, u64) {
-    let tables = guest.client.list_tables().await.unwrap();
-    let table = TableId::try_from(&tables[0].table_id[..]).unwrap();
-    loop {
-        if records::finished(&room.database).await.len() >= 2 {
-            return (table, 2);
-        }
+    while records::finished(&room.database).await.len() < 2 {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
+    let tables = guest.client.list_tables().await.unwrap();
+    (TableId::try_from(&tables[0].table_id[..]).unwrap(), 2)
 }
 
 fn reason<T: std::fmt::Debug>(answer: Result<T, Error>) -> ErrorReason {
