@@ -69,7 +69,7 @@ impl Folder {
 
     /// Takes the folder for this process.
     pub(crate) fn lock(&self) -> anyhow::Result<Lock> {
-        lock_file(&self.path.join("up.lock"), &self.path)
+        lock_file(&self.path.join("up.lock"), (&self.path, "--data"))
     }
 
     /// The key that tokens are signed with.
@@ -170,8 +170,8 @@ impl Folder {
     }
 }
 
-/// Takes a folder for this process, by a file in it.
-pub(crate) fn lock_file(path: &Path, folder: &Path) -> anyhow::Result<Lock> {
+/// Takes a folder for this process, by a file in it. `option` is the one that names another folder.
+pub(crate) fn lock_file(path: &Path, (folder, option): (&Path, &str)) -> anyhow::Result<Lock> {
     let mut file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -184,7 +184,8 @@ pub(crate) fn lock_file(path: &Path, folder: &Path) -> anyhow::Result<Lock> {
         let mut owner = String::new();
         let _ = file.read_to_string(&mut owner);
         bail!(
-            "the data folder {} is in use by process {}: stop that one, or choose another folder",
+            "the folder {} is in use by process {}: stop that one, or choose another folder with \
+             {option}",
             folder.display(),
             owner.trim()
         );
