@@ -150,10 +150,12 @@ class _Walker:
             out.ahead = self.dealing.ahead
             for places, audience in self.dealing.dealt_ahead:
                 out.deals.append(Dealt(places, audience, self.since, certain=False))
+            self.compare_shown(set(self.shown))
             return
         if out.end is None:
             out.stop = (None, "the hand is not over")
-        self.compare_shown()
+        if out.end is not None:
+            self.compare_shown(set(self.shown) | set(out.end.shown))
         finished = self.case.find("HandFinished")
         if finished is not None and not self.clocks.counts(finished.event.misses):
             out.trouble("clocks", "the table counts other clocks missed than the hand has")
@@ -306,13 +308,13 @@ class _Walker:
                 "put there, or is hidden, and written",
             )
 
-    def compare_shown(self) -> None:
-        """Who shows, shows all of his hand and nothing else; nobody else shows."""
-        if self.out.end is None:
-            return
+    def compare_shown(self, seats: set[int]) -> None:
+        """Of these seats, who shows, shows all of his hand and nothing else; nobody else shows."""
+        shown = self.out.end.shown if self.out.end is not None else {}
         expected = {
             seat: sorted(self.dealing.ref(self.dealing.places.at[place], True) for place in places)
-            for seat, places in self.out.end.shown.items()
+            for seat, places in shown.items()
+            if seat in seats
         }
         found = {seat: sorted(cards) for seat, cards in self.shown.items()}
         if expected != found:

@@ -193,6 +193,8 @@ impl Walker {
             }
         }
         if case.came_to_nothing() {
+            let seats = self.shown.keys().copied().collect();
+            self.shows(&seats);
             self.look_ahead();
             self.out.notes = std::mem::take(&mut self.clock.notes);
             return self.out;
@@ -200,7 +202,9 @@ impl Walker {
         if self.out.end.is_none() {
             self.out.stop = Some((None, "the hand is not over".to_owned()));
         }
-        self.shows();
+        let seats = self.out.seats.iter().map(|seat| u32::from(seat.get()));
+        let seats = seats.chain(self.shown.keys().copied()).collect();
+        self.shows(&seats);
         let finished = case.finished().ok().map(|(_, finished)| finished);
         if finished.is_some_and(|finished| !self.clock.missed(&finished.misses)) {
             let why = "the table counts other clocks missed in a row than the hand has".to_owned();

@@ -1,6 +1,6 @@
 //! Cards on record against the cards that the seed put there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fairness::Handle;
 use proto::common::v1::CardRef;
@@ -31,8 +31,9 @@ impl Walker {
         }
     }
 
-    /// Who shows, shows all of his hand and nothing else; nobody else shows.
-    pub(super) fn shows(&mut self) {
+    /// Of these seats, who shows, shows all of his hand and nothing else; nobody else shows. Where a
+    /// hand came to nothing these are the seats that have shown: the table may not have come to it.
+    pub(super) fn shows(&mut self, seats: &BTreeSet<u32>) {
         let Some(end) = &self.out.end else { return };
         let Some(deck) = self.out.deck else { return };
         let mut expected = BTreeMap::new();
@@ -47,8 +48,7 @@ impl Walker {
             expected.insert(wire::moves::seat_of(player, &self.out.seats), cards);
         }
         self.shown.values_mut().for_each(|cards| cards.sort());
-        let seats = expected.keys().chain(self.shown.keys());
-        let wrong = seats.copied().find(|seat| expected.get(seat) != self.shown.get(seat));
+        let wrong = seats.iter().copied().find(|seat| expected.get(seat) != self.shown.get(seat));
         if let Some(seat) = wrong {
             self.out.trouble(Check::Cards, || {
                 format!("what seat {seat} shows at the end is not what the rules show of it")
