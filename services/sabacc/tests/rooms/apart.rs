@@ -4,11 +4,12 @@
 use std::process::Command;
 use std::time::Duration;
 
+use audit::bundle::{Bundle, Trusted};
 use chassis::auth::TokenIssuer;
 use chassis::entropy::SystemEntropy;
 use chassis::postgres::{self, Environment, Postgres};
 use client::{Bot, BotEnd, strategy};
-use primitives::Credits;
+use primitives::{Credits, TableId};
 use proto::table::v1::TableConfig;
 use rustix::process::Signal;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
@@ -36,9 +37,9 @@ impl Apart {
         let place = Place::new();
         let keys = place.data().join("keys");
         std::fs::create_dir_all(&keys).unwrap();
-        // Those who let people in, those who speak as services, and each log's own word. One more may
-        // do what a measurement does, at the wallet alone.
-        for name in ["issuer", "services", "bench", "dealer", "wallet", "table"] {
+        // Those who let people in, those who speak as services, the edge that collects finished hands,
+        // and each log's own word. One more may do what a measurement does, at the wallet alone.
+        for name in ["issuer", "services", "edge", "bench", "dealer", "wallet", "table"] {
             let key = TokenIssuer::generate(name, &SystemEntropy);
             std::fs::write(keys.join(format!("{name}.pem")), key.private_pem().expose()).unwrap();
             std::fs::write(keys.join(format!("{name}.pub.pem")), key.public_pem()).unwrap();
@@ -81,11 +82,13 @@ impl Apart {
         let key = |name: &str| keys.join(name).display().to_string();
         let door = format!("player+operator+auditor={}", key("issuer.pub.pem"));
         let inside = format!("service={}", key("services.pub.pem"));
+        let edge = format!("auditor={}", key("edge.pub.pem"));
         let listen = format!("127.0.0.1:{}", self.ports[service]);
         let Some(name) = OWNERS.get(service) else {
             let mut command = program("sabacc-gateway");
             command.env("SABACC_LISTEN", listen).env("SABACC_ISSUER_KEYS", door);
-            command.env("SABACC_WALLET_URL", self.url(1)).env("SABACC_TABLE_URL", self.url(2));
+            command.env("SABACC_DEALER_URL", self.url(0)).env("SABACC_WALLET_URL", self.url(1));
+            command.env("SABACC_TABLE_URL", self.url(2)).env("SABACC_SIGNING_KEY", key("edge.pem"));
             return self.place.spawn(command);
         };
         let database = self.postgres.url_for(&format!("sabacc_{name}"), PASSWORD);
@@ -95,13 +98,16 @@ impl Apart {
             key(&format!("{name}.pem"))
         );
         file += &match *name {
-            "dealer" => format!("issuer_keys = [{inside:?}]\nseed_key = {:?}\n", key("seed.key")),
+            "dealer" => {
+                let seeds = key("seed.key");
+                format!("issuer_keys = [{inside:?}, {edge:?}]\nseed_key = {seeds:?}\n")
+            }
             "wallet" => {
                 let bench = format!("operator+service={}", key("bench.pub.pem"));
-                format!("issuer_keys = [{door:?}, {inside:?}, {bench:?}]\n")
+                format!("issuer_keys = [{door:?}, {inside:?}, {edge:?}, {bench:?}]\n")
             }
             _ => format!(
-                "issuer_keys = [{door:?}]\nsigning_key = {:?}\npeople_key = {:?}\n\
+                "issuer_keys = [{door:?}, {edge:?}]\nsigning_key = {:?}\npeople_key = {:?}\n\
                  dealer_url = {:?}\nwallet_url = {:?}\n",
                 key("services.pem"),
                 key("people.key"),
@@ -115,6 +121,23 @@ impl Apart {
         command.arg("--config").arg(path);
         self.place.spawn(command)
     }
+}
+
+/// Anybody gets a finished hand at the edge, and proves it with the keys of the three logs.
+async fn proved(apart: &Apart, table: TableId) {
+    let guest = Guest::new(&apart.place, &apart.url(3)).await;
+    let bytes = guest.client.get_hand_bundle(table, 1).await.unwrap();
+    let mut keys = apart.place.sabacc(&["keys"]);
+    for name in OWNERS {
+        let file = apart.place.data().join("keys").join(format!("{name}.pem"));
+        keys.arg("--log").arg(format!("test/{name}={}", file.display()));
+    }
+    let (status, keys) = apart.place.run(keys).await;
+    assert!(status.success(), "{keys}");
+    let report = audit::hand::audit(
+        &Bundle::parse(&bytes).unwrap().records(&Trusted::parse(&keys).unwrap()),
+    );
+    assert!(report.passed(), "{report:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -155,6 +178,7 @@ async fn four_programs_play_and_outlive_each_other() {
         assert!(report.hands >= 3, "{report:?}");
     }
     close(&apart.place, &apart.url(3), table).await;
+    proved(&apart, table).await;
     for mut service in running.into_iter().rev() {
         service.stop(Signal::TERM).await;
     }

@@ -332,7 +332,6 @@ fn odd_times() -> [(pb::TableConfig, &'static str); 4] {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[expect(clippy::too_many_lines, reason = "a line for each field that makes no sense")]
 async fn fields_that_make_no_sense() {
     use ErrorReason::{AccountUnknown, InsufficientCredits, RuleSetInvalid, TableUnknown};
     let scene = Scene::new().await;

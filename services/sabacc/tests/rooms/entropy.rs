@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fairness::{ClientCommitment, Commitment, Context, Entropy};
 use primitives::{Credits, TableId};
+use prost::Message as _;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1 as dealer;
 use proto::event::v1::AtFault;
@@ -14,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use wire::Recorded;
 
 use crate::people::{Guest, Party, calm, operator};
-use crate::place::{LONG, Place, Room};
+use crate::place::{LONG, Place, Room, program};
 use crate::records;
 
 /// A table with two guests at seats 1 and 2.
@@ -72,8 +73,9 @@ impl Two {
         self.guests[guest].client.commit_entropy(self.table, hand_no, commitment).await
     }
 
-    /// Both commit to the next hand, or to the one that has opened meanwhile.
-    async fn both_commit(&self, hand_no: u64) {
+    /// Both commit to the next hand, or to the one that has opened meanwhile; what they are given.
+    async fn both_commit(&self, hand_no: u64) -> Vec<pb::EntropyReceipt> {
+        let mut receipts = Vec::new();
         for guest in 0..2 {
             let of = |view: &pb::TableView| {
                 let next = view.next_hand.clone().filter(|next| next.hand_no == hand_no);
@@ -86,7 +88,9 @@ impl Two {
             assert_eq!(receipt.seat, u32::try_from(guest + 1).unwrap());
             let again = self.commit(guest, (&view, hand_no, &made)).await.unwrap_err();
             assert_eq!(again.reason(), Some(ErrorReason::ChanceRefused), "once is for good");
+            receipts.push(receipt);
         }
+        receipts
     }
 
     async fn closed(&self, hand_no: u64) {
@@ -110,7 +114,7 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
     let two = Two::new(&place, &room, |config| config.entropy_ms = 8000).await;
     two.sit_down().await;
     let before = stacks(&two.guests[0].client.get_table(two.table).await.unwrap());
-    two.both_commit(1).await;
+    let receipts = two.both_commit(1).await;
     for hand in [1, 2] {
         two.closed(hand).await;
         let wrong = two.guests[0].client.reveal_entropy(two.table, hand, Entropy([0; 32])).await;
@@ -122,7 +126,7 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
         assert_eq!(view.paused_until.is_some(), hand == 2, "two in a row are a pause");
         if hand == 1 {
             // Committed before anybody is dealt in: nobody is waited for twice.
-            two.both_commit(2).await;
+            let _ = two.both_commit(2).await;
             two.guests[1].client.sit_out(two.table, false).await.unwrap();
             two.closed(2).await;
         }
@@ -149,7 +153,29 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
     let burnt = records::finished(&room.database).await;
     assert_eq!(burnt.len(), 2);
     records::audit(&place, &burnt).await;
+    let bundle = two.guests[1].client.get_hand_bundle(two.table, 1).await.unwrap();
     room.running.stop(Signal::INT).await;
+    held_against_the_log(&place, &bundle, &receipts).await;
+}
+
+/// A receipt is worth what the log shows, and nothing where the table has not signed it.
+async fn held_against_the_log(place: &Place, bundle: &[u8], receipts: &[pb::EntropyReceipt]) {
+    std::fs::write(place.path().join("hand.sabacc"), bundle).unwrap();
+    let mut forged = receipts[0].clone();
+    forged.commitment[0] ^= 1;
+    let words = [
+        (&receipts[0], "the table kept its word", 0),
+        (&receipts[1], "the table kept its word", 0),
+        (&forged, "the receipt proves nothing", 1),
+    ];
+    for (receipt, word, code) in words {
+        std::fs::write(place.path().join("receipt"), receipt.encode_to_vec()).unwrap();
+        let mut verify = program("sabacc");
+        verify.args(["verify", "hand.sabacc", "--keys", "room/keys.txt", "--receipt", "receipt"]);
+        verify.current_dir(place.path());
+        let (status, said) = place.run(verify).await;
+        assert!(said.contains(word) && status.code() == Some(code), "{said}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
