@@ -59,7 +59,10 @@ fn replayed(hand: &HandHistory) -> Result<Report> {
 #[test]
 fn every_variant_has_enough_of_them() -> Result<()> {
     let variants: Vec<&str> = rules::ALL.iter().map(|variant| variant.id).collect();
-    assert_eq!(names(&folder())?, variants);
+    let mut folders = names(&folder())?;
+    // Beside the histories lie hands with their proofs, which are the audit's.
+    folders.retain(|name| name != "bundles");
+    assert_eq!(folders, variants);
     for variant in rules::ALL {
         let names = names(&folder().join(variant.id))?;
         assert!(names.len() >= ENOUGH, "{} has {}", variant.id, names.len());

@@ -24,7 +24,7 @@ pub(crate) struct Options {
 
 #[derive(Subcommand)]
 enum What {
-    /// Those that nobody has answered, in the order they were opened [default].
+    /// Those that nobody has answered, in the order they were opened.
     List {
         /// The answered ones too.
         #[arg(long)]
