@@ -537,8 +537,8 @@ pub struct BundleLog {
     /// "table", "dealer" or "wallet".
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    /// The log's public key as a C2SP verifier key: "<origin>+\<hash, 8 hexadecimal digits>+\<base64 of 1 and 32 bytes>". Nothing
-    /// is believed for standing here: it must be among the keys the reader was told.
+    /// The log's public key as a C2SP verifier key: ORIGIN+HASH+KEY, where HASH is 8 hexadecimal digits and KEY the base64 of a
+    /// byte 1 and the 32 bytes of the key. Nothing is believed for standing here: it must be among the keys the reader was told.
     #[prost(string, tag = "2")]
     pub key: ::prost::alloc::string::String,
     /// The log's checkpoint, a C2SP signed note; it may carry cosignatures of witnesses.
