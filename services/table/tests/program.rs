@@ -1,5 +1,6 @@
 //! The program's face: what it says of itself, and of settings that are missing or wrong.
 
+use std::path::Path;
 use std::process::{Command, Output};
 
 fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
@@ -26,15 +27,26 @@ fn it_says_what_it_is() {
     assert!(said.contains("--config") && said.contains("SABACC_"), "{said}");
 }
 
+/// A file with the key of players' keys; each test has its own.
+fn people_key(of: &str) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{of}.key"));
+    std::fs::write(&path, "a5".repeat(32)).expect("the folder is there");
+    path.display().to_string()
+}
+
 #[test]
 fn what_is_missing_is_named() {
-    refused(&[], &[], &["database", "SABACC_DATABASE_URL"]);
+    refused(&[], &[], &["people_key", "SABACC_PEOPLE_KEY"]);
+    let key = people_key("missing");
+    refused(&[], &[("SABACC_PEOPLE_KEY", &key)], &["database", "SABACC_DATABASE_URL"]);
 }
 
 #[test]
 fn a_database_that_does_not_answer_is_told_without_its_password() {
     let database = ("SABACC_DATABASE_URL", "postgres://somebody:hunter2@127.0.0.1:1/room");
-    refused(&[], &[database], &["the database cannot be reached", "refused"]);
+    let key = people_key("database");
+    let variables = [database, ("SABACC_PEOPLE_KEY", &key)];
+    refused(&[], &variables, &["the database cannot be reached", "refused"]);
 }
 
 #[test]
