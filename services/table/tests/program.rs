@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use chassis::auth::TokenIssuer;
+use chassis::entropy::SystemEntropy;
+
 fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sabacc-table"));
     command.args(arguments).env_clear().env("SABACC_LISTEN", "127.0.0.1:0");
@@ -45,7 +48,16 @@ fn what_is_missing_is_named() {
 fn a_database_that_does_not_answer_is_told_without_its_password() {
     let database = ("SABACC_DATABASE_URL", "postgres://somebody:hunter2@127.0.0.1:1/room");
     let key = people_key("database");
-    let variables = [database, ("SABACC_PEOPLE_KEY", &key)];
+    let log_key = Path::new(env!("CARGO_TARGET_TMPDIR")).join("database.pem");
+    let pair = TokenIssuer::generate("log", &SystemEntropy);
+    std::fs::write(&log_key, pair.private_pem().expose()).expect("the folder is there");
+    let log_key = log_key.display().to_string();
+    let variables = [
+        database,
+        ("SABACC_PEOPLE_KEY", &key[..]),
+        ("SABACC_ORIGIN", "test/table"),
+        ("SABACC_LOG_KEY", &log_key),
+    ];
     refused(&[], &variables, &["the database cannot be reached", "refused"]);
 }
 
