@@ -36,7 +36,7 @@ impl Logs {
     pub(crate) async fn hand(mut self, table: TableId, hand_no: u64) -> Result<Vec<u8>, Status> {
         let hand = audit::hand::id(table, hand_no);
         let own = read(&mut self.table, "table", vec![whole(hand.into())]).await?.records;
-        let Some(last) = own.last().map(|record| record.position) else {
+        let Some(last) = ended_at(&own) else {
             return Err(refused(ErrorReason::HandUnknown, "there is no such hand on record").into());
         };
         if !own.iter().any(opens_the_seed) {
@@ -52,8 +52,7 @@ impl Logs {
         Ok(bundle::wrap(hand, [of_table, dealer, wallet]))
     }
 
-    /// Where the hand's records in the table's stream stand, ascending; `last` is where the hand's own
-    /// stream ends.
+    /// Where the hand's records in the table's stream stand, ascending; `last` is where the hand ended.
     async fn of_table(
         &mut self,
         table: TableId,
@@ -151,6 +150,12 @@ fn pick(found: &[LogRecord], hand_no: u64, places: &mut Vec<u64>) -> Result<(boo
     Ok((promised, finished))
 }
 
+/// Where a hand ended by its own stream: its last record but that of its seed, which may be opened a
+/// day and hundreds of hands later.
+fn ended_at(own: &[LogRecord]) -> Option<u64> {
+    own.iter().rev().find(|record| !opens_the_seed(record)).map(|record| record.position)
+}
+
 /// The hand is over and public: its seed is on record, or what was opened in its place.
 fn opens_the_seed(record: &LogRecord) -> bool {
     matches!(recorded(record), Ok(Recorded::HandRevealed(_) | Recorded::SeedRefused(_)))
@@ -197,7 +202,30 @@ async fn read(
 
 #[cfg(test)]
 mod tests {
+    use proto::event::v1 as pb;
+
     use super::*;
+
+    #[test]
+    fn a_hand_ends_before_its_seed_is_opened_however_late() {
+        let record = |position: u64, recorded: Recorded| {
+            let event = recorded.on(StreamId([7; 16]));
+            LogRecord {
+                position,
+                stream: vec![7; 16],
+                version: 1,
+                r#type: event.kind.into(),
+                schema: event.schema.into(),
+                payload: event.payload.to_vec(),
+                ..LogRecord::default()
+            }
+        };
+        let posted = || record(40, pb::SettlementPosted { position: 9 }.into());
+        let seed = |at| record(at, pb::HandRevealed { seed: vec![1; 64].into() }.into());
+        assert_eq!(ended_at(&[posted(), seed(90_000)]), Some(40));
+        assert_eq!(ended_at(&[seed(39), posted()]), Some(40));
+        assert_eq!(ended_at(&[]), None);
+    }
 
     #[test]
     fn neighbours_are_asked_for_together() {

@@ -236,6 +236,9 @@ async fn delayed_seed_is_opened_late_and_over_a_restart() {
         }
     };
     tokio::time::timeout(LONG, opened).await.expect("the seed is opened");
+    let late = Guest::new(&place, &room.url).await;
+    let told = late.client.audit_hand(two.table, 1).await.unwrap();
+    assert!(told.passed, "whoever asks is told all of it from then on: {told:#?}");
     records::audit(&place, &records::finished(&room.database).await).await;
     room.running.stop(Signal::INT).await;
 }
