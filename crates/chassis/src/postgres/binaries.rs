@@ -2,11 +2,17 @@
 //! tell the same version, new enough, when run by the user who is to run the server: so a wrapper
 //! that works for that user is as good as the program, and one that does not is passed over.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
+use std::thread::sleep;
+use std::time::Duration;
 
 use super::account::Account;
 use super::{OLDEST_MAJOR, Options, PostgresError, fetch};
+
+/// Between two attempts to run a program that is refused as busy.
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 /// A release of PostgreSQL, such as 15.13.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +110,7 @@ pub(super) fn probe(dir: &Path, account: &Account) -> Result<Binaries, String> {
 }
 
 fn ask_version(dir: &Path, program: &str, account: &Account) -> Result<Version, String> {
-    let output = account.command(dir.join(program)).arg("--version").output();
+    let output = output_unless_busy(account.command(dir.join(program)).arg("--version"));
     let Output { status, stdout, stderr } = match output {
         Ok(output) => output,
         Err(e) => return Err(format!("`{program}` does not run as {}: {e}", account.name)),
@@ -116,6 +122,19 @@ fn ask_version(dir: &Path, program: &str, account: &Account) -> Result<Version, 
     }
     let told = String::from_utf8_lossy(&stdout);
     parse(&told).ok_or_else(|| format!("`{program} --version` says {:?}", told.trim()))
+}
+
+/// A program just unpacked can be refused as busy: another thread that starts a process at that
+/// moment hands it a copy of the handle the program is written through, until it runs something of
+/// its own. That is over in milliseconds.
+fn output_unless_busy(command: &mut Command) -> std::io::Result<Output> {
+    for _ in 0..100 {
+        match command.output() {
+            Err(e) if e.kind() == ErrorKind::ExecutableFileBusy => sleep(BUSY_PAUSE),
+            other => return other,
+        }
+    }
+    command.output()
 }
 
 /// Reads `postgres (PostgreSQL) 15.13 (Debian …)`.
@@ -183,6 +202,20 @@ mod tests {
         );
         let told = probe(&top.path().join("nowhere"), &account).unwrap_err();
         assert!(told.contains("No such file"), "{told}");
+    }
+
+    #[test]
+    fn a_program_still_held_open_for_writing_is_waited_for() {
+        let top = open_folder();
+        let dir = folder_with(top.path(), "unpacked", &says("16.1"));
+        let held = std::fs::OpenOptions::new().append(true).open(dir.join("initdb")).unwrap();
+        let account = Account::choose(None).unwrap();
+        std::thread::scope(|scope| {
+            let found = scope.spawn(|| probe(&dir, &account));
+            sleep(BUSY_PAUSE * 3);
+            drop(held);
+            assert_eq!(found.join().unwrap().unwrap().version.text, "16.1");
+        });
     }
 
     #[test]
