@@ -9,15 +9,20 @@ mod pool;
 use std::time::Duration;
 
 use http::Uri;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
+use tower::ServiceExt;
 
 pub use pool::Pool;
 
 use crate::auth::ServiceToken;
+use crate::gathered::Gathered;
 use crate::telemetry;
 use crate::tls::Tls;
 
@@ -48,7 +53,6 @@ pub fn to(uri: &Uri, tls: Option<&Tls>, carry: Carry) -> Result<PeerChannel, Cha
     let mut endpoint = Endpoint::from(uri.clone())
         .connect_timeout(CONNECT)
         .timeout(ANSWER)
-        .tcp_nodelay(true)
         .http2_keep_alive_interval(KEEPALIVE)
         .keep_alive_timeout(KEEPALIVE_ANSWER)
         .keep_alive_while_idle(true);
@@ -57,7 +61,18 @@ pub fn to(uri: &Uri, tls: Option<&Tls>, carry: Carry) -> Result<PeerChannel, Cha
         endpoint =
             endpoint.tls_config(tls).map_err(|source| ChannelError { uri: uri.clone(), source })?;
     }
-    Ok(InterceptedService::new(endpoint.connect_lazy(), carry))
+    // TLS, where there is any, is above.
+    let gathered = |stream: TokioIo<TcpStream>| TokioIo::new(Gathered::new(stream.into_inner()));
+    let connector = ServiceExt::<Uri>::map_response(tcp(), gathered);
+    Ok(InterceptedService::new(endpoint.connect_with_connector_lazy(connector), carry))
+}
+
+fn tcp() -> HttpConnector {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(CONNECT));
+    tcp
 }
 
 /// What goes along with every call.

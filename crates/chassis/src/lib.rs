@@ -12,6 +12,7 @@ pub mod config;
 pub mod drain;
 pub mod entropy;
 pub mod fetch;
+mod gathered;
 pub mod ids;
 pub mod limits;
 pub mod postgres;

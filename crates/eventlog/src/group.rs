@@ -43,6 +43,12 @@ pub trait Rows: Send + Sync + fmt::Debug {
         None
     }
 
+    /// The same for the case that the database refuses what [`ctes`](Rows::ctes) insert because somebody
+    /// put rows in their place: these write over them. So the others need not ask first, row by row.
+    fn mending(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Adds the values of the parameters from the 22nd on, in order. All rows for the same
     /// expressions add the same number of the same types.
     fn bind(&self, arguments: &mut PgArguments) -> Result<(), BoxDynError>;

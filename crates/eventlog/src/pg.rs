@@ -114,10 +114,27 @@ impl PgStore {
     }
 
     async fn write(&self, link: &mut PgConnection, batch: &Batch) -> Result<bool, sqlx::Error> {
+        let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
+        let written = self.write_with(link, batch, rows.ctes()).await;
+        match (&written, rows.mending()) {
+            (Err(error), Some(mending)) if error::is_of_the_projection(error) => {
+                tracing::warn!(log = %batch.log, %error, "a row stands where one of a batch goes: it is written over");
+                self.write_with(link, batch, Some(mending)).await
+            }
+            _ => written,
+        }
+    }
+
+    async fn write_with(
+        &self,
+        link: &mut PgConnection,
+        batch: &Batch,
+        ctes: Option<&'static str>,
+    ) -> Result<bool, sqlx::Error> {
         let mut arguments = sql::append_arguments(batch)?;
         let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
         rows.bind(&mut arguments).map_err(sqlx::Error::Encode)?;
-        let statement = self.statements.with(rows.ctes().unwrap_or(self.projection.ctes));
+        let statement = self.statements.with(ctes.unwrap_or(self.projection.ctes));
         sql::append(link, &statement, arguments).await
     }
 }

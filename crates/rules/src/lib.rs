@@ -50,4 +50,4 @@ pub use seen::{Actor, SeenEvent, Word, Words, censor, line, public_cards};
 pub use setup::{Setup, SetupError};
 pub use token::Token;
 pub use variant::{ALL, PileSpec, Variant, variant};
-pub use view::{CardView, PlayerView, Status, View, view};
+pub use view::{CardView, PlayerView, Status, View, cards_differ, view};

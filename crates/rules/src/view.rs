@@ -94,6 +94,17 @@ pub fn view(hand: &Hand, viewer: Viewer) -> View {
     }
 }
 
+/// Whether `viewer` sees other cards in somebody's hand, or beside it, than he saw before.
+#[must_use]
+pub fn cards_differ(before: &Hand, after: &Hand, viewer: Viewer) -> bool {
+    let (before, after) = ((before, viewer), (after, viewer));
+    let cards = |(hand, viewer), player| {
+        let PlayerView { cards, extra, .. } = place(hand, player, viewer);
+        (cards, extra)
+    };
+    before.0.core.everybody().iter().any(|player| cards(before, player) != cards(after, player))
+}
+
 fn place(hand: &Hand, player: Player, viewer: Viewer) -> PlayerView {
     let core = &hand.core;
     let place = &core[player];

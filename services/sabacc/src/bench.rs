@@ -21,7 +21,7 @@
 //!
 //! **What they are beside.** A rate says more of the machine than of the program. So each stands beside
 //! yardsticks of the same run: `pgbench` (its simple transactions, 16 clients, on the same PostgreSQL,
-//! right before and right after; the mean), and `UNNEST`, the floor: PostgreSQL alone, writing the
+//! right before and right after each; the mean of the two), and `UNNEST`, the floor: PostgreSQL alone, writing the
 //! same rows with the same indexes from one connection in batches of the same size. For one caller
 //! alone: the commit of one row, and a bare unary call. Goals are stated as ratios and reported as
 //! reached or not; not reaching one does not fail the command, what is wrong does.

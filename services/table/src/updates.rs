@@ -144,9 +144,7 @@ impl Step<'_> {
             },
         }
         // A roll may take cards as well: what counts is what this viewer sees of them.
-        let seen_before = rules::view(self.before, viewer);
-        let mut both = seen_before.players.iter().zip(&view.players);
-        if both.any(|(before, after)| before.cards != after.cards || before.extra != after.extra) {
+        if rules::cards_differ(self.before, self.after, viewer) {
             action.hands = hands(&view, self.after, (&[], self.shown));
         }
         padding::pad(&mut action, deck);

@@ -1,7 +1,7 @@
 //! The wallet's books in its database: tables beside the log, and what is read from them.
 //!
 //! They are a projection: the statement that appends a group to the log writes the group's rows too
-//! (`sql/transfers.sql`, `sql/others.sql`), so they are never ahead of the log and never behind it. What is read from them
+//! (`sql/posting.sql` and those after it), so they are never ahead of the log and never behind it. What is read from them
 //! is durable, and nothing of statements is kept in memory. `projected` says how far they go; where
 //! that is not the log's size, because they were emptied or restored from elsewhere, `rebuild`
 //! makes them anew when the wallet starts. A row that somebody put where the log's next one goes is
@@ -60,16 +60,26 @@ pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(),
     eventlog::migrate_with(admin_url, SERVICE, role_password, MIGRATIONS, grants).await
 }
 
-/// Everything that a group may write beside the events.
-const WHOLE: &str = concat!(
-    include_str!("repo/sql/projected.sql"),
-    include_str!("repo/sql/transfers.sql"),
-    include_str!("repo/sql/others.sql")
-);
+/// The parts of what a group writes beside the events, in their order.
+macro_rules! parts {
+    ($($part:literal),+) => {
+        concat!($(include_str!(concat!("repo/sql/", $part, ".sql"))),+)
+    };
+}
+
+/// Everything that a group may write.
+const WHOLE: &str = parts!("projected", "posting", "changing", "others");
 /// What a group writes that is nothing but transfers: each table left out saves every commit a fixed
 /// time.
-const TRANSFERS: &str =
-    concat!(include_str!("repo/sql/projected.sql"), include_str!("repo/sql/transfers.sql"));
+const TRANSFERS: &str = parts!("projected", "posting", "changing");
+/// The same where no account has anything beside a balance.
+const ENTRIES: &str = concat!(parts!("projected", "posting"), ")");
+/// The same three over rows that stand in their way.
+const WHOLE_OVER: &str = parts!("projected", "posting", "over", "changing", "others");
+const TRANSFERS_OVER: &str = parts!("projected", "posting", "over", "changing");
+const ENTRIES_OVER: &str = concat!(parts!("projected", "posting", "over"), ")");
+/// Everything again, but for the row that says how far the tables go.
+const REBUILT: &str = parts!("posting", "over", "changing", "others");
 
 /// What the log's store writes beside the events.
 #[must_use]

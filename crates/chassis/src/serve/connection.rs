@@ -24,6 +24,7 @@ use tower::{Service, ServiceExt};
 
 use super::Server;
 use crate::entropy::{self, SystemEntropy};
+use crate::gathered::Gathered;
 use crate::limits::Limits;
 use crate::refusal::{self, refusal};
 use crate::telemetry::{Traced, is_grpc};
@@ -84,7 +85,7 @@ where
     });
     let service = hyper_util::service::TowerToHyperService::new(Traced::new(shed));
     let protocol = protocol(&server.limits, server.http1);
-    let mut connection = pin!(protocol.serve_connection(TokioIo::new(io), service));
+    let mut connection = pin!(protocol.serve_connection(TokioIo::new(Gathered::new(io)), service));
     let mut age = pin!(tokio::time::sleep(aged(server.limits.connection_age)));
     // Pings begin with HTTP/2: until then nothing else notices a caller who says nothing.
     let mut patience =

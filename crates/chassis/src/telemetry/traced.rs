@@ -86,7 +86,7 @@ fn open<B>(request: &Request<B>) -> (Span, Option<HeaderValue>) {
     if id == [0; 16] {
         return (span, None);
     }
-    let text: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    let text = format!("{:032x}", u128::from_be_bytes(id));
     span.record("trace_id", text.as_str());
     (span, HeaderValue::try_from(text).ok())
 }

@@ -104,6 +104,14 @@ impl StoreError {
     }
 }
 
+/// Whether a statement was refused, and undone, for a row of a service's own that stands already.
+pub(super) fn is_of_the_projection(error: &sqlx::Error) -> bool {
+    let Some(refusal) = error.as_database_error() else { return false };
+    let of_the_log = ["events", "requests", "owners"];
+    let table = refusal.table().unwrap_or_default();
+    refusal.is_unique_violation() && !of_the_log.iter().any(|own| table.starts_with(own))
+}
+
 /// No answer in time is a failure of its own.
 pub(super) async fn in_time<T>(
     statement: impl Future<Output = Result<T, sqlx::Error>>,

@@ -3,11 +3,11 @@
 //! The wallet is a process of its own with a PostgreSQL of its own. Callers move one credit from a
 //! player's account to his seat and back, each for a player of his own:
 //!
+//! - `alone`: one caller, beside what such a call cannot do without, a call that does nothing and the
+//!   commit of one row;
 //! - `unary`: a call a transfer, one after the other, over a few connections;
 //! - `stream`: one `Post` stream each, on which some transfers are on their way at a time;
-//! - `batch`: a few callers, each with `PostBatch` after `PostBatch`;
-//! - `alone`: one caller, beside what such a call cannot do without, a call that does nothing and the
-//!   commit of one row.
+//! - `batch`: a few callers, each with `PostBatch` after `PostBatch`.
 //!
 //! Then accounts are opened that nobody uses, to see what memory one takes, and the wallet is stopped
 //! and started, to see how long it reads.
@@ -26,12 +26,11 @@ use primitives::{Credits, PlayerId};
 use tokio::task::JoinSet;
 
 use super::child::Wallet;
-use super::drive::{Stint, Worker, drive};
+use super::drive::{Worker, drive};
 use super::figures::{Figure, Goal, Report, ratio};
 use super::gauge::{Gauge, Server};
 use super::rig::Rig;
 use super::{Common, Yardsticks, unless_stopped};
-use crate::repo::Shape;
 use posts::{Batches, Posts};
 use unary::{Bare, Caller};
 
@@ -92,10 +91,11 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     let password = rig.folder.password("wallet.password")?;
     sabacc_wallet::shell::migrate(&rig.postgres.admin_url(), Some(&password)).await?;
     let wallet = Wallet::start(rig, &password).await?;
+    // First of all, while the database has nothing to clear away.
+    let (alone, bare) = alone(Some(&*rig), &wallet, common).await?;
+    let single_commit = rig.single_commit("wallet", common.short("commits")).await?;
     rig.beside.run().await?;
     let mut figures = transfers(Some(&mut *rig), &wallet, arguments).await?;
-    let (alone, bare) = alone(Some(&*rig), &wallet, common).await?;
-    rig.beside.run().await?;
     let idle = match arguments.accounts {
         0 => None,
         count => accounts::open(&wallet, count).await?,
@@ -105,20 +105,11 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     let ready = wallet.ready;
     wallet.stop().await?;
 
-    let pgbench = rig.beside.mean();
-    let mut beside = Vec::new();
-    for (figure, shape, goals) in figures.drain(..) {
-        let shape = shape.context("a wallet of one's own shows its log")?;
-        let floor = rig.floor("wallet", (shape, common.short("the floor"))).await?;
-        let figure = figure.beside("pgbench", pgbench, Some(goals.0));
-        beside.push(figure.beside_floor(floor, &shape, goals.1));
-    }
-    let single_commit = rig.single_commit(common.short("commits")).await?;
     let bare_unary = bare.median();
-    beside.push(alone_beside(alone, bare_unary.zip(single_commit)));
+    figures.push(alone_beside(alone, bare_unary.zip(single_commit)));
     let alone = vec![("bare_unary_ms", bare_unary), ("single_commit_ms", single_commit)];
-    let yardsticks = Yardsticks { pgbench, alone };
-    let mut report = yardsticks.report("ledger", common.seconds, beside);
+    let yardsticks = Yardsticks { pgbench: rig.beside.mean(), alone };
+    let mut report = yardsticks.report("ledger", common.seconds, figures);
     report.sizes = BTreeMap::from([
         ("bytes_per_idle_account", idle),
         ("idle_accounts", Some(f64::from(arguments.accounts))),
@@ -132,23 +123,19 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
 /// A wallet that somebody else runs: what it does, beside a call that does nothing.
 async fn measure_elsewhere(wallet: &Wallet, arguments: &Arguments) -> anyhow::Result<Report> {
     let common = arguments.common;
-    let figures = transfers(None, wallet, arguments).await?;
+    let mut figures = transfers(None, wallet, arguments).await?;
     let (alone, bare) = alone(None, wallet, common).await?;
-    let mut beside: Vec<Figure> = figures.into_iter().map(|(figure, ..)| figure).collect();
-    beside.push(alone);
+    figures.push(alone);
     let yardsticks = Yardsticks { pgbench: None, alone: vec![("bare_unary_ms", bare.median())] };
-    Ok(yardsticks.report("ledger", common.seconds, beside))
+    Ok(yardsticks.report("ledger", common.seconds, figures))
 }
-
-/// A figure, what the log's rows were like meanwhile, and its goals beside `pgbench` and `UNNEST`.
-type Measured = (Figure, Option<Shape>, (f64, Option<f64>));
 
 /// Everything that many do at once.
 async fn transfers(
     mut rig: Option<&mut Rig>,
     wallet: &Wallet,
     arguments: &Arguments,
-) -> anyhow::Result<Vec<Measured>> {
+) -> anyhow::Result<Vec<Figure>> {
     let common = arguments.common;
     let players = players(wallet, common.clients.max(arguments.batch_clients)).await?;
     let channels: Vec<PeerChannel> =
@@ -156,44 +143,53 @@ async fn transfers(
     let places = || players.iter().copied().zip(channels.iter().cycle());
     let clients = usize::try_from(common.clients)?;
     let callers = places().take(clients).map(|(player, channel)| Caller::new(player, channel));
-    let unary = (common.stint("unary"), callers.collect());
-    let unary = phase(rig.as_deref_mut(), wallet, ("unary", common.clients), unary).await?;
+    let unary = Phase { name: "unary", clients: common.clients, common, goals: (UNARY, None) };
+    let unary = unary.run(rig.as_deref_mut(), wallet, callers.collect()).await?;
     let mut streams = Vec::new();
     for (player, channel) in places().take(clients) {
         streams.push(Posts::open(player, channel, arguments.window.into()).await?);
     }
-    let stream = (common.stint("stream"), streams);
-    let stream = phase(rig.as_deref_mut(), wallet, ("stream", common.clients), stream).await?;
-    let count = usize::try_from(arguments.batch_clients)?;
-    let batches = places().take(count);
+    let stream = Phase { name: "stream", clients: common.clients, common, goals: (STREAM, None) };
+    let stream = stream.run(rig.as_deref_mut(), wallet, streams).await?;
+    let clients = arguments.batch_clients;
+    let batches = places().take(usize::try_from(clients)?);
     let batches = batches.map(|(it, channel)| Batches::new(it, channel, arguments.batch.into()));
-    let batch = (common.stint("batch"), batches.collect());
-    let batch = phase(rig, wallet, ("batch", arguments.batch_clients), batch).await?;
-    Ok(vec![
-        (unary.0, unary.1, (UNARY, None)),
-        (stream.0, stream.1, (STREAM, None)),
-        (batch.0, batch.1, (BATCH, Some(BATCH_OF_FLOOR))),
-    ])
+    let batch = Phase { name: "batch", clients, common, goals: (BATCH, Some(BATCH_OF_FLOOR)) };
+    let batch = batch.run(rig, wallet, batches.collect()).await?;
+    Ok(vec![unary, stream, batch])
 }
 
-/// What workers come to, and what the wallet's log wrote for them.
-async fn phase<W: Worker>(
-    mut rig: Option<&mut Rig>,
-    wallet: &Wallet,
-    (name, clients): (&'static str, u32),
-    (stint, workers): (Stint, Vec<W>),
-) -> anyhow::Result<(Figure, Option<Shape>)> {
-    let mut gauge = gauge(rig.as_deref(), wallet).await?;
-    let from = match &mut rig {
-        Some(rig) => rig.admin.size("wallet").await?,
-        None => 0,
-    };
-    let driven = drive(stint, workers, &mut gauge).await?;
-    let shape = match rig {
-        Some(rig) => Some(rig.admin.shape("wallet", from).await?),
-        None => None,
-    };
-    Ok((Figure::new(name, clients, driven), shape))
+/// One way to ask for transfers.
+struct Phase {
+    name: &'static str,
+    clients: u32,
+    common: Common,
+    /// Beside `pgbench` and beside `UNNEST`.
+    goals: (f64, Option<f64>),
+}
+
+impl Phase {
+    /// What workers come to, beside what is measured right before and right after.
+    async fn run<W: Worker>(
+        self,
+        rig: Option<&mut Rig>,
+        wallet: &Wallet,
+        workers: Vec<W>,
+    ) -> anyhow::Result<Figure> {
+        let Phase { name, clients, common, goals } = self;
+        let mut gauge = gauge(rig.as_deref(), wallet).await?;
+        let Some(rig) = rig else {
+            let driven = drive(common.stint(name), workers, &mut gauge).await?;
+            return Ok(Figure::new(name, clients, driven));
+        };
+        let from = rig.admin.size("wallet").await?;
+        let driven = drive(common.stint(name), workers, &mut gauge).await?;
+        let shape = rig.admin.shape("wallet", from).await?;
+        let floor = rig.floor("wallet", (shape, common.short("the floor"))).await?;
+        let pgbench = rig.beside.around().await?;
+        let figure = Figure::new(name, clients, driven).beside("pgbench", pgbench, Some(goals.0));
+        Ok(figure.beside_floor(floor, &shape, goals.1))
+    }
 }
 
 async fn gauge(rig: Option<&Rig>, wallet: &Wallet) -> anyhow::Result<Gauge> {

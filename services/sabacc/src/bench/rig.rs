@@ -66,6 +66,14 @@ impl Beside {
         Ok(())
     }
 
+    /// Runs it once more, after something that began when the run before had ended: the mean of both.
+    pub(crate) async fn around(&mut self) -> anyhow::Result<Option<f64>> {
+        let before = self.rates.last().copied();
+        self.run().await?;
+        let mean = |(before, after): (f64, f64)| super::rounded(f64::midpoint(before, after));
+        Ok(before.zip(self.rates.last().copied()).map(mean))
+    }
+
     /// Transactions a second, the mean of all runs; none where it never ran.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "runs are few")]
@@ -121,8 +129,13 @@ impl Rig {
         Ok(drive(stint, vec![writer], &mut gauge).await?.rate)
     }
 
-    /// Milliseconds, in the median, of the commit of one row by one client. After `floor`.
-    pub(crate) async fn single_commit(&mut self, stint: Stint) -> anyhow::Result<Option<f64>> {
+    /// Milliseconds, in the median, of the commit of one row by one client, beside the log of a service.
+    pub(crate) async fn single_commit(
+        &mut self,
+        schema: &'static str,
+        stint: Stint,
+    ) -> anyhow::Result<Option<f64>> {
+        self.admin.make_floor(schema).await.context("no floor can be made")?;
         let mut gauge = self.gauge(None).await?;
         let database = Database::connect(&self.postgres.admin_url()).await?;
         let writer = SingleWriter { database, next: 0, clock: Progress::quiet() };

@@ -125,8 +125,7 @@ impl Repo {
 
 /// The statement that appends, without the log: what it writes beside it, where `projected` moves.
 fn statement() -> String {
-    let mut tables =
-        concat!(include_str!("sql/transfers.sql"), include_str!("sql/others.sql")).to_owned();
+    let mut tables = super::REBUILT.to_owned();
     for number in FIRST..=LAST {
         tables = tables.replace(&format!("${number}::"), &format!("${}::", number - SHIFT));
     }

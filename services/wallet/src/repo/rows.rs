@@ -29,28 +29,58 @@ impl fmt::Debug for Written {
 
 impl eventlog::Rows for Written {
     fn ctes(&self) -> Option<&'static str> {
-        self.transfers_alone().then_some(super::TRANSFERS)
+        Some(match self.extent() {
+            Extent::Entries => super::ENTRIES,
+            Extent::Transfers => super::TRANSFERS,
+            Extent::Whole => super::WHOLE,
+        })
+    }
+
+    fn mending(&self) -> Option<&'static str> {
+        Some(match self.extent() {
+            Extent::Entries => super::ENTRIES_OVER,
+            Extent::Transfers => super::TRANSFERS_OVER,
+            Extent::Whole => super::WHOLE_OVER,
+        })
     }
 
     fn bind(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
-        if self.transfers_alone() { self.bind_transfers(to) } else { self.bind_all(to) }
+        match self.extent() {
+            Extent::Entries => self.entries(to),
+            Extent::Transfers => self.bind_transfers(to),
+            Extent::Whole => self.bind_all(to),
+        }
     }
 }
 
+/// Which tables a group writes to.
+enum Extent {
+    /// Nothing but transfers between accounts that there are, none with anything beside a balance:
+    /// almost every group.
+    Entries,
+    Transfers,
+    Whole,
+}
+
 impl Written {
-    /// Nothing but transfers between accounts that there are: almost every group.
-    fn transfers_alone(&self) -> bool {
+    fn extent(&self) -> Extent {
         let Rows { opened, entries: _, holds, adjustments, .. } = &self.rows;
-        opened.is_empty() && holds.is_empty() && adjustments.is_empty()
+        if !(opened.is_empty() && holds.is_empty() && adjustments.is_empty()) {
+            Extent::Whole
+        } else if self.states.is_empty() {
+            Extent::Entries
+        } else {
+            Extent::Transfers
+        }
     }
 
-    /// For `sql/transfers.sql`.
+    /// For `sql/posting.sql` and `sql/changing.sql`.
     fn bind_transfers(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
         self.entries(to)?;
         self.states(to)
     }
 
-    /// For that and `sql/others.sql`.
+    /// For these and `sql/others.sql`.
     pub(super) fn bind_all(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
         self.bind_transfers(to)?;
         self.accounts(to)?;
