@@ -8,10 +8,11 @@
 //! microsecond.
 
 use std::io::{self, IoSlice};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::task::yield_now;
 
 /// A connection whose writes are put off by one turn of the scheduler.
 #[derive(Debug)]
@@ -45,7 +46,8 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Gathered<I> {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         if !std::mem::replace(&mut this.turned, true) {
-            context.waker().wake_by_ref();
+            // Polled once it has asked for the next turn. Waking oneself would wake another thread too.
+            let _ = pin!(yield_now()).poll(context);
             return Poll::Pending;
         }
         Pin::new(&mut this.inner).poll_write(context, bytes)

@@ -1,11 +1,12 @@
 //! The wallet's books in its database: tables beside the log, and what is read from them.
 //!
 //! They are a projection: the statement that appends a group to the log writes the group's rows too
-//! (`sql/posting.sql` and those after it), so they are never ahead of the log and never behind it. What is read from them
-//! is durable, and nothing of statements is kept in memory. `projected` says how far they go; where
-//! that is not the log's size, because they were emptied or restored from elsewhere, `rebuild`
-//! makes them anew when the wallet starts. A row that somebody put where the log's next one goes is
-//! written over: nothing in these tables can keep the log from being written.
+//! (`sql/posting.sql` and those after it), so they are never ahead of the log and never behind it. What
+//! is read from them is durable, and nothing of statements is kept in memory. `projected` says how far
+//! they go; where that is not the log's size, because they were emptied or restored from elsewhere,
+//! `rebuild` makes them anew when the wallet starts. A row that somebody put where the log's next one
+//! goes is written over, by the same statement in a second form: nothing in these tables can keep the
+//! log from being written, and nothing is looked for that is never there.
 //!
 //! **Written once.** An account's balance is that of its last entry, found by one descent of the
 //! entries' only index; so a transfer inserts one narrow row a leg and updates nothing. Measured with

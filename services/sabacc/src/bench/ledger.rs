@@ -5,6 +5,7 @@
 //!
 //! - `alone`: one caller, beside what such a call cannot do without, a call that does nothing and the
 //!   commit of one row;
+//! - `bare calls`: calls of what costs nothing to answer, as many at once: the ceiling of `unary`;
 //! - `unary`: a call a transfer, one after the other, over a few connections;
 //! - `stream`: one `Post` stream each, on which some transfers are on their way at a time;
 //! - `batch`: a few callers, each with `PostBatch` after `PostBatch`.
@@ -64,7 +65,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "W", default_value = "16", value_parser = clap::value_parser!(u16).range(1..=1024))]
     window: u16,
     /// Accounts that are opened and left alone; 0: none.
-    #[arg(long, value_name = "N", default_value = "100000", value_parser = clap::value_parser!(u32).range(..=10_000_000))]
+    #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u32).range(..=10_000_000))]
     accounts: u32,
     /// The inner port of a wallet that runs elsewhere; needs --key. Then nothing stands beside the
     /// figures but a bare call: its database is its own.
@@ -145,6 +146,11 @@ async fn transfers(
     let callers = places().take(clients).map(|(player, channel)| Caller::new(player, channel));
     let unary = Phase { name: "unary", clients: common.clients, common, goals: (UNARY, None) };
     let unary = unary.run(rig.as_deref_mut(), wallet, callers.collect()).await?;
+    let bare = channels.iter().cycle().take(clients).map(Bare::new).collect();
+    let mut gauge = gauge(rig.as_deref(), wallet).await?;
+    let bare = drive(common.short("bare calls at once"), bare, &mut gauge).await?;
+    let bare = Figure::new("bare calls", common.clients, bare);
+    let unary = unary.beside("bare calls", Some(bare.rate), None);
     let mut streams = Vec::new();
     for (player, channel) in places().take(clients) {
         streams.push(Posts::open(player, channel, arguments.window.into()).await?);
@@ -156,7 +162,7 @@ async fn transfers(
     let batches = batches.map(|(it, channel)| Batches::new(it, channel, arguments.batch.into()));
     let batch = Phase { name: "batch", clients, common, goals: (BATCH, Some(BATCH_OF_FLOOR)) };
     let batch = batch.run(rig, wallet, batches.collect()).await?;
-    Ok(vec![unary, stream, batch])
+    Ok(vec![bare, unary, stream, batch])
 }
 
 /// One way to ask for transfers.
