@@ -21,10 +21,11 @@
 //!
 //! **What they are beside.** A rate says more of the machine than of the program. So each stands beside
 //! yardsticks of the same run: `pgbench` (its simple transactions, 16 clients, on the same PostgreSQL,
-//! right before and right after each; the mean of the two), and `UNNEST`, the floor: PostgreSQL alone, writing the
-//! same rows with the same indexes from one connection in batches of the same size. For one caller
-//! alone: the commit of one row, and a bare unary call. Goals are stated as ratios and reported as
-//! reached or not; not reaching one does not fail the command, what is wrong does.
+//! right before and right after each; the mean of the two), and `UNNEST`, the floor: PostgreSQL alone,
+//! writing the same rows with the same indexes from one connection in batches of the same size. For
+//! calls of one transfer: calls that do nothing. For one caller alone: such a call and the commit of one
+//! row. Goals are stated as ratios and reported as reached or not; not reaching one does not fail the
+//! command, what is wrong does.
 
 pub(crate) mod bar;
 mod child;
@@ -97,8 +98,8 @@ impl Common {
 pub(crate) struct Yardsticks {
     /// Transactions a second.
     pub(crate) pgbench: Option<f64>,
-    /// What one caller alone cannot do without, in milliseconds.
-    pub(crate) alone: Vec<(&'static str, Option<f64>)>,
+    /// Calls that do nothing, a second, and what one caller alone cannot do without, in milliseconds.
+    pub(crate) calls: Vec<(&'static str, Option<f64>)>,
 }
 
 impl Yardsticks {
@@ -109,7 +110,7 @@ impl Yardsticks {
         figures: Vec<Figure>,
     ) -> Report {
         let mut yardsticks = BTreeMap::from([("pgbench", self.pgbench)]);
-        yardsticks.extend(self.alone);
+        yardsticks.extend(self.calls);
         let (sizes, goals) = (BTreeMap::new(), Vec::new());
         Report { measured, seconds, yardsticks, figures, sizes, goals, passed: true }
     }

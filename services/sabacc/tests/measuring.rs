@@ -117,6 +117,8 @@ fn the_ledger_is_measured_in_every_way_there_is() {
     }
     assert_eq!(named("batch")["operations"].as_u64().unwrap() % 20, 0, "whole batches");
     assert_eq!((&named("unary")["clients"], &named("alone")["clients"]), (&4.into(), &1.into()));
+    positive(&ledger["yardsticks"]["bare_calls"], "calls that do nothing");
+    positive(&named("unary")["ratios"]["bare calls"], "of them");
     positive(&ledger["yardsticks"]["bare_unary_ms"], "a bare call");
     positive(&ledger["yardsticks"]["single_commit_ms"], "a commit");
     assert_eq!(ledger["sizes"]["idle_accounts"], 2000.0);

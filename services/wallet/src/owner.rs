@@ -12,10 +12,11 @@
 //! disk that takes milliseconds that is half the rate, and those who were just answered are worth
 //! waiting for; on one that takes a tenth of that, one crowd is served while the other's group is
 //! written, and waiting for all leaves both cores idle by turns (8,300 to 10,700 transfers a second;
-//! without, 12,300). So they are waited for as long as they come in that time, and where they did not,
-//! seldom again. Nobody is answered before the group is durable, and groups land in their order; so an answer
-//! never rests on what might still be lost, a refusal neither: a group that only refuses waits for
-//! those before it.
+//! without, 12,300). So they are waited for as long as they come, and otherwise seldom.
+//!
+//! **Durable first.** Nobody is answered before the group is durable, and groups land in their order; so
+//! an answer never rests on what might still be lost, a refusal neither: a group that only refuses waits
+//! for those before it.
 //!
 //! **One failure, one cure.** Where a group is not written, everything on its way is answered
 //! "unavailable", memory is thrown away and the log is read again (`recovery`). Nothing is taken back
@@ -58,8 +59,8 @@ pub type Opener = Box<dyn Fn() -> BoxFuture<'static, Result<Log, OpenError>> + S
 
 /// Commands that are worth a group of their own while another is on its way.
 const CROWD: usize = 128;
-/// Groups that are closed at once, at the most, before callers are waited for again in vain.
-const LONGEST_SKIP: u32 = 256;
+/// Groups after which callers are waited for again who never came.
+const SELDOM: u32 = 256;
 /// The longest that an end of a hold is waited for without looking at the clock again.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -105,8 +106,7 @@ struct Work {
     flying: usize,
     /// Who was just answered and may be back in a moment.
     returning: Option<Returning>,
-    /// Groups until such callers are waited for again, and how many that will be where it is in vain.
-    skip: (u32, u32),
+    waits: Waits,
 }
 
 /// Callers who wait for an answer before they ask again come back together. Who closes the next group
@@ -117,6 +117,13 @@ struct Returning {
     asks: usize,
     /// No longer than this: a quarter of what the commit took.
     until: Instant,
+}
+
+/// How often returning callers are waited for: after each group, or after many.
+struct Waits {
+    /// Groups until then.
+    left: u32,
+    every: u32,
 }
 
 /// A command's content, and what it will be answered.
@@ -168,24 +175,29 @@ impl Work {
             flights: FuturesOrdered::new(),
             flying: 0,
             returning: None,
-            skip: (0, 1),
+            waits: Waits::default(),
         }
     }
+}
 
+impl Default for Waits {
+    fn default() -> Waits {
+        Waits { left: 0, every: 1 }
+    }
+}
+
+impl Waits {
     /// Whether those who are answered now are to be waited for.
-    const fn is_to_wait(&mut self) -> bool {
-        self.skip.0 = self.skip.0.saturating_sub(1);
-        self.skip.0 == 0
+    const fn due(&mut self) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.left == 0
     }
 
-    /// They were waited for; in vain where less than three quarters came. Then others are waited for
-    /// half as often, and otherwise twice as often.
-    fn waited(&mut self, vain: bool) {
-        let every = self.skip.1;
-        self.skip = match vain {
-            true => (every, (every * 2).min(LONGEST_SKIP)),
-            false => (every / 2, (every / 2).max(1)),
-        };
+    /// They were waited for, `vain` or not: the next half as often, or twice as often.
+    fn end(&mut self, vain: bool) {
+        let every = if vain { self.every * 2 } else { self.every / 2 };
+        self.every = every.clamp(1, SELDOM);
+        self.left = self.every;
     }
 }
 
@@ -278,6 +290,7 @@ impl Owner {
                         Ok(Some(ask)) => ask,
                         Ok(None) => break,
                         Err(_) => {
+                            // Three quarters are a crowd.
                             vain = asks.len() < back.asks - back.asks / 4;
                             break;
                         }
@@ -289,7 +302,7 @@ impl Owner {
             asks.push(ask);
         }
         if returning.is_some() {
-            self.work.waited(vain);
+            self.work.waits.end(vain);
         }
         match answered_before(&self.work.log, &self.work.open, &asks).await {
             Ok(before) => self.decide(asks, &before),
@@ -373,7 +386,7 @@ impl Owner {
             self.work.open.remove(&id);
         }
         self.work.flying = self.work.flying.saturating_sub(commands(&answers));
-        self.work.returning = self.work.is_to_wait().then(|| Returning {
+        self.work.returning = self.work.waits.due().then(|| Returning {
             asks: self.queue.asks.len() + answers.len(),
             until: Instant::now() + sent.elapsed() / 4,
         });
@@ -417,4 +430,21 @@ async fn answered_before(
         before.extend(log.recall_many(&ask).await?);
     }
     Ok(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_never_comes_is_seldom_waited_for_and_who_comes_again_after_every_group() {
+        let mut waits = Waits::default();
+        let mut until = |vain| {
+            let groups = (1..).take_while(|_| !waits.due()).count() + 1;
+            waits.end(vain);
+            groups
+        };
+        assert_eq!([true; 10].map(&mut until), [1, 2, 4, 8, 16, 32, 64, 128, 256, 256]);
+        assert_eq!([false; 10].map(&mut until), [256, 128, 64, 32, 16, 8, 4, 2, 1, 1]);
+    }
 }

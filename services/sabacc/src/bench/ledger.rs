@@ -5,8 +5,8 @@
 //!
 //! - `alone`: one caller, beside what such a call cannot do without, a call that does nothing and the
 //!   commit of one row;
-//! - `bare calls`: calls of what costs nothing to answer, as many at once: the ceiling of `unary`;
-//! - `unary`: a call a transfer, one after the other, over a few connections;
+//! - `unary`: a call a transfer, one after the other, over a few connections; beside it as many callers
+//!   of what costs nothing to answer;
 //! - `stream`: one `Post` stream each, on which some transfers are on their way at a time;
 //! - `batch`: a few callers, each with `PostBatch` after `PostBatch`.
 //!
@@ -96,7 +96,7 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     let (alone, bare) = alone(Some(&*rig), &wallet, common).await?;
     let single_commit = rig.single_commit("wallet", common.short("commits")).await?;
     rig.beside.run().await?;
-    let mut figures = transfers(Some(&mut *rig), &wallet, arguments).await?;
+    let (mut figures, bare_calls) = transfers(Some(&mut *rig), &wallet, arguments).await?;
     let idle = match arguments.accounts {
         0 => None,
         count => accounts::open(&wallet, count).await?,
@@ -108,8 +108,12 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
 
     let bare_unary = bare.median();
     figures.push(alone_beside(alone, bare_unary.zip(single_commit)));
-    let alone = vec![("bare_unary_ms", bare_unary), ("single_commit_ms", single_commit)];
-    let yardsticks = Yardsticks { pgbench: rig.beside.mean(), alone };
+    let calls = vec![
+        ("bare_calls", Some(bare_calls)),
+        ("bare_unary_ms", bare_unary),
+        ("single_commit_ms", single_commit),
+    ];
+    let yardsticks = Yardsticks { pgbench: rig.beside.mean(), calls };
     let mut report = yardsticks.report("ledger", common.seconds, figures);
     report.sizes = BTreeMap::from([
         ("bytes_per_idle_account", idle),
@@ -124,19 +128,20 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
 /// A wallet that somebody else runs: what it does, beside a call that does nothing.
 async fn measure_elsewhere(wallet: &Wallet, arguments: &Arguments) -> anyhow::Result<Report> {
     let common = arguments.common;
-    let mut figures = transfers(None, wallet, arguments).await?;
+    let (mut figures, bare_calls) = transfers(None, wallet, arguments).await?;
     let (alone, bare) = alone(None, wallet, common).await?;
     figures.push(alone);
-    let yardsticks = Yardsticks { pgbench: None, alone: vec![("bare_unary_ms", bare.median())] };
+    let calls = vec![("bare_calls", Some(bare_calls)), ("bare_unary_ms", bare.median())];
+    let yardsticks = Yardsticks { pgbench: None, calls };
     Ok(yardsticks.report("ledger", common.seconds, figures))
 }
 
-/// Everything that many do at once.
+/// Everything that many do at once, and how many calls that do nothing they make a second.
 async fn transfers(
     mut rig: Option<&mut Rig>,
     wallet: &Wallet,
     arguments: &Arguments,
-) -> anyhow::Result<Vec<Figure>> {
+) -> anyhow::Result<(Vec<Figure>, f64)> {
     let common = arguments.common;
     let players = players(wallet, common.clients.max(arguments.batch_clients)).await?;
     let channels: Vec<PeerChannel> =
@@ -149,7 +154,6 @@ async fn transfers(
     let bare = channels.iter().cycle().take(clients).map(Bare::new).collect();
     let mut gauge = gauge(rig.as_deref(), wallet).await?;
     let bare = drive(common.short("bare calls at once"), bare, &mut gauge).await?;
-    let bare = Figure::new("bare calls", common.clients, bare);
     let unary = unary.beside("bare calls", Some(bare.rate), None);
     let mut streams = Vec::new();
     for (player, channel) in places().take(clients) {
@@ -162,7 +166,7 @@ async fn transfers(
     let batches = batches.map(|(it, channel)| Batches::new(it, channel, arguments.batch.into()));
     let batch = Phase { name: "batch", clients, common, goals: (BATCH, Some(BATCH_OF_FLOOR)) };
     let batch = batch.run(rig, wallet, batches.collect()).await?;
-    Ok(vec![bare, unary, stream, batch])
+    Ok((vec![unary, stream, batch], bare.rate))
 }
 
 /// One way to ask for transfers.
