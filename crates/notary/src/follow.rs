@@ -97,14 +97,25 @@ impl Follower {
         }
     }
 
-    /// Until it is time to sign again.
-    async fn rest(&mut self) {
-        tokio::time::sleep(BREATH).await;
+    /// Until it is time to sign again, or for the last time.
+    async fn rest(&self) {
+        let rest = async {
+            tokio::time::sleep(BREATH).await;
+            tokio::select! {
+                () = tokio::time::sleep(PACE.saturating_sub(BREATH)) => {}
+                () = self.desk.hurried.notified() => {}
+            }
+        };
         tokio::select! {
-            () = tokio::time::sleep(PACE.saturating_sub(BREATH)) => {}
-            () = self.desk.hurried.notified() => {}
+            () = rest => {}
+            () = ended(self.heads.clone()) => {}
         }
     }
+}
+
+/// Waits until the log ends here.
+async fn ended(mut heads: watch::Receiver<TreeHead>) {
+    while heads.changed().await.is_ok() {}
 }
 
 impl Desk {

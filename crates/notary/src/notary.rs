@@ -11,6 +11,7 @@ use merkle::note::{KeyError, KeyName, LogKey, Note, Signature, VerifierKey};
 use merkle::{Checkpoint, Edge, Signer, TileId, TreeHead};
 use proto::audit::v1::log_service_server::LogServiceServer;
 use tokio::sync::{Notify, watch};
+use tokio_util::task::TaskTracker;
 
 use crate::api::Api;
 use crate::fault::{Fault, Trouble};
@@ -48,6 +49,7 @@ pub(crate) struct Desk {
     pub(crate) shown: watch::Sender<Option<Arc<Shown>>>,
     pub(crate) standing: watch::Sender<Standing>,
     pub(crate) hurried: Notify,
+    following: TaskTracker,
 }
 
 /// A log as everybody may see it.
@@ -99,6 +101,7 @@ impl Notary {
             shown: watch::Sender::new(None),
             standing: watch::Sender::new(Standing::Waiting),
             hurried: Notify::new(),
+            following: TaskTracker::new(),
         };
         Ok(Notary { desk: Arc::new(desk) })
     }
@@ -130,7 +133,20 @@ impl Notary {
     /// that it keeps nobody from giving the log up.
     pub fn follow(&self, log: &Log) {
         let follower = Follower { desk: Arc::clone(&self.desk), heads: log.heads() };
-        tokio::spawn(follower.run());
+        self.desk.following.spawn(follower.run());
+    }
+
+    /// After the log was closed: waits until its last records are signed for, so that what was played
+    /// last can be proved while nothing runs. Not for ever, where the store is gone.
+    pub async fn finish(&self) {
+        self.desk.following.close();
+        if tokio::time::timeout(PATIENCE, self.desk.following.wait()).await.is_err() {
+            let log = self.desk.reader.name();
+            tracing::warn!(
+                log,
+                "the last records of the log are not signed for: they will be when it is opened again"
+            );
+        }
     }
 
     /// Asks for a signature over what is durable now, sooner than one would come by itself.

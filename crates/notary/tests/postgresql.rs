@@ -213,3 +213,17 @@ async fn a_log_without_tiles_gets_them() {
     let tiles: Vec<(u8, u64)> = (0..7).map(|index| (0, index)).collect();
     assert_eq!(place.store.tiles(LOG, &tiles).await.unwrap().len(), 7);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_written_last_is_signed_for_before_the_end() {
+    let place = Place::new("notary_last").await;
+    let (log, notary) = (place.open().await, place.notary());
+    notary.follow(&log);
+    write(&log, 300).await;
+    shown(&notary, 300).await;
+    // Right after a signature, while the next would not come for a second.
+    write(&log, 7).await;
+    log.close().await;
+    notary.finish().await;
+    assert_eq!(place.store.last_checkpoint(LOG).await.unwrap().unwrap().size, 307);
+}

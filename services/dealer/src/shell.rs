@@ -161,9 +161,9 @@ pub async fn run(
     let clock = Arc::new(SystemClock::new());
     let options = options((bound.address().to_string(), take_over), Arc::clone(&clock));
     let notary = Notary::of_service(store.clone(), LOG, &service)?.ok_or(RunError::NoLog)?;
-    let signed = notary.clone();
+    let signs = notary.clone();
     let open = move || {
-        let (opened, notary) = (Log::open(store.clone(), options.clone()), signed.clone());
+        let (opened, notary) = (Log::open(store.clone(), options.clone()), signs.clone());
         async move { opened.await.inspect(|log| notary.follow(log)) }
     };
     let log = open().await?;
@@ -171,7 +171,7 @@ pub async fn run(
     let keeper = tokio::spawn(keep(dealer.clone(), log, open, stopping.clone()));
     tokio::spawn(test_entropy(dealer.clone(), stopping.clone()));
     tokio::spawn(rotate(dealer.clone(), stopping.clone()));
-    let served = serve((dealer, notary), &service, clock, (bound, drain.clone()));
+    let served = serve((dealer, notary.clone()), &service, clock, (bound, drain.clone()));
     let mut keeper = std::pin::pin!(keeper);
     let mut served = std::pin::pin!(served);
     let finished = tokio::select! {
@@ -186,6 +186,7 @@ pub async fn run(
     };
     stopping.cancel();
     keeper.await.expect("the keeper does not panic")?;
+    notary.finish().await;
     Ok(finished)
 }
 

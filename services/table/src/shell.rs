@@ -115,7 +115,8 @@ pub async fn run(
     options.take_over = take_over;
     let keeper = keep((store, notary.clone()), options, around, (sender, stopping.clone()));
     let mut keeper = std::pin::pin!(keeper);
-    let mut served = std::pin::pin!(serve((house, notary), &config, clock, (bound, drain.clone())));
+    let served = serve((house, notary.clone()), &config, clock, (bound, drain.clone()));
+    let mut served = std::pin::pin!(served);
     let finished = tokio::select! {
         finished = &mut served => finished?,
         kept = &mut keeper => {
@@ -126,6 +127,7 @@ pub async fn run(
     };
     stopping.cancel();
     keeper.await?;
+    notary.finish().await;
     Ok(finished)
 }
 

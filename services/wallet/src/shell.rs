@@ -71,7 +71,8 @@ pub async fn run(
     drop(wallet);
     let stopping = CancellationToken::new();
     let mut owner = tokio::spawn(owner.run(stopping.clone()));
-    let mut served = std::pin::pin!(serve((api, notary), &config, system, (bound, drain.clone())));
+    let served = serve((api, notary.clone()), &config, system, (bound, drain.clone()));
+    let mut served = std::pin::pin!(served);
     let finished = tokio::select! {
         finished = &mut served => finished?,
         owned = &mut owner => {
@@ -84,6 +85,7 @@ pub async fn run(
     };
     stopping.cancel();
     owner.await.expect("the owner does not panic")?;
+    notary.finish().await;
     Ok(finished)
 }
 
