@@ -49,7 +49,26 @@ pub trait Rows: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Adds the values of the parameters from the 22nd on, in order. All rows for the same
+    /// What lets rows go in ahead of their turn: see [`Ahead`]. Nothing where they need what the batch
+    /// before writes; then they wait until it is written.
+    fn ahead(&self) -> Option<Ahead> {
+        None
+    }
+
+    /// Adds the values of the parameters from the 24th on, in order. All rows for the same
     /// expressions add the same number of the same types.
     fn bind(&self, arguments: &mut PgArguments) -> Result<(), BoxDynError>;
+}
+
+/// The expressions of rows that the database takes while the batch before is still being written:
+/// inserted first, and undone unless that batch is found written. They may not read what a batch before
+/// may have written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Ahead {
+    /// Inserts, over `fence (log, size)` as ever, and at the end of them `beside`, one row that reads from
+    /// each, so that they are made first: `, beside AS (SELECT count(*) FROM seen)`.
+    pub rows: &'static str,
+    /// Expressions for when the turn has come, over `passed (log, size)`. What they update may have been
+    /// changed since the statement began: what depends on its old value belongs into `SET`, not `WHERE`.
+    pub turn: &'static str,
 }

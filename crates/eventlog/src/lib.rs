@@ -38,7 +38,7 @@ pub use error::{AppendError, OpenError, ReadError, Source};
 pub use event::{
     Entry, Event, NewEvent, Position, Recall, Receipt, Request, Stored, TreeHead, Version,
 };
-pub use group::{Group, Rows};
+pub use group::{Ahead, Group, Rows};
 pub use log::{Clock, Limits, Log, Options};
 pub use mem::{Fault, MemStore};
 pub use pg::{ConnectError, MigrateError, PgStore, Pools, Projection, migrate, migrate_with};

@@ -2,7 +2,9 @@
 //!
 //! **One round trip.** An append is one statement: the fence is moved, and the rows go in from
 //! arrays where it moved. It is its own transaction; a second owner waits at the fence's row and
-//! then finds its epoch gone.
+//! then finds its epoch gone. A batch that is sent while the one before is being written is one statement
+//! too (`append_ahead.sql`): its rows first, then it waits for the end of the other, then the fence. Two
+//! connections take turns.
 //!
 //! **What an append costs** (`benches/append`; PostgreSQL 15, microseconds a row in the server, without
 //! the disk, batches of 40). With the arrays unnested in FROM: 15, since a FROM over several functions
@@ -46,7 +48,7 @@ use crate::event::{Event, Position, Stored, Version};
 use crate::store::{Appended, Batch, Claim, Claimed, Fence, Renewal, Store, StoreError};
 use error::{Trouble, in_time};
 use link::{Links, options, set_session};
-use projection::Statements;
+use projection::{Form, Statements};
 
 /// How many connections a store may have.
 #[derive(Clone, Copy, Debug)]
@@ -113,29 +115,38 @@ impl PgStore {
         &self.readers
     }
 
+    /// Whether the fence let the batch in.
     async fn write(&self, link: &mut PgConnection, batch: &Batch) -> Result<bool, sqlx::Error> {
         let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
-        let written = self.write_with(link, batch, rows.ctes()).await;
+        if batch.behind.is_some() {
+            let Some(ahead) = rows.ahead() else { return Ok(false) };
+            let written = self.write_as(link, batch, Form::Ahead(ahead)).await;
+            // In its turn it will be looked at again.
+            let again =
+                |error: &_| error::is_out_of_turn(error) || error::is_of_the_projection(error);
+            return if written.as_ref().is_err_and(again) { Ok(false) } else { written };
+        }
+        let form = Form::InTurn(rows.ctes().unwrap_or(self.projection.ctes));
+        let written = self.write_as(link, batch, form).await;
         match (&written, rows.mending()) {
             (Err(error), Some(mending)) if error::is_of_the_projection(error) => {
                 tracing::warn!(log = %batch.log, %error, "a row stands where one of a batch goes: it is written over");
-                self.write_with(link, batch, Some(mending)).await
+                self.write_as(link, batch, Form::InTurn(mending)).await
             }
             _ => written,
         }
     }
 
-    async fn write_with(
+    async fn write_as(
         &self,
         link: &mut PgConnection,
         batch: &Batch,
-        ctes: Option<&'static str>,
+        form: Form,
     ) -> Result<bool, sqlx::Error> {
         let mut arguments = sql::append_arguments(batch)?;
         let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
         rows.bind(&mut arguments).map_err(sqlx::Error::Encode)?;
-        let statement = self.statements.with(ctes.unwrap_or(self.projection.ctes));
-        sql::append(link, &statement, arguments).await
+        sql::append(link, &self.statements.of(form), arguments).await
     }
 }
 

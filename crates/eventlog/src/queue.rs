@@ -57,6 +57,14 @@ impl Waiting {
         }
     }
 
+    /// Whether it may be sent while the batch before it is being written.
+    pub(crate) fn goes_ahead(&self) -> bool {
+        match &self.wish {
+            Wish::Entry(..) => false,
+            Wish::Group(group, _) => group.rows.as_ref().is_none_or(|rows| rows.ahead().is_some()),
+        }
+    }
+
     /// What its group carries for the store's projection.
     pub(crate) fn rows(&self) -> Option<Arc<dyn Rows>> {
         match &self.wish {

@@ -123,6 +123,10 @@ pub struct Batch {
     pub requests: Arc<[Stored]>,
     /// For the store's projection.
     pub rows: Option<Arc<dyn Rows>>,
+    /// The first position of the batch before, where that is still being written: the store may begin,
+    /// but writes this one only after it, and answers [`Appended::Fenced`] at once or later where it
+    /// cannot.
+    pub behind: Option<u64>,
     pub lease: Duration,
     pub alive_at: UnixMicros,
     /// The peaks of the tree with this batch.

@@ -280,6 +280,58 @@ async fn a_group_of_unknown_outcome_is_written_once() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A log whose streams are known, so that groups go ahead: the next position is the third.
+async fn opened(store: &Arc<MemStore>) -> anyhow::Result<Log> {
+    let log = open(store).await?;
+    for n in [7, 8, 9] {
+        log.append(entry(n)).await?;
+    }
+    Ok(log)
+}
+
+/// The second is sent while the first is being written, and both may fail in any way.
+#[tokio::test(start_paused = true)]
+async fn two_groups_of_unknown_outcome_are_written_once_and_in_order() -> anyhow::Result<()> {
+    let wait = Fault::Delay(Duration::from_millis(50));
+    let faults = [Fault::FailBefore, Fault::Vanish, Fault::FailAfter, Fault::LandLate, wait];
+    for (first, second) in faults.iter().flat_map(|first| faults.map(|second| (*first, second))) {
+        let store = MemStore::new();
+        let log = opened(&store).await?;
+        store.inject(first);
+        store.inject(second);
+        let groups = [group(3, 1), group(5, 3), group(7, 5)].map(|it| log.append_group(it));
+        for outcome in join_all(groups).await {
+            assert_eq!(outcome?.len(), 2, "{first:?}, {second:?}");
+        }
+        assert_eq!(
+            payloads(&all(&log).await?),
+            [7, 8, 9, 1, 2, 3, 4, 5, 6],
+            "{first:?}, {second:?}"
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn doubt_behind_what_was_not_written_ends_the_log() -> anyhow::Result<()> {
+    for (second, lost) in [(Fault::Vanish, true), (Fault::FailBefore, false)] {
+        let store = MemStore::new();
+        let log = opened(&store).await?;
+        store.inject(Fault::FailBefore);
+        store.inject(second);
+        (0..1000).for_each(|_| store.inject(Fault::FailBefore));
+        let outcomes = join_all([group(3, 1), group(5, 3)].map(|it| log.append_group(it))).await;
+        let as_it_must_be = match &outcomes[..] {
+            [Err(AppendError::Lost), Err(AppendError::Lost)] => lost,
+            [Err(AppendError::Unavailable { .. }), Err(AppendError::Misplaced { .. })] => !lost,
+            _ => false,
+        };
+        assert!(as_it_must_be, "{second:?}: {outcomes:?}");
+        assert_eq!(log.stopped().is_cancelled(), lost);
+    }
+    Ok(())
+}
+
 #[tokio::test(start_paused = true)]
 async fn groups_of_a_lost_log_are_lost() -> anyhow::Result<()> {
     let store = MemStore::new();

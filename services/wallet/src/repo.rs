@@ -26,7 +26,7 @@ mod verify;
 
 use std::sync::Arc;
 
-use eventlog::{MigrateError, PgStore, Projection, ReadError, Source};
+use eventlog::{Ahead, MigrateError, PgStore, Projection, ReadError, Source};
 use ledger::{Account, Pending, Proposed, State};
 use sqlx::PgPool;
 
@@ -75,6 +75,20 @@ const WHOLE: &str = parts!("projected", "posting", "changing", "others");
 const TRANSFERS: &str = parts!("projected", "posting", "changing");
 /// The same where no account has anything beside a balance.
 const ENTRIES: &str = concat!(parts!("projected", "posting"), ")");
+/// The first two for a group that goes in ahead of its turn: whatever else a group writes waits for it.
+const ENTRIES_AHEAD: Ahead = Ahead {
+    rows: concat!(parts!("posting"), "RETURNING 1), beside AS (SELECT count(*) FROM posting)"),
+    turn: parts!("projected"),
+};
+const TRANSFERS_AHEAD: Ahead = Ahead {
+    rows: concat!(
+        parts!("posting"),
+        "RETURNING 1",
+        parts!("changing"),
+        ", beside AS (SELECT count(*) FROM posting)"
+    ),
+    turn: parts!("projected"),
+};
 /// The same three over rows that stand in their way.
 const WHOLE_OVER: &str = parts!("projected", "posting", "over", "changing", "others");
 const TRANSFERS_OVER: &str = parts!("projected", "posting", "over", "changing");

@@ -90,20 +90,6 @@ pub struct Wallet {
     books: Books,
 }
 
-/// The owner's end of the queue.
-pub(crate) struct Queue {
-    pub(crate) asks: mpsc::Receiver<Ask>,
-    room: Arc<Semaphore>,
-    limit: usize,
-}
-
-impl Queue {
-    /// Commands that were accepted and are not answered.
-    pub(crate) fn unanswered(&self) -> usize {
-        self.limit.saturating_sub(self.room.available_permits())
-    }
-}
-
 /// Commands that came together, and whoever waits for what becomes of them.
 pub(crate) struct Ask {
     pub(crate) requests: Vec<Named>,
@@ -137,12 +123,11 @@ impl Books {
 }
 
 impl Wallet {
-    pub(crate) fn new(limits: Limits, books: Books) -> (Wallet, Queue) {
+    pub(crate) fn new(limits: Limits, books: Books) -> (Wallet, mpsc::Receiver<Ask>) {
         let limit = limits.waiting.max(1);
         let (asks, asked) = mpsc::channel(limit);
         let room = Arc::new(Semaphore::new(limit));
-        let queue = Queue { asks: asked, room: Arc::clone(&room), limit };
-        (Wallet { asks, room, limit, books }, queue)
+        (Wallet { asks, room, limit, books }, asked)
     }
 
     /// Has a command carried out; answers once it is durable. A caller who stops waiting does not

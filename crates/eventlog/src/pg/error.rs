@@ -4,6 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sqlx::error::DatabaseError;
+
 use crate::store::StoreError;
 
 /// How long one statement may take before its outcome counts as unknown.
@@ -110,6 +112,12 @@ pub(super) fn is_of_the_projection(error: &sqlx::Error) -> bool {
     let of_the_log = ["events", "requests", "owners"];
     let table = refusal.table().unwrap_or_default();
     refusal.is_unique_violation() && !of_the_log.iter().any(|own| table.starts_with(own))
+}
+
+/// Whether a batch that went ahead was undone since the log is not as it must be before it: its
+/// statement then divides by zero, and nothing else does.
+pub(super) fn is_out_of_turn(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == "22012")
 }
 
 /// No answer in time is a failure of its own.

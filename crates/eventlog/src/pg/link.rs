@@ -75,7 +75,8 @@ pub(super) fn options(url: &str, service: &str) -> Result<PgConnectOptions, Conn
     Ok(options.application_name(&format!("sabacc-{service}")))
 }
 
-/// Names are looked up in the schema alone; a commit waits for the disk, whatever the default is.
+/// Names are looked up in the schema alone; a commit waits for the disk, and what waited for another
+/// sees what that has done, whatever the defaults are.
 pub(super) async fn set_session(
     connection: &mut PgConnection,
     schema: &str,
@@ -94,16 +95,18 @@ mod tests {
         let mut admin = PgConnection::connect(&url).await?;
         let careless =
             "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off',
-            current_database()); END $$";
+            current_database()); EXECUTE format('ALTER DATABASE %I SET
+            default_transaction_isolation = serializable', current_database()); END $$";
         sqlx::raw_sql(careless).execute(&mut admin).await?;
         let links = Links::new(options(&url, "table")?, "table".into());
         let mut link = links.take().await?;
-        let (path, commit): (String, String) = sqlx::query_as(
-            "SELECT current_setting('search_path'), current_setting('synchronous_commit')",
+        let (path, commit, isolation): (String, String, String) = sqlx::query_as(
+            "SELECT current_setting('search_path'), current_setting('synchronous_commit'),
+            current_setting('transaction_isolation')",
         )
         .fetch_one(&mut link)
         .await?;
-        assert_eq!((&*path, &*commit), ("\"table\"", "on"));
+        assert_eq!((&*path, &*commit, &*isolation), ("\"table\"", "on", "read committed"));
         Ok(())
     }
 

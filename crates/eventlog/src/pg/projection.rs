@@ -10,10 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArguments;
 
-use crate::group::Rows;
+use crate::group::{Ahead, Rows};
 
-/// Where the service's part of the statement stands.
+/// Where the log's rows stand in a statement.
+const ROWS: &str = "/* rows */";
+/// Where the service's part stands, and the part that waits for its turn.
 const PLACE: &str = "/* projection */";
+const TURN: &str = "/* turn */";
 
 /// What is written beside the events.
 #[derive(Clone, Debug)]
@@ -21,7 +24,7 @@ pub struct Projection {
     /// Further common table expressions, each with a comma before it, over the parameters from $22
     /// on. They read `fence (log, size)`, which has one row where the batch goes in and none where it
     /// does not: `, seen AS (INSERT INTO accounts (number) SELECT new.number FROM fence,
-    /// UNNEST($22::bigint[]) AS new (number))`. They may not read what the same statement writes.
+    /// UNNEST($24::bigint[]) AS new (number))`. They may not read what the same statement writes.
     pub ctes: &'static str,
     /// Bound where a batch carries no rows: mostly empty arrays.
     pub none: Arc<dyn Rows>,
@@ -34,27 +37,46 @@ impl Projection {
     }
 }
 
-/// The statement that appends, with further expressions.
-fn append(ctes: &str) -> Arc<str> {
-    include_str!("sql/append.sql").replace(PLACE, ctes).into()
+/// How a batch goes in, with a service's further expressions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Form {
+    /// The fence first: whatever stands before it is written.
+    InTurn(&'static str),
+    /// The rows first, while the batch before is being written.
+    Ahead(Ahead),
 }
 
-/// The statements of a store, by their further expressions: few, and each put together once.
+impl Form {
+    fn statement(self) -> Arc<str> {
+        let (text, rows, turn) = match self {
+            Form::InTurn(ctes) => (include_str!("sql/append.sql"), ctes, ""),
+            Form::Ahead(Ahead { rows, turn }) => (include_str!("sql/append_ahead.sql"), rows, turn),
+        };
+        let text = text.replace(ROWS, include_str!("sql/rows.sql"));
+        text.replace(PLACE, rows).replace(TURN, turn).into()
+    }
+}
+
+/// The statements of a store: few, and each put together once.
 #[derive(Default)]
 pub(super) struct Statements {
-    known: Mutex<BTreeMap<&'static str, Arc<str>>>,
+    known: Mutex<BTreeMap<Form, Arc<str>>>,
 }
 
 impl Statements {
-    pub(super) fn with(&self, ctes: &'static str) -> Arc<str> {
+    pub(super) fn of(&self, form: Form) -> Arc<str> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry(ctes).or_insert_with(|| append(ctes)))
+        Arc::clone(known.entry(form).or_insert_with(|| form.statement()))
     }
 }
 
 struct NoRows;
 
 impl Rows for NoRows {
+    fn ahead(&self) -> Option<Ahead> {
+        Some(Ahead { rows: ", beside AS (SELECT 0)", turn: "" })
+    }
+
     fn bind(&self, _: &mut PgArguments) -> Result<(), BoxDynError> {
         Ok(())
     }
@@ -73,9 +95,15 @@ mod tests {
     #[test]
     fn a_projection_stands_within_the_statement() {
         let statements = Statements::default();
-        let sql = statements.with(", seen AS (SELECT 1)");
-        assert!(sql.contains("\n), seen AS (SELECT 1)\nSELECT"), "{sql}");
-        assert!(!statements.with(Projection::nothing().ctes).contains(PLACE));
-        assert!(Arc::ptr_eq(&sql, &statements.with(", seen AS (SELECT 1)")), "put together once");
+        let seen = Form::InTurn(", seen AS (SELECT 1)");
+        let sql = statements.of(seen);
+        assert!(sql.contains("\n, seen AS (SELECT 1)\nSELECT"), "{sql}");
+        assert!(Arc::ptr_eq(&sql, &statements.of(seen)), "put together once");
+        let nothing = Form::InTurn(Projection::nothing().ctes);
+        let ahead = Form::Ahead(NoRows.ahead().unwrap());
+        for sql in [statements.of(nothing), statements.of(ahead)] {
+            assert!(sql.contains("INSERT INTO events"), "{sql}");
+            assert!([ROWS, PLACE, TURN].iter().all(|place| !sql.contains(place)), "{sql}");
+        }
     }
 }

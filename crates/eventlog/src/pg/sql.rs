@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use merkle::Tree;
 use primitives::{RequestId, StreamId};
+use sha2::{Digest as _, Sha256};
 use sqlx::postgres::{PgArguments, PgConnection, PgExecutor};
 use sqlx::{Arguments as _, AssertSqlSafe, Connection as _, Encode, PgPool, Postgres, Row, Type};
 
@@ -84,7 +85,20 @@ pub(super) fn append_arguments(batch: &Batch) -> Result<PgArguments, sqlx::Error
     add(&mut to, column(requests, |stored| &stored.digest[..]))?;
     add(&mut to, firsts?)?;
     add(&mut to, column(requests, |stored| &stored.answer[..]))?;
+    add(&mut to, ticket(batch, batch.first))?;
+    add(&mut to, batch.behind.map(|before| ticket(batch, before)))?;
     Ok(to)
+}
+
+/// The number of the lock that a batch's statement holds from its beginning to its end, so that the next
+/// one can wait for that. Two that fall together by chance wait for each other and nothing worse.
+fn ticket(of: &Batch, first: u64) -> i64 {
+    let mut hash = Sha256::new();
+    hash.update(of.log.as_bytes());
+    hash.update(of.epoch.to_be_bytes());
+    hash.update(first.to_be_bytes());
+    let hash: [u8; 32] = hash.finalize().into();
+    i64::from_be_bytes(*hash.first_chunk().expect("32 are more than 8"))
 }
 
 fn add<'a, T>(arguments: &mut PgArguments, value: T) -> Result<(), sqlx::Error>

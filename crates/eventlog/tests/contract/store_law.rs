@@ -51,6 +51,7 @@ fn batch(epoch: u64, first: u64) -> Batch {
         events: [event(first, first + 1), event(first + 1, first + 2)].into(),
         requests: [].into(),
         rows: None,
+        behind: None,
         lease: LEASE,
         alive_at: UnixMicros(78),
         tree: vec![[9; 32]],

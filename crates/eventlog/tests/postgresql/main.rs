@@ -1,5 +1,6 @@
 //! What only PostgreSQL can promise or break: rights, triggers, roles, connections that die.
 
+mod ahead;
 mod archived;
 mod deaf;
 mod projection;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::ensure;
 use eventlog::{
-    Group, Limits, Log, MigrateError, Options, PgStore, Pools, Position, Projection, Rows,
+    Ahead, Group, Limits, Log, MigrateError, Options, PgStore, Pools, Position, Projection, Rows,
     UnixMicros, migrate_with,
 };
 use sqlx::error::BoxDynError;
@@ -21,14 +21,29 @@ const GRANTS: &str = "GRANT INSERT, UPDATE ON sums TO sabacc_wallet";
 const CTES: &str = ", seen AS (
     INSERT INTO sums (number, sum, log_size)
     SELECT new.number, new.sum, fence.size
-    FROM fence, UNNEST($22::bigint[], $23::bigint[]) AS new (number, sum)
+    FROM fence, UNNEST($24::bigint[], $25::bigint[]) AS new (number, sum)
     ON CONFLICT (number) DO UPDATE SET sum = excluded.sum, log_size = excluded.log_size
 )";
 
+const AHEAD: Ahead = Ahead {
+    rows: ", seen AS (
+        INSERT INTO sums (number, sum, log_size)
+        SELECT new.number, new.sum, fence.size
+        FROM fence, UNNEST($24::bigint[], $25::bigint[]) AS new (number, sum)
+        ON CONFLICT (number) DO UPDATE SET sum = excluded.sum, log_size = excluded.log_size
+        RETURNING 1
+    ), beside AS (SELECT count(*) FROM seen)",
+    turn: "",
+};
+
 #[derive(Debug)]
-struct Sums(Vec<(i64, i64)>);
+pub(crate) struct Sums(pub(crate) Vec<(i64, i64)>);
 
 impl Rows for Sums {
+    fn ahead(&self) -> Option<Ahead> {
+        Some(AHEAD)
+    }
+
     fn bind(&self, arguments: &mut PgArguments) -> Result<(), BoxDynError> {
         let (numbers, sums): (Vec<i64>, Vec<i64>) = self.0.iter().copied().unzip();
         arguments.add(numbers)?;
@@ -36,19 +51,23 @@ impl Rows for Sums {
     }
 }
 
-async fn migrated(admin: &str) -> Result<(), MigrateError> {
+pub(crate) async fn migrated(admin: &str) -> Result<(), MigrateError> {
     migrate_with(admin, "wallet", Some(PASSWORD), TABLES, GRANTS).await
 }
 
-async fn wallet(admin: &str) -> anyhow::Result<Log> {
+pub(crate) async fn wallet_store(admin: &str) -> anyhow::Result<Arc<PgStore>> {
     let url = as_role(admin, "sabacc_wallet");
     let projection = Projection { ctes: CTES, none: Arc::new(Sums(Vec::new())) };
-    let store = PgStore::connect_with(&url, "wallet", Pools::default(), projection).await?;
+    Ok(PgStore::connect_with(&url, "wallet", Pools::default(), projection).await?)
+}
+
+pub(crate) async fn wallet(admin: &str) -> anyhow::Result<Log> {
+    let store = wallet_store(admin).await?;
     let limits = Limits { requests: 0, ..Limits::default() };
     Ok(Log::open(store, Options { limits, ..options("wallet/0") }).await?)
 }
 
-fn group(first: u16, sums: &[(i64, i64)]) -> Group {
+pub(crate) fn group(first: u16, sums: &[(i64, i64)]) -> Group {
     Group {
         entries: vec![entry(first), entry(1000)],
         first: Position(first.into()),
@@ -57,7 +76,7 @@ fn group(first: u16, sums: &[(i64, i64)]) -> Group {
     }
 }
 
-async fn sums(admin: &str) -> anyhow::Result<Vec<(i64, i64, i64)>> {
+pub(crate) async fn sums(admin: &str) -> anyhow::Result<Vec<(i64, i64, i64)>> {
     let mut connection = PgConnection::connect(admin).await?;
     let sql = "SELECT number, sum, log_size FROM wallet.sums ORDER BY number";
     Ok(sqlx::query_as(sql).fetch_all(&mut connection).await?)

@@ -59,10 +59,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "B", default_value = "100", value_parser = clap::value_parser!(u16).range(1..=1000))]
     batch: u16,
     /// How many post batches at once.
-    #[arg(long, value_name = "C", default_value = "4", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "C", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=1000))]
     batch_clients: u32,
     /// Transfers on their way on each stream.
-    #[arg(long, value_name = "W", default_value = "16", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "W", default_value = "64", value_parser = clap::value_parser!(u16).range(1..=1024))]
     window: u16,
     /// Accounts that are opened and left alone; 0: none.
     #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u32).range(..=10_000_000))]

@@ -30,7 +30,7 @@ impl Owner {
                     return Ok(true);
                 }
                 () = stopping.cancelled() => return Ok(false),
-                ask = self.queue.asks.recv(), if accepting => match ask {
+                ask = self.queue.recv(), if accepting => match ask {
                     Some(ask) => {
                         let outcomes = vec![Err(Problem::Unavailable); ask.requests.len()];
                         Answer { to: ask.answer, outcomes, room: ask.room }.tell();

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use eventlog::Ahead;
 use ledger::{Account, Exclusion};
 use primitives::Credits;
 use sqlx::encode::Encode;
@@ -42,6 +43,14 @@ impl eventlog::Rows for Written {
             Extent::Transfers => super::TRANSFERS_OVER,
             Extent::Whole => super::WHOLE_OVER,
         })
+    }
+
+    fn ahead(&self) -> Option<Ahead> {
+        match self.extent() {
+            Extent::Entries => Some(super::ENTRIES_AHEAD),
+            Extent::Transfers => Some(super::TRANSFERS_AHEAD),
+            Extent::Whole => None,
+        }
     }
 
     fn bind(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {

@@ -1,4 +1,6 @@
 , projection AS (
-    UPDATE projected SET size = fence.size FROM fence
-    WHERE projected.log = fence.log AND projected.size = $3
+    UPDATE projected
+    SET size = CASE WHEN projected.size = $3 THEN passed.size ELSE projected.size END
+    FROM passed
+    WHERE projected.log = passed.log
 )

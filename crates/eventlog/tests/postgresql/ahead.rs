@@ -1,0 +1,251 @@
+//! Batches that are sent while the one before is being written.
+//!
+//! What holds the one before up is somebody's transaction that inserts its request, and may or may not
+//! be committed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::ensure;
+use eventlog::store::{Appended, Batch, Claim, Claimed, StoreError};
+use eventlog::{AppendError, Event, Log, PgStore, Position, RequestId, Store, UnixMicros, Version};
+use sqlx::{Connection, PgConnection};
+use tokio::task::JoinHandle;
+
+use crate::projection::{Sums, group, migrated, sums, wallet, wallet_store};
+use crate::{database, entry};
+
+const LOG: &str = "wallet/0";
+
+/// Somebody who has taken the place of a request, for now.
+struct InTheWay(PgConnection);
+
+impl InTheWay {
+    async fn of(admin: &str, request: RequestId) -> anyhow::Result<InTheWay> {
+        let mut connection = PgConnection::connect(admin).await?;
+        sqlx::raw_sql("BEGIN").execute(&mut connection).await?;
+        sqlx::query("INSERT INTO wallet.requests VALUES ($1, encode($2, 'hex')::uuid, $3, 0, '')")
+            .bind(LOG)
+            .bind(request.0.as_slice())
+            .bind([0_u8; 32].as_slice())
+            .execute(&mut connection)
+            .await?;
+        Ok(InTheWay(connection))
+    }
+
+    /// Until so many of the log's statements wait for the end of another: by a lock of its own.
+    async fn until_waited(&mut self, count: i64) -> anyhow::Result<()> {
+        let sql = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        for _ in 0..1000 {
+            let waiting: i64 = sqlx::query_scalar(sql).fetch_one(&mut self.0).await?;
+            if waiting == count {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        anyhow::bail!("nobody waits for the end of a batch")
+    }
+
+    async fn goes(mut self, how: &'static str) -> anyhow::Result<()> {
+        sqlx::raw_sql(how).execute(&mut self.0).await?;
+        Ok(())
+    }
+}
+
+fn request(n: u16) -> RequestId {
+    entry(n).request.expect("each entry has one").id
+}
+
+fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
+    let event = Event {
+        position: Position(first),
+        recorded_at: UnixMicros(1),
+        stream: eventlog::StreamId([1; 16]),
+        version: Version(first + 1),
+        kind: 1,
+        schema: 1,
+        sealed: false,
+        payload: "payload".into(),
+        request_id: None,
+        actor: "actor".into(),
+        trace: [0; 16],
+        previous: [0; 32],
+    };
+    let number = u16::try_from(first).expect("a small one");
+    let requests = [eventlog::Stored {
+        id: request(number),
+        digest: [1; 32],
+        first: Position(first),
+        answer: "answer".into(),
+    }];
+    Batch {
+        log: LOG.into(),
+        epoch,
+        first,
+        events: [event].into(),
+        requests: requests.into(),
+        rows: Some(Arc::new(Sums(vec![(i64::from(number), 7)]))),
+        behind,
+        lease: Duration::from_secs(60),
+        alive_at: UnixMicros(1),
+        tree: vec![[9; 32]],
+    }
+}
+
+async fn claim(store: &PgStore, take_over: bool) -> anyhow::Result<u64> {
+    let claim = Claim {
+        log: LOG.into(),
+        owner: "owner".into(),
+        address: "here".into(),
+        lease: Duration::from_secs(60),
+        take_over,
+    };
+    match store.claim(&claim).await? {
+        Claimed::Yours(fence) => Ok(fence.epoch),
+        Claimed::Held { fence, .. } => anyhow::bail!("held by {}", fence.owner),
+    }
+}
+
+type Sent = JoinHandle<Result<Appended, StoreError>>;
+
+fn send(store: &Arc<PgStore>, batch: Batch) -> Sent {
+    let store = Arc::clone(store);
+    tokio::spawn(async move { store.append(&batch).await })
+}
+
+/// Two batches, the second behind the first, which is held up; and what holds it up.
+async fn two(name: &str) -> anyhow::Result<(String, Arc<PgStore>, Sent, Sent, InTheWay)> {
+    let admin = database(name).await?;
+    migrated(&admin).await?;
+    let store = wallet_store(&admin).await?;
+    let epoch = claim(&store, false).await?;
+    let mut way = InTheWay::of(&admin, request(0)).await?;
+    let first = send(&store, batch(epoch, 0, None));
+    way.until_waited(0).await?;
+    // The first has its ticket as soon as the fence is held.
+    let fence = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    while sqlx::query_scalar::<_, i64>(fence).fetch_one(&mut way.0).await? == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let second = send(&store, batch(epoch, 1, Some(0)));
+    way.until_waited(1).await?;
+    Ok((admin, store, first, second, way))
+}
+
+async fn positions(admin: &str) -> anyhow::Result<Vec<i64>> {
+    let mut connection = PgConnection::connect(admin).await?;
+    let sql = "SELECT position FROM wallet.events ORDER BY position";
+    Ok(sqlx::query_scalar(sql).fetch_all(&mut connection).await?)
+}
+
+#[tokio::test]
+async fn a_batch_ahead_is_written_after_the_one_before() -> anyhow::Result<()> {
+    let (admin, store, first, second, way) = two("ahead_after").await?;
+    assert_eq!(positions(&admin).await?, [0_i64; 0], "neither is seen before it is committed");
+    way.goes("ROLLBACK").await?;
+    assert_eq!((first.await??, second.await??), (Appended::Done, Appended::Done));
+    assert_eq!(positions(&admin).await?, [0, 1]);
+    assert_eq!(sums(&admin).await?, [(0, 7, 1), (1, 7, 2)]);
+    assert_eq!(store.fence(LOG).await?.map(|fence| fence.size), Some(2));
+    Ok(())
+}
+
+#[tokio::test]
+async fn where_the_one_before_is_refused_so_is_a_batch_ahead() -> anyhow::Result<()> {
+    let (admin, store, first, second, way) = two("ahead_refused").await?;
+    way.goes("COMMIT").await?;
+    assert_eq!((first.await??, second.await??), (Appended::Repeated, Appended::Fenced));
+    assert_eq!((positions(&admin).await?, sums(&admin).await?), (vec![], vec![]));
+    assert_eq!(store.fence(LOG).await?.map(|fence| fence.size), Some(0));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_batch_ahead_of_a_lost_log_is_not_written() -> anyhow::Result<()> {
+    let (admin, store, first, second, way) = two("ahead_lost").await?;
+    let taken = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { claim(&store, true).await }
+    });
+    // It waits for the fence, which the first batch has.
+    let waits = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%held.epoch%'";
+    // Not by whoever is in the way: within a transaction that looks the same for ever.
+    let mut looks = PgConnection::connect(&admin).await?;
+    while sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut looks).await? == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    way.goes("ROLLBACK").await?;
+    assert_eq!((first.await??, second.await??), (Appended::Done, Appended::Fenced));
+    assert_eq!(taken.await??, 2);
+    assert_eq!(positions(&admin).await?, [0]);
+    assert_eq!(sums(&admin).await?, [(0, 7, 1)]);
+    Ok(())
+}
+
+/// A batch that comes before the one before it, as two connections may bring it about.
+#[tokio::test]
+async fn a_batch_that_overtakes_is_sent_back() -> anyhow::Result<()> {
+    let admin = database("ahead_overtakes").await?;
+    migrated(&admin).await?;
+    let store = wallet_store(&admin).await?;
+    let epoch = claim(&store, false).await?;
+    assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, Appended::Fenced);
+    assert_eq!(store.append(&batch(epoch, 0, None)).await?, Appended::Done);
+    assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, Appended::Done);
+    assert_eq!(store.append(&batch(epoch, 1, Some(0))).await?, Appended::Fenced, "once");
+    assert_eq!(positions(&admin).await?, [0, 1]);
+    Ok(())
+}
+
+async fn opened(admin: &str) -> anyhow::Result<Log> {
+    migrated(admin).await?;
+    wallet(admin).await
+}
+
+#[tokio::test]
+async fn groups_go_ahead_of_each_other_and_stand_in_order() -> anyhow::Result<()> {
+    let admin = database("ahead_groups").await?;
+    let log = opened(&admin).await?;
+    // So that the streams are known.
+    log.append(entry(1)).await?;
+    let mut way = InTheWay::of(&admin, request(11)).await?;
+    let written = [1, 2, 3, 4].map(|n: u16| {
+        let group = eventlog::Group { entries: vec![entry(n * 10 + 1)], ..group(n, &[]) };
+        log.append_group(group)
+    });
+    let written = tokio::spawn(futures_util::future::join_all(written));
+    way.until_waited(1).await?;
+    ensure!(log.size() == 1, "nothing is told before it is written");
+    way.goes("ROLLBACK").await?;
+    for receipts in written.await? {
+        assert_eq!(receipts?.len(), 1);
+    }
+    let events = log.read(Position(0), 100).await?;
+    assert_eq!(events.len(), 5);
+    assert_eq!(log.root(), merkle::root(events.iter().map(Event::record)));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_repeat_misplaces_the_group_that_went_ahead() -> anyhow::Result<()> {
+    let admin = database("ahead_repeat").await?;
+    let log = opened(&admin).await?;
+    log.append(entry(1)).await?;
+    let mut way = InTheWay::of(&admin, request(11)).await?;
+    let one = |n: u16| eventlog::Group { entries: vec![entry(n * 10 + 1)], ..group(n, &[]) };
+    let first = log.append_group(one(1));
+    let second = log.append_group(one(2));
+    let both = tokio::spawn(futures_util::future::join(first, second));
+    way.until_waited(1).await?;
+    way.goes("COMMIT").await?;
+    let (first, second) = both.await?;
+    ensure!(matches!(first, Err(AppendError::Duplicate { .. })), "{first:?}");
+    ensure!(matches!(second, Err(AppendError::Misplaced { size: 1, .. })), "{second:?}");
+    assert_eq!(positions(&admin).await?, [0]);
+    log.append_group(eventlog::Group { entries: vec![entry(31)], ..group(1, &[]) }).await?;
+    assert_eq!(positions(&admin).await?, [0, 1]);
+    Ok(())
+}
