@@ -20,4 +20,5 @@ mod refusal;
 pub mod secret;
 pub mod serve;
 pub mod telemetry;
+pub mod threads;
 pub mod tls;

@@ -27,6 +27,7 @@ mod witness;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use chassis::threads::{self, Share};
 use clap::{Parser, Subcommand};
 
 /// Small short-lived pieces by the thousand are what a server of calls allocates; the C library's
@@ -82,8 +83,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = match runtime {
+    let runtime = match threads::runtime(share(&arguments.command)) {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.into()),
     };
@@ -113,6 +113,12 @@ fn main() -> ExitCode {
         }
         Err(error) => fail(&error),
     }
+}
+
+/// A wallet and its callers, each with a process of its own, leave PostgreSQL its part of the machine.
+const fn share(command: &Command) -> Share {
+    let apart = matches!(command, Command::Bench(bench::What::Ledger(_) | bench::What::Wallet));
+    if apart { Share::Half } else { Share::All }
 }
 
 /// One line that says what is wrong, with its causes.

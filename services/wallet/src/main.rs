@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use chassis::config::{Service, ServiceConfig, Source};
 use chassis::drain::Drain;
+use chassis::threads::{self, Share};
 use chassis::{serve, telemetry};
 use clap::Parser;
 use sabacc_wallet::shell;
@@ -23,9 +24,12 @@ struct Arguments {
     config: Option<PathBuf>,
 }
 
-#[tokio::main]
-async fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
+    threads::runtime(Share::Half)?.block_on(run(arguments))
+}
+
+async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let source = Source::from_process(arguments.config.as_deref())?;
     let config = ServiceConfig::parse(Service::Wallet, source)?;
     let telemetry = telemetry::start("wallet", &config.telemetry)?;
