@@ -165,7 +165,7 @@ impl Writer {
                 Ok(Appended::Done) => Written::Done,
                 attempted => self.attend(&mut flight, attempted, next.as_mut()).await,
             };
-            let Flight { waiting, stamped, give_up, .. } = flight;
+            let (waiting, stamped, give_up) = flight.landed();
             let rest = match written {
                 Written::Done => {
                     let callers = waiting.len();

@@ -21,7 +21,7 @@ const TURN: &str = "/* turn */";
 /// What is written beside the events.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    /// Further common table expressions, each with a comma before it, over the parameters from $22
+    /// Further common table expressions, each with a comma before it, over the parameters from $24
     /// on. They read `fence (log, size)`, which has one row where the batch goes in and none where it
     /// does not: `, seen AS (INSERT INTO accounts (number) SELECT new.number FROM fence,
     /// UNNEST($24::bigint[]) AS new (number))`. They may not read what the same statement writes.

@@ -51,6 +51,11 @@ impl Flight {
         self.stamped.tree.size()
     }
 
+    /// Who waits for it, what was written, and how long it would have been tried. Its span ends here.
+    pub(super) fn landed(self) -> (Vec<Waiting>, Stamped, Instant) {
+        (self.waiting, self.stamped, self.give_up)
+    }
+
     pub(super) const fn is_flying(&self) -> bool {
         matches!(self.attempt, Attempt::Flying(_))
     }
