@@ -21,11 +21,14 @@ use crate::hand::{self, HandRecords, Report};
 pub enum End {
     /// Settled.
     Played,
+    /// Settled, and its end is not on record yet: the last hand of a table that is stopped, or being
+    /// looked at, between the two.
+    Ending,
     /// Seats withheld their entropy.
     Burnt { seats: Vec<u32> },
     /// Aborted; `fault` is `dealer`, `operator` or `nobody`.
     Aborted { fault: &'static str, evidence: String },
-    /// Neither is on record.
+    /// None of these is on record.
     InPlay,
 }
 
@@ -78,6 +81,8 @@ pub struct TableAudit {
     report: TableReport,
     /// Entropy that was revealed, by who did, and in which hand.
     entropy: BTreeMap<(PlayerId, Vec<u8>), u64>,
+    /// The last hand is settled, and nothing worse can be said of it than that records are missing.
+    ending: bool,
 }
 
 impl TableAudit {
@@ -92,7 +97,7 @@ impl TableAudit {
             warnings: Vec::new(),
             missing: Vec::new(),
         };
-        TableAudit { table, report, entropy: BTreeMap::new() }
+        TableAudit { table, report, entropy: BTreeMap::new(), ending: false }
     }
 
     /// The next hand, in order of number, with its report.
@@ -111,10 +116,12 @@ impl TableAudit {
         let troubles = report.checks.0.iter();
         let troubles = troubles.filter(|it| it.verdict != crate::Verdict::Passed);
         let failed = report.checks.failed().next().is_some();
+        let passed = report.passed_but_for_proofs() || (!over && !failed);
+        self.ending = end == End::Played && !passed && !failed;
         self.report.hands.push(Hand {
             hand_no,
             hand_id: records.hand_id.to_string(),
-            passed: report.passed_but_for_proofs() || (!over && !failed),
+            passed,
             troubles: troubles.map(|it| format!("{} {}", it.check, it.verdict)).collect(),
             discarded: hand::discarded(records),
             end,
@@ -152,7 +159,7 @@ impl TableAudit {
             }
             End::Aborted { fault: "dealer", .. } => report.by_dealer += 1,
             End::Aborted { fault: "operator", .. } => report.by_operator += 1,
-            End::Aborted { .. } | End::InPlay => {}
+            End::Aborted { .. } | End::Ending | End::InPlay => {}
         }
         (end, open)
     }
@@ -176,8 +183,13 @@ impl TableAudit {
         }
     }
 
+    /// A table begins no hand before the last one has ended, so only the last may want its end.
     #[must_use]
-    pub fn finish(self) -> TableReport {
+    pub fn finish(mut self) -> TableReport {
+        if let Some(last) = self.report.hands.last_mut().filter(|_| self.ending) {
+            (last.end, last.passed) = (End::Ending, true);
+            self.report.played -= 1;
+        }
         self.report
     }
 

@@ -218,7 +218,10 @@ impl Chance {
         }
         let part = self.parts.get(&hand_no);
         let receipt = part.and_then(Part::receipt).cloned();
-        let me = self.me.filter(|me| seats.iter().any(|seat| seat.player_id == me.bytes()));
+        // Whoever left and came back to another seat has left his part behind with the first.
+        let here = |seat: &pb::HandSeat| part.is_none_or(|part| part.is_of(seat.seat));
+        let mine = |me: PlayerId, seat: &pb::HandSeat| seat.player_id == me.bytes() && here(seat);
+        let me = self.me.filter(|me| seats.iter().any(|seat| mine(*me, seat)));
         let judged = match (told_before, self.promises.get(&hand_no)) {
             (Some(_), _) => Err(V::Transcript.into()),
             _ if rows.is_empty() && transcript.is_empty() => match (&receipt, me) {

@@ -85,3 +85,26 @@ fn a_thrown_away_seed_that_is_never_opened_is_missed() {
     assert!(!report.passed());
     assert_eq!(report.missing, ["the seed of hand 3 was thrown away, and is not open"]);
 }
+
+#[test]
+fn only_the_last_hand_may_want_its_end() {
+    let mut room = Room::seated(3, "force", 3);
+    assert!(room.play() && room.play());
+    let whole = audited(&room);
+    assert_eq!((whole.passed(), whole.played), (true, 2));
+    let settled = |entry: &_| matches!(entry, Recorded::HandSettled(_));
+    let entries = &mut room.script.entries;
+    let last = entries.iter().rposition(|entry| settled(&entry.recorded)).unwrap();
+    entries.truncate(last + 1);
+    let report = audited(&room);
+    assert!(report.passed(), "{report:#?}");
+    assert_eq!((report.played, &report.hands[1].end), (1, &End::Ending));
+    assert_ne!(report.hands[1].troubles, Vec::<String>::new(), "what is missing is told");
+    // Of a hand that another one followed nothing may be missing.
+    room.script.entries.retain(|entry| {
+        entry.stream != fairness::hand_id(room.table, 1).into()
+            || !matches!(entry.recorded, Recorded::HandRevealed(_))
+    });
+    let report = audited(&room);
+    assert!(!report.passed() && report.hands[0].end == End::Played, "{report:#?}");
+}

@@ -29,7 +29,7 @@ pub(super) struct Hand {
     /// Cards that were proved, with their salts.
     seen: BTreeMap<Handle, (u8, [u8; 32])>,
     variant: Option<&'static Variant>,
-    /// The client is dealt in.
+    /// The client is dealt in, on the seat that it has a part for where it has one.
     pub(super) dealt: bool,
     pub(super) receipt: Option<EntropyReceipt>,
 }

@@ -95,6 +95,11 @@ impl Part {
         self.receipt.as_ref()
     }
 
+    /// Whether it was made for this seat.
+    pub(super) fn is_of(&self, seat: u32) -> bool {
+        u32::from(self.seat) == seat
+    }
+
     /// The hand has to contain it.
     pub(super) fn check(&self, hand: &Hand, me: PlayerId) -> Result<(), Fault> {
         let revealed = (self.reveal == Step::Taken).then_some(&self.entropy);

@@ -286,6 +286,24 @@ fn without_a_receipt_or_a_place_in_the_hand_nothing_is_claimed() {
     player.see(What::HandStarted(player.house.started(&rows))).unwrap();
 }
 
+/// Two who leave at once and come back may have changed seats: neither commitment is of use then.
+#[test]
+fn a_part_is_left_behind_with_its_seat() {
+    let mut player = player();
+    player.takes_part();
+    let mut rows = player.house.rows(None);
+    let (mine, other) = (rows[0].player, rows[1].player);
+    assert_eq!(mine, PlayerId(ME));
+    (rows[0].player, rows[1].player) = (other, mine);
+    player.see(What::HandStarted(player.house.started(&rows))).unwrap();
+    // On the same seat it is as much in its place as before.
+    let mut player = self::player();
+    player.takes_part();
+    let started = player.house.started(&player.house.rows(None));
+    let dropped = (Culprit::Table, Violation::CommitmentDropped);
+    found(player.see(What::HandStarted(started)), dropped, true);
+}
+
 #[test]
 fn a_transcript_binds_the_rows() {
     let mut player = player();

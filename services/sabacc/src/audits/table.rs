@@ -66,6 +66,7 @@ fn one(hand: &Hand) {
             format!("burnt: entropy withheld by seat {}", seats.join(", seat "))
         }
         End::Aborted { fault, evidence } => format!("aborted, fault of the {fault}: {evidence}"),
+        End::Ending => "settled, its end is not on record yet".to_owned(),
         End::InPlay => "in play".to_owned(),
     };
     let verdict = if hand.passed { "passed" } else { "FAILED" };
