@@ -34,7 +34,8 @@ impl Links {
             let mut link = PgConnection::connect_with(&self.options).await?;
             set_session(&mut link, &self.schema).await?;
             // The statement that appends is planned once for each connection. Left to itself the server
-            // plans it anew for every batch, at a third of what the batch then costs it.
+            // plans it anew for every batch, at a third of what the batch then costs it. What it waits
+            // for longer than the disk may take is not the log's: it is undone, and sent again.
             in_time(link.execute(sqlx::query(include_str!("sql/plan.sql")))).await?;
             Ok(link)
         });

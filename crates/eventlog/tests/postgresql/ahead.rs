@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use eventlog::store::{Appended, Batch, Claim, Claimed, StoreError};
-use eventlog::{AppendError, Event, Log, PgStore, Position, RequestId, Store, UnixMicros, Version};
+use eventlog::{
+    AppendError, Event, Group, Log, PgStore, Position, RequestId, Store, UnixMicros, Version,
+};
 use sqlx::{Connection, PgConnection};
 use tokio::task::JoinHandle;
 
@@ -185,6 +187,44 @@ async fn a_batch_ahead_of_a_lost_log_is_not_written() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whoever may connect may see a ticket and take it too, here as an auditor.
+#[tokio::test]
+async fn nobody_stops_the_log_by_holding_its_tickets() -> anyhow::Result<()> {
+    let admin = database("ahead_tickets").await?;
+    migrated(&admin).await?;
+    let store = wallet_store(&admin).await?;
+    let epoch = claim(&store, false).await?;
+    let way = InTheWay::of(&admin, request(0)).await?;
+    let first = send(&store, batch(epoch, 0, None));
+    let mut attacker = PgConnection::connect(&admin).await?;
+    sqlx::raw_sql("SET ROLE sabacc_auditor").execute(&mut attacker).await?;
+    let seen = "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks
+        WHERE locktype = 'advisory' AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    let ticket: i64 = loop {
+        if let Some(ticket) = sqlx::query_scalar(seen).fetch_optional(&mut attacker).await? {
+            break ticket;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    let mut looks = InTheWay(PgConnection::connect(&admin).await?);
+    let taken = tokio::spawn(async move {
+        sqlx::query("SELECT pg_advisory_lock($1)").bind(ticket).execute(&mut attacker).await?;
+        anyhow::Ok(attacker)
+    });
+    looks.until_waited(1).await?;
+    let second = send(&store, batch(epoch, 1, Some(0)));
+    looks.until_waited(2).await?;
+    way.goes("ROLLBACK").await?;
+    assert_eq!(first.await??, Appended::Done);
+    let _held = taken.await??;
+    let undone = second.await?;
+    ensure!(matches!(undone, Err(StoreError::Unavailable(_))), "{undone:?}");
+    assert_eq!(store.append(&batch(epoch, 1, None)).await?, Appended::Done);
+    assert_eq!(positions(&admin).await?, [0, 1]);
+    Ok(())
+}
+
 /// A batch that comes before the one before it, as two connections may bring it about.
 #[tokio::test]
 async fn a_batch_that_overtakes_is_sent_back() -> anyhow::Result<()> {
@@ -200,22 +240,26 @@ async fn a_batch_that_overtakes_is_sent_back() -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn opened(admin: &str) -> anyhow::Result<Log> {
-    migrated(admin).await?;
-    wallet(admin).await
+/// A log with one event, and somebody in the way of the group that stands at 1.
+async fn held_up(name: &str) -> anyhow::Result<(String, Log, InTheWay)> {
+    let admin = database(name).await?;
+    migrated(&admin).await?;
+    let log = wallet(&admin).await?;
+    // So that the streams are known.
+    log.append(entry(1)).await?;
+    let way = InTheWay::of(&admin, request(11)).await?;
+    Ok((admin, log, way))
+}
+
+/// A group of one event, at `n`.
+fn one(n: u16) -> Group {
+    Group { entries: vec![entry(n * 10 + 1)], ..group(n, &[]) }
 }
 
 #[tokio::test]
 async fn groups_go_ahead_of_each_other_and_stand_in_order() -> anyhow::Result<()> {
-    let admin = database("ahead_groups").await?;
-    let log = opened(&admin).await?;
-    // So that the streams are known.
-    log.append(entry(1)).await?;
-    let mut way = InTheWay::of(&admin, request(11)).await?;
-    let written = [1, 2, 3, 4].map(|n: u16| {
-        let group = eventlog::Group { entries: vec![entry(n * 10 + 1)], ..group(n, &[]) };
-        log.append_group(group)
-    });
+    let (_, log, mut way) = held_up("ahead_groups").await?;
+    let written = [1, 2, 3, 4].map(|n| log.append_group(one(n)));
     let written = tokio::spawn(futures_util::future::join_all(written));
     way.until_waited(1).await?;
     ensure!(log.size() == 1, "nothing is told before it is written");
@@ -231,11 +275,7 @@ async fn groups_go_ahead_of_each_other_and_stand_in_order() -> anyhow::Result<()
 
 #[tokio::test]
 async fn a_repeat_misplaces_the_group_that_went_ahead() -> anyhow::Result<()> {
-    let admin = database("ahead_repeat").await?;
-    let log = opened(&admin).await?;
-    log.append(entry(1)).await?;
-    let mut way = InTheWay::of(&admin, request(11)).await?;
-    let one = |n: u16| eventlog::Group { entries: vec![entry(n * 10 + 1)], ..group(n, &[]) };
+    let (admin, log, mut way) = held_up("ahead_repeat").await?;
     let first = log.append_group(one(1));
     let second = log.append_group(one(2));
     let both = tokio::spawn(futures_util::future::join(first, second));
@@ -245,7 +285,7 @@ async fn a_repeat_misplaces_the_group_that_went_ahead() -> anyhow::Result<()> {
     ensure!(matches!(first, Err(AppendError::Duplicate { .. })), "{first:?}");
     ensure!(matches!(second, Err(AppendError::Misplaced { size: 1, .. })), "{second:?}");
     assert_eq!(positions(&admin).await?, [0]);
-    log.append_group(eventlog::Group { entries: vec![entry(31)], ..group(1, &[]) }).await?;
+    log.append_group(Group { entries: vec![entry(31)], ..group(1, &[]) }).await?;
     assert_eq!(positions(&admin).await?, [0, 1]);
     Ok(())
 }

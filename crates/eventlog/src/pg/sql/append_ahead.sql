@@ -3,7 +3,7 @@
 -- statement sees the fence as it was when it began, so what size it has become is looked at afterwards:
 -- where it is another, a division by zero undoes everything.
 WITH ticket AS MATERIALIZED (
-    SELECT pg_advisory_xact_lock($22)
+    SELECT pg_try_advisory_xact_lock($22)
 ), fence AS MATERIALIZED (
     SELECT $1 AS log, $3 + cardinality($8::uuid[]) AS size FROM ticket
 )
