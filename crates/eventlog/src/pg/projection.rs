@@ -12,7 +12,8 @@ use sqlx::postgres::PgArguments;
 
 use crate::group::{Ahead, Rows};
 
-/// Where the log's rows stand in a statement.
+/// Where the log's own parts stand in a statement.
+const MOVE: &str = "/* move fence */";
 const ROWS: &str = "/* rows */";
 /// Where the service's part stands, and the part that waits for its turn.
 const PLACE: &str = "/* projection */";
@@ -52,6 +53,7 @@ impl Form {
             Form::InTurn(ctes) => (include_str!("sql/append.sql"), ctes, ""),
             Form::Ahead(Ahead { rows, turn }) => (include_str!("sql/append_ahead.sql"), rows, turn),
         };
+        let text = text.replace(MOVE, include_str!("sql/move_fence.sql"));
         let text = text.replace(ROWS, include_str!("sql/rows.sql"));
         text.replace(PLACE, rows).replace(TURN, turn).into()
     }
@@ -103,7 +105,7 @@ mod tests {
         let ahead = Form::Ahead(NoRows.ahead().unwrap());
         for sql in [statements.of(nothing), statements.of(ahead)] {
             assert!(sql.contains("INSERT INTO events"), "{sql}");
-            assert!([ROWS, PLACE, TURN].iter().all(|place| !sql.contains(place)), "{sql}");
+            assert!([MOVE, ROWS, PLACE, TURN].iter().all(|place| !sql.contains(place)), "{sql}");
         }
     }
 }

@@ -5,10 +5,7 @@
 WITH ticket AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock($22)
 ), fence AS (
-    UPDATE owners
-    SET size = size + cardinality($8::uuid[]), tree = $6,
-        lease_ends = clock_timestamp() + $4 * interval '1 microsecond',
-        alive_at = greatest(alive_at, $5)
+    /* move fence */
     FROM ticket
     WHERE log = $1 AND epoch = $2 AND size = $3
     RETURNING log, size

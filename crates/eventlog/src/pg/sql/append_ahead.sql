@@ -14,10 +14,7 @@ WITH ticket AS MATERIALIZED (
     FROM (SELECT count(*) FROM written) AS events, (SELECT count(*) FROM answered) AS requests,
         beside
 ), passed AS (
-    UPDATE owners
-    SET size = size + cardinality($8::uuid[]), tree = $6,
-        lease_ends = clock_timestamp() + $4 * interval '1 microsecond',
-        alive_at = greatest(alive_at, $5)
+    /* move fence */
     FROM turn
     WHERE log = $1 AND epoch = $2 AND size <= $3
     RETURNING log, size
