@@ -47,6 +47,7 @@ struct State {
     faults: VecDeque<Fault>,
     late: Option<Batch>,
     down: bool,
+    slow: Duration,
     appends: u64,
     tiles: BTreeMap<(Arc<str>, TilePlace), Bytes>,
     checkpoints: BTreeMap<Arc<str>, Vec<SignedCheckpoint>>,
@@ -113,6 +114,11 @@ impl MemStore {
     /// Forgets tiles: those of an old log were never built.
     pub fn lose_tiles(&self, log: &str) {
         self.state().tiles.retain(|(of, _), _| &**of != log);
+    }
+
+    /// Lets each page of events that is asked for from now on wait.
+    pub fn set_slow(&self, slow: Duration) {
+        self.state().slow = slow;
     }
 
     /// How many appends were attempted.
@@ -305,6 +311,10 @@ impl Store for MemStore {
         from: Position,
         limit: usize,
     ) -> Result<Vec<Event>, StoreError> {
+        let slow = self.state().slow;
+        if !slow.is_zero() {
+            sleep(slow).await;
+        }
         let state = self.up()?;
         let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
         Ok(page(&kept.events, from.0, limit).to_vec())

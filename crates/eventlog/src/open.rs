@@ -43,13 +43,26 @@ pub(crate) async fn open(store: &dyn Store, options: &Options) -> Result<Opened,
     let fence = claim(store, options).await?;
     let last_alive = fence.alive_at;
     let mut lease = Lease { store, options, epoch: fence.epoch, renewed: Instant::now() };
-    let tree = restore(&mut lease, &fence).await?;
-    let answered = remember(&mut lease).await?;
-    let recorded_at = last_recorded_at(store, log, fence.size)
+    let found = find_end(&mut lease, &fence).await;
+    if matches!(found, Ok(_) | Err(OpenError::Corrupt { .. })) {
+        // What another owner has written since does not make the log a corrupt one.
+        lease.renew().await?;
+    }
+    let (tree, answered, recorded_at) = found?;
+    Ok(Opened { epoch: fence.epoch, tree, recorded_at, last_alive, answered })
+}
+
+async fn find_end(
+    lease: &mut Lease<'_>,
+    fence: &Fence,
+) -> Result<(Tree, Answered, UnixMicros), OpenError> {
+    let tree = restore(lease, fence).await?;
+    let answered = remember(lease).await?;
+    let log = &lease.options.name;
+    let recorded_at = last_recorded_at(lease.store, log, fence.size)
         .await
         .map_err(|error| OpenError::of(log, error))?;
-    lease.renew().await?;
-    Ok(Opened { epoch: fence.epoch, tree, recorded_at, last_alive, answered })
+    Ok((tree, answered, recorded_at))
 }
 
 async fn claim(store: &dyn Store, options: &Options) -> Result<Fence, OpenError> {

@@ -222,12 +222,33 @@ async fn a_store_that_contradicts_itself_is_not_opened() -> anyhow::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_log_that_is_taken_while_it_is_opened_is_lost_and_not_corrupt() -> anyhow::Result<()> {
+    let store = MemStore::new();
+    open(&store).await?.append(entry(1)).await?;
+    let taking = || Log::open(store.clone(), Options { take_over: true, ..options() });
+    store.set_slow(Duration::from_secs(1));
+    let first = taking();
+    let second = async {
+        store.set_slow(Duration::ZERO);
+        taking().await?.append(entry(2)).await?;
+        anyhow::Ok(())
+    };
+    let (first, second) = tokio::join!(first, second);
+    second?;
+    let first = first.map(drop);
+    assert!(matches!(first, Err(OpenError::Lost { .. })), "{first:?}");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_outage_longer_than_the_lease_ends_nothing() -> anyhow::Result<()> {
     let store = MemStore::new();
     let log = open(&store).await?;
     log.append(entry(1)).await?;
     store.set_down(true);
     tokio::time::sleep(options().lease * 4).await;
+    let asked = log.confirm().await;
+    assert!(matches!(asked, Err(AppendError::Unavailable { .. })), "{asked:?}");
     store.set_down(false);
     log.append(entry(2)).await?;
     assert_eq!(payloads(&all(&log).await?), [1, 2]);

@@ -1,6 +1,7 @@
 //! The wallet as a process has it: settings in, a port served, everything put down in order.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chassis::auth::{Access, Verifier};
@@ -89,7 +90,8 @@ pub async fn run(
     Ok(finished)
 }
 
-/// Opens the log, for the notary too.
+/// Opens the log, for the notary too. Only the first time is it taken over: whoever has taken it from this
+/// process since is alive.
 fn opener(
     (store, notary): (Arc<PgStore>, Notary),
     (address, take_over): (String, bool),
@@ -100,12 +102,15 @@ fn opener(
         owner: format!("{SERVICE} {}", std::process::id()).into(),
         address: address.into(),
         lease: LEASE,
-        take_over,
+        take_over: false,
         clock,
         limits: log_limits(),
     };
+    let take_over = AtomicBool::new(take_over);
     Box::new(move || {
-        let (opened, notary) = (Log::open(store.clone(), options.clone()), notary.clone());
+        let take_over = take_over.swap(false, Ordering::Relaxed);
+        let options = Options { take_over, ..options.clone() };
+        let (opened, notary) = (Log::open(store.clone(), options), notary.clone());
         Box::pin(async move { opened.await.inspect(|log| notary.follow(log)) })
     })
 }
