@@ -21,7 +21,7 @@ use crate::heads::Heads;
 use crate::open::open;
 use crate::queue::{Command, Waiting, Wish, requests};
 use crate::reader::Reader;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use crate::subscription::{Mode, Subscription};
 use crate::writer::Writer;
 
@@ -89,6 +89,7 @@ impl Default for Limits {
 /// An owned log. Clones are handles of the same; when the last is dropped the log is given up.
 #[derive(Clone)]
 pub struct Log {
+    store: Arc<dyn Store>,
     reader: Reader,
     queue: mpsc::Sender<Command>,
     /// Bytes that may still be queued.
@@ -120,6 +121,7 @@ impl Log {
         let stopped = CancellationToken::new();
         let answered = Arc::new(RwLock::new(opened.answered));
         let log = Log {
+            store: store.clone(),
             reader: Reader::new(store.clone(), options.name.clone()),
             queue,
             room: Arc::new(Semaphore::new(limits.queue_bytes.max(limits.batch_bytes))),
@@ -274,6 +276,28 @@ impl Log {
             found.extend(stored.into_iter().map(|stored| (stored.id, stored)));
         }
         Ok(found)
+    }
+
+    /// Whether nobody else could have appended until now. Whoever says no by what is in memory asks this
+    /// first, since nothing of a no goes through the fence; [`AppendError::Lost`] stops the log.
+    pub async fn confirm(&self) -> Result<(), AppendError> {
+        let fence = self.store.fence(self.reader.name()).await;
+        let ours = fence.map(|fence| fence.is_some_and(|fence| fence.epoch == self.epoch));
+        match ours {
+            Ok(true) if !self.stopped.is_cancelled() => Ok(()),
+            Ok(_) => {
+                self.stopped.cancel();
+                Err(AppendError::Lost)
+            }
+            Err(StoreError::Unavailable(source) | StoreError::InDoubt(source)) => {
+                Err(AppendError::Unavailable { source: Some(source) })
+            }
+            Err(StoreError::Corrupt(what)) => {
+                tracing::error!(log = %self.reader.name(), %what, "the store contradicts itself: the log stops");
+                self.stopped.cancel();
+                Err(AppendError::Lost)
+            }
+        }
     }
 
     /// Events from a position on, in order, at most `limit`: fewer only where the log ends.

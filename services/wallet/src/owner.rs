@@ -18,7 +18,8 @@
 //!
 //! **Durable first.** Nobody is answered before the group is durable, and groups land in their order; so
 //! an answer never rests on what might still be lost, a refusal neither: a group that only refuses waits
-//! for those before it.
+//! for those before it, and asks whose the log is. Without that a wallet whose log another has taken said
+//! no by what it remembered, even to a request that the other had carried out.
 //!
 //! **One failure, one cure.** Where a group is not written, everything on its way is answered
 //! "unavailable", memory is thrown away and the log is read again (`recovery`). Nothing is taken back
@@ -153,6 +154,14 @@ struct Answer {
 }
 
 impl Answer {
+    fn refuses(&self) -> bool {
+        self.outcomes.iter().any(|outcome| matches!(outcome, Err(Problem::Refused(_))))
+    }
+
+    fn make_unavailable(&mut self) {
+        self.outcomes.fill(Err(Problem::Unavailable));
+    }
+
     /// Whoever no longer waits is not told; his commands stand all the same.
     fn tell(self) {
         let Answer { to, outcomes, room } = self;
@@ -373,13 +382,22 @@ impl Owner {
         let group::Decided { entries, ids, rows, states, next } = decided;
         let Work { log, flights, flying, next: first, at, .. } = &mut self.work;
         if entries.is_empty() {
-            if flights.is_empty() {
+            let refuses = answers.iter().any(Answer::refuses);
+            if flights.is_empty() && !refuses {
                 answers.into_iter().for_each(Answer::tell);
-            } else {
-                let landed = Landed { outcome: Ok(()), ids, answers, sent: Instant::now() };
-                *flying += commands(&landed.answers);
-                flights.push_back(Box::pin(std::future::ready(landed)));
+                return;
             }
+            let (log, sent, mut answers) = (log.clone(), Instant::now(), answers);
+            *flying += commands(&answers);
+            flights.push_back(Box::pin(async move {
+                let mut outcome = if refuses { log.confirm().await } else { Ok(()) };
+                if matches!(outcome, Err(AppendError::Unavailable { .. })) {
+                    // Nothing was to be written: what is in memory stands.
+                    answers.iter_mut().for_each(Answer::make_unavailable);
+                    outcome = Ok(());
+                }
+                Landed { outcome, ids, answers, sent }
+            }));
             return;
         }
         let rows: Option<Arc<dyn eventlog::Rows>> =

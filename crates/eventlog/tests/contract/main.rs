@@ -66,6 +66,7 @@ over_both_stores! {
         an_owner_who_renews_keeps_the_log
         the_lease_of_a_silent_owner_ends
         taking_over_stops_the_owner
+        an_owner_who_asks_hears_of_the_other
         an_idle_owner_notices_too
         closing_writes_what_waits_and_lets_the_next_in
         the_saved_tree_is_a_convenience;

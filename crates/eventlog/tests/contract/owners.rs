@@ -59,6 +59,21 @@ pub(crate) async fn taking_over_stops_the_owner(world: World) -> anyhow::Result<
     Ok(())
 }
 
+pub(crate) async fn an_owner_who_asks_hears_of_the_other(world: World) -> anyhow::Result<()> {
+    let first = world.open().await?;
+    first.confirm().await?;
+    first.append(note(1)).await?;
+    first.confirm().await?;
+    let second = world.take_over().await?;
+    let asked = first.confirm().await;
+    assert!(matches!(asked, Err(AppendError::Lost)), "{asked:?}");
+    assert!(first.stopped().is_cancelled());
+    second.confirm().await?;
+    second.append(note(2)).await?;
+    assert_eq!(second.size(), 2);
+    Ok(())
+}
+
 pub(crate) async fn an_idle_owner_notices_too(world: World) -> anyhow::Result<()> {
     let options = Options { lease: SHORT, ..world.options("first") };
     let first = Log::open(world.store.clone(), options).await?;

@@ -24,6 +24,9 @@ pub(crate) const TABLE: TableId = TableId([0xAA; 16]);
 /// When tests begin: 2023-11-14T22:13:20Z.
 pub(crate) const BEGIN: u64 = 1_700_000_000_000_000;
 
+/// Longer than any trouble that a test makes.
+const LONGEST: Duration = Duration::from_mins(5);
+
 /// A running wallet and the store behind it.
 pub(crate) struct House<S> {
     pub(crate) store: Arc<S>,
@@ -208,8 +211,13 @@ pub(crate) fn tester() -> By {
     By { actor: "operator:test".into(), trace: [0; 16] }
 }
 
-/// Asks until there is an answer.
+/// Asks until there is an answer; a wallet that never has one is gone, and its test fails.
 pub(crate) async fn insist(wallet: &Wallet, command: Request) -> Result<Done, Problem> {
+    let asking = ask_again(wallet, command);
+    tokio::time::timeout(LONGEST, asking).await.expect("a wallet that is there answers")
+}
+
+async fn ask_again(wallet: &Wallet, command: Request) -> Result<Done, Problem> {
     loop {
         match wallet.ask(command.clone(), tester()).await {
             Err(Problem::Unavailable | Problem::Overloaded) => {

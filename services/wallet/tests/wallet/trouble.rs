@@ -215,6 +215,38 @@ async fn two_wallets_that_want_the_same_log() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_wallet_whose_log_another_has_refuses_nothing_by_what_it_remembers() {
+    let (house, url) = House::in_town("stale").await;
+    house.welcome(1, 1).await;
+    let other = House::at(&url, house.clock.clone()).await;
+    let (more, less) = (issue(1, 0, 5), redeem(2, 0, 5));
+    other.insist(more).await.unwrap();
+    let first = other.insist(less.clone()).await;
+    assert!(first.is_ok(), "{first:?}");
+    // It remembers an account with one credit.
+    assert_eq!(house.wallet.ask(less.clone(), tester()).await, Err(Problem::Unavailable));
+    assert_eq!(house.insist(less).await, first);
+    house.is_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_gone_lets_nothing_be_refused() {
+    let (house, url) = House::in_town("silent").await;
+    house.welcome(1, 5).await;
+    let short = Refusal::InsufficientCredits { account: own(0), short: Credits::of(1) };
+    assert_eq!(house.ask(redeem(1, 0, 6)).await, Err(Problem::Refused(short)));
+    let admin = &mut PgConnection::connect(&url).await.expect("the database answers");
+    let rename = "ALTER TABLE wallet.owners RENAME TO lent";
+    sqlx::query(rename).execute(&mut *admin).await.expect("an administrator may");
+    assert_eq!(house.ask(redeem(2, 0, 6)).await, Err(Problem::Unavailable));
+    let back = "ALTER TABLE wallet.lent RENAME TO owners";
+    sqlx::query(back).execute(&mut *admin).await.expect("an administrator may");
+    assert_eq!(house.ask(redeem(2, 0, 6)).await, Err(Problem::Refused(short)));
+    house.ask(redeem(3, 0, 5)).await.unwrap();
+    house.is_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_clock_that_steps_back_an_hour() {
     let (house, _) = House::in_town("clock").await;
     house.clock.set(BEGIN + 7_200_000_000);
