@@ -39,7 +39,6 @@ pub(crate) struct Opened {
 }
 
 pub(crate) async fn open(store: &dyn Store, options: &Options) -> Result<Opened, OpenError> {
-    let log = &options.name;
     let fence = claim(store, options).await?;
     let last_alive = fence.alive_at;
     let mut lease = Lease { store, options, epoch: fence.epoch, renewed: Instant::now() };
