@@ -36,6 +36,10 @@ impl Heads {
         Heads { known: BTreeMap::new(), by_use: BTreeMap::new(), uses: 0, capacity }
     }
 
+    pub(crate) fn knows(&self, stream: StreamId) -> bool {
+        self.known.contains_key(&stream)
+    }
+
     pub(crate) fn get(&mut self, stream: StreamId) -> Option<Head> {
         let head = self.known.get(&stream)?.0;
         self.put(stream, head);

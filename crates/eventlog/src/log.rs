@@ -23,7 +23,7 @@ use crate::queue::{Command, Waiting, Wish, requests};
 use crate::reader::Reader;
 use crate::store::{Store, StoreError};
 use crate::subscription::{Mode, Subscription};
-use crate::writer::Writer;
+use crate::writer::{Spare, Writer};
 
 /// Bytes that an event counts for beside its payload.
 const EVENT_FLOOR: usize = 128;
@@ -137,7 +137,7 @@ impl Log {
             store,
             epoch: opened.epoch,
             queue: queued,
-            carried: None,
+            backlog: VecDeque::new(),
             closing: false,
             tree: opened.tree,
             recorded_at: opened.recorded_at,
@@ -146,6 +146,7 @@ impl Log {
             head,
             commits,
             renew_at: Instant::now(),
+            spare: Spare::new(),
             options,
         };
         let guard = stopped.drop_guard();

@@ -49,6 +49,7 @@ struct State {
     down: bool,
     slow: Duration,
     appends: u64,
+    ahead: u64,
     tiles: BTreeMap<(Arc<str>, TilePlace), Bytes>,
     checkpoints: BTreeMap<Arc<str>, Vec<SignedCheckpoint>>,
 }
@@ -125,6 +126,12 @@ impl MemStore {
     #[must_use]
     pub fn appends(&self) -> u64 {
         self.state().appends
+    }
+
+    /// How many of them were sent ahead of their turn.
+    #[must_use]
+    pub fn appends_ahead(&self) -> u64 {
+        self.state().ahead
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -244,6 +251,7 @@ impl Store for MemStore {
         let fault = {
             let mut state = self.up()?;
             state.appends += 1;
+            state.ahead += u64::from(batch.behind.is_some());
             if let Some(late) = state.late.take() {
                 state.write(&late)?;
             }
@@ -273,6 +281,10 @@ impl Store for MemStore {
                 state.write(batch)
             }
         }
+    }
+
+    fn takes_entries_ahead(&self) -> bool {
+        true
     }
 
     async fn last_events(&self, log: &str, of: &[StreamId]) -> Result<Vec<Event>, StoreError> {

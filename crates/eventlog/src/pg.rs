@@ -217,6 +217,10 @@ impl Store for PgStore {
         }
     }
 
+    fn takes_entries_ahead(&self) -> bool {
+        self.projection.none.ahead().is_some()
+    }
+
     async fn last_events(&self, log: &str, of: &[StreamId]) -> Result<Vec<Event>, StoreError> {
         let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
         let events = in_time(sql::last_events(&mut link, log, of)).await;

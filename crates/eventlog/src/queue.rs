@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::slice;
 use std::sync::Arc;
 
-use primitives::{RequestId, UnixMicros};
+use primitives::{RequestId, StreamId, UnixMicros};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 use tracing::Span;
@@ -47,6 +47,11 @@ impl Waiting {
 
     pub(crate) fn requests(&self) -> impl Iterator<Item = RequestId> {
         requests(self.entries()).map(|request| request.id)
+    }
+
+    /// Of each of its events.
+    pub(crate) fn streams(&self) -> impl Iterator<Item = StreamId> {
+        self.entries().iter().flat_map(|entry| &entry.events).map(|event| event.stream)
     }
 
     /// Where it must stand and when; nothing for an entry, which stands anywhere, now.

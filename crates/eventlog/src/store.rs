@@ -35,6 +35,10 @@ pub trait Store: Send + Sync {
     /// Writes a batch whole or not at all. [`StoreError::InDoubt`] where that is not known.
     async fn append(&self, batch: &Batch) -> Result<Appended, StoreError>;
 
+    /// Whether a batch of plain entries may be sent behind another: nothing that is kept beside them
+    /// hinders.
+    fn takes_entries_ahead(&self) -> bool;
+
     /// The last event of each of the streams that have one, in any order.
     async fn last_events(&self, log: &str, of: &[StreamId]) -> Result<Vec<Event>, StoreError>;
 

@@ -3,15 +3,11 @@
 //! **Group commit.** While a batch is on its way to the disk the queue fills; when it is there, all
 //! that waits becomes the next batch. No timer: an idle log commits an entry at once, a busy one
 //! shares each fsync among all who wait. Whoever was just answered is let run first: without that,
-//! 64 callers of one process fell into two halves that took turns, 37 to a commit instead of 64, and on
-//! a slow disk half the rate.
+//! 64 callers of one process fell into two uneven parts that took turns, 37 to a commit instead of 64, and
+//! on a slow disk half the rate.
 //!
-//! **Ahead of its turn.** A group that an engine has decided behind the batch on its way is stamped and
-//! sent while that is written: the database takes its rows in on its other processor, and only the moving of
-//! the fence waits. Without that one processor worked and the other waited: of 230 seconds of processor
-//! 143 were used, for 43,000 transfers a second. It is one step ahead and no more, and what the
-//! batch before comes to decides over both: where that is not written neither is this, and what is
-//! not known of this while that is known not to be written ends the log.
+//! **Ahead of its turn.** What waits behind the batch on its way is sent while that is written, where it
+//! can and that is worth it (`ahead`).
 //!
 //! **Memory follows the store.** Tree, heads and time move when a batch is committed and not before.
 //!
@@ -24,8 +20,7 @@
 //! **Losing the log** is final: another epoch, or a store that contradicts itself, ends the task,
 //! and everyone who waits is told.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::slice;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -43,11 +38,15 @@ use crate::heads::{Head, Heads};
 use crate::log::Options;
 use crate::queue::{Command, Gathering, Waiting};
 use crate::store::{Appended, Batch, Renewal, Store, StoreError};
+use ahead::CROWD;
 use attend::Written;
 use flight::{Attempted, Flight};
+pub(crate) use spare::Spare;
 
+mod ahead;
 mod attend;
 mod flight;
+mod spare;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
@@ -60,8 +59,8 @@ pub(crate) struct Writer {
     pub(crate) options: Options,
     pub(crate) epoch: u64,
     pub(crate) queue: mpsc::Receiver<Command>,
-    /// Taken from the queue, but for the next batch.
-    pub(crate) carried: Option<Waiting>,
+    /// Taken from the queue and not sent yet, in the queue's order.
+    pub(crate) backlog: VecDeque<Waiting>,
     pub(crate) closing: bool,
     pub(crate) tree: Tree,
     pub(crate) recorded_at: UnixMicros,
@@ -70,6 +69,7 @@ pub(crate) struct Writer {
     pub(crate) head: watch::Sender<TreeHead>,
     pub(crate) commits: broadcast::Sender<Arc<[Event]>>,
     pub(crate) renew_at: Instant,
+    pub(crate) spare: Spare,
 }
 
 /// The log is another's.
@@ -97,9 +97,7 @@ impl Writer {
             self.release().await;
         }
         self.queue.close();
-        if let Some(waiting) = self.carried.take() {
-            waiting.refuse(AppendError::Lost);
-        }
+        self.backlog.drain(..).for_each(|waiting| waiting.refuse(AppendError::Lost));
         while let Some(command) = self.queue.recv().await {
             match command {
                 Command::Append(waiting) => waiting.refuse(AppendError::Lost),
@@ -113,7 +111,7 @@ impl Writer {
     /// would miss every other commit. Nothing is waited for.
     async fn let_back_in(&self, callers: usize) {
         for _ in 0..TURNS {
-            if self.queue.len() + usize::from(self.carried.is_some()) >= callers {
+            if self.queue.len() + self.backlog.len() >= callers {
                 break;
             }
             yield_now().await;
@@ -123,35 +121,53 @@ impl Writer {
     /// What to do next: write all that waits, within the limits, or renew the lease in an idle
     /// time. None where the log is to be closed.
     async fn next_task(&mut self) -> Option<Task> {
-        let first = match self.carried.take() {
-            Some(waiting) => waiting,
-            None if self.closing => return None,
-            None => tokio::select! {
+        if self.backlog.is_empty() {
+            if self.closing {
+                return None;
+            }
+            tokio::select! {
                 biased;
                 () = sleep_until(self.renew_at) => return Some(Task::Renew),
-                command = self.queue.recv() => match command {
-                    Some(Command::Append(waiting)) => *waiting,
-                    Some(Command::Close) | None => {
-                        self.closing = true;
-                        return None;
-                    }
-                },
-            },
-        };
-        let mut batch = Gathering::new(first);
-        while !self.closing {
+                command = self.queue.recv() => self.hear(command),
+            }
+        }
+        self.hear_all();
+        // Two crowds take turns at the disk and here; one would leave each idle by turns.
+        let half = self.backlog.len() / 2;
+        let most = if half >= CROWD && self.could_go_ahead(half) { half } else { usize::MAX };
+        self.gather(most).map(Task::Commit)
+    }
+
+    fn hear(&mut self, command: Option<Command>) {
+        match command {
+            Some(Command::Append(waiting)) => self.backlog.push_back(*waiting),
+            Some(Command::Close) | None => self.closing = true,
+        }
+    }
+
+    /// Whatever waits in the queue now.
+    fn hear_all(&mut self) {
+        while !self.closing && self.backlog.len() < self.options.limits.batch_events {
             match self.queue.try_recv() {
-                Ok(Command::Append(waiting)) => {
-                    if let Some(over) = batch.add(*waiting, &self.options.limits) {
-                        self.carried = Some(over);
-                        break;
-                    }
-                }
-                Ok(Command::Close) => self.closing = true,
+                Ok(command) => self.hear(Some(command)),
                 Err(_) => break,
             }
         }
-        Some(Task::Commit(batch.waiting))
+    }
+
+    /// The first of the backlog, at most so many, that fit into one batch.
+    fn gather(&mut self, most: usize) -> Option<Vec<Waiting>> {
+        let first = if most == 0 { None } else { self.backlog.pop_front() };
+        let mut batch = Gathering::new(first?);
+        while batch.waiting.len() < most
+            && let Some(next) = self.backlog.pop_front()
+        {
+            if let Some(over) = batch.add(next, &self.options.limits) {
+                self.backlog.push_front(over);
+                break;
+            }
+        }
+        Some(batch.waiting)
     }
 
     /// Commits a batch, and whatever follows it ahead of its turn. Those in it that were answered before
@@ -165,15 +181,16 @@ impl Writer {
                 Ok(Appended::Done) => Written::Done,
                 attempted => self.attend(&mut flight, attempted, next.as_mut()).await,
             };
+            let plain = flight.is_plain();
             let (waiting, stamped, give_up) = flight.landed();
             let rest = match written {
                 Written::Done => {
                     let callers = waiting.len();
                     self.committed(stamped, waiting);
-                    let Some(next) = next else {
+                    if plain || next.is_none() {
                         self.let_back_in(callers).await;
-                        return Ok(());
-                    };
+                    }
+                    let Some(next) = next else { return Ok(()) };
                     flight = next;
                     continue;
                 }
@@ -207,19 +224,22 @@ impl Writer {
 
     /// Waits for a batch, and meanwhile sends the one after it where that can go ahead.
     async fn fly(&mut self, flight: &mut Flight, next: &mut Option<Flight>) -> Attempted {
+        let mut tried = false;
         loop {
-            if next.is_none() {
+            if next.is_none() && !tried && self.is_worth_it(flight) {
+                // What hinders it now does so until the batch is written.
+                tried = true;
                 *next = self.ahead(flight);
             }
-            let hears = next.is_none() && self.carried.is_none() && !self.closing;
+            let hears = next.is_none() && !tried && self.hears(flight);
             tokio::select! {
                 biased;
                 attempted = flight.attempted() => return attempted,
                 () = over(next) => {}
-                command = self.queue.recv(), if hears => match command {
-                    Some(Command::Append(waiting)) => self.carried = Some(*waiting),
-                    Some(Command::Close) | None => self.closing = true,
-                },
+                command = self.queue.recv(), if hears => {
+                    self.hear(command);
+                    self.hear_all();
+                }
             }
         }
     }
@@ -249,26 +269,6 @@ impl Writer {
         Ok(Some(self.send(batch, stamped, None)))
     }
 
-    /// The group that was taken from the queue, on its way behind the batch that is on its way already.
-    /// Nothing where it has to wait until that is written.
-    fn ahead(&mut self, before: &Flight) -> Option<Flight> {
-        let group = self.carried.as_ref()?;
-        let (place, at) = group.place().filter(|_| group.goes_ahead())?;
-        if place.0 != before.end() || self.known(group).is_some() {
-            return None;
-        }
-        let mut heads = BTreeMap::new();
-        for stream in streams(slice::from_ref(group)) {
-            let head = before.stamped.heads.get(&stream).copied();
-            heads.insert(stream, head.or_else(|| self.heads.get(stream))?);
-        }
-        let recorded_at = before.stamped.recorded_at.max(at);
-        let stamped =
-            stamp(group.entries().iter(), Start { tree: &before.stamped.tree, recorded_at, heads });
-        let group = self.carried.take().into_iter().collect();
-        Some(self.send(group, stamped, Some(before.batch.first)))
-    }
-
     fn send(&self, waiting: Vec<Waiting>, stamped: Stamped, behind: Option<u64>) -> Flight {
         let first = waiting.first();
         let give_up = first.map_or_else(Instant::now, |first| self.give_up(first));
@@ -285,13 +285,6 @@ impl Writer {
             tree: stamped.tree.peaks().to_vec(),
         };
         Flight::new((waiting, stamped), batch, give_up, Arc::clone(&self.store))
-    }
-
-    /// The group that went ahead of a batch that was not written: it waits again.
-    fn call_back(&mut self, next: Option<Flight>) {
-        if let Some(next) = next {
-            self.carried = next.waiting.into_iter().next();
-        }
     }
 
     /// The heads of all streams of a batch; one question for all that are not remembered.
@@ -425,8 +418,7 @@ async fn over(next: &mut Option<Flight>) {
 
 /// The streams of a batch.
 fn streams(batch: &[Waiting]) -> BTreeSet<StreamId> {
-    let events = batch.iter().flat_map(Waiting::entries).flat_map(|it| &it.events);
-    events.map(|event| event.stream).collect()
+    batch.iter().flat_map(Waiting::streams).collect()
 }
 
 /// Repeats a question to a store that is not there.

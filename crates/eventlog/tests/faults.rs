@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use eventlog::{
     AppendError, Entry, Event, Fault, Group, Limits, Log, MemStore, NewEvent, OpenError, Options,
-    Position, ReadError, Recall, Receipt, Request, RequestId, StreamId, UnixMicros,
+    Position, ReadError, Recall, Receipt, Request, RequestId, Store, StreamId, UnixMicros,
 };
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout};
@@ -43,6 +43,11 @@ async fn all(log: &Log) -> anyhow::Result<Vec<Event>> {
     assert_eq!(log.size(), events.len() as u64);
     assert_eq!(log.root(), merkle::root(events.iter().map(Event::record)));
     Ok(events)
+}
+
+/// What another reader finds.
+async fn store_events(store: &MemStore) -> anyhow::Result<Vec<Event>> {
+    Ok(store.read(LOG, Position(0), 1000).await?)
 }
 
 fn payloads(events: &[Event]) -> Vec<u8> {
@@ -310,12 +315,16 @@ async fn opened(store: &Arc<MemStore>) -> anyhow::Result<Log> {
     Ok(log)
 }
 
-/// The second is sent while the first is being written, and both may fail in any way.
-#[tokio::test(start_paused = true)]
-async fn two_groups_of_unknown_outcome_are_written_once_and_in_order() -> anyhow::Result<()> {
+/// All pairs of what can happen to a batch and to the one that is sent while it is being written.
+fn pairs_of_faults() -> Vec<(Fault, Fault)> {
     let wait = Fault::Delay(Duration::from_millis(50));
     let faults = [Fault::FailBefore, Fault::Vanish, Fault::FailAfter, Fault::LandLate, wait];
-    for (first, second) in faults.iter().flat_map(|first| faults.map(|second| (*first, second))) {
+    faults.iter().flat_map(|first| faults.map(|second| (*first, second))).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_groups_of_unknown_outcome_are_written_once_and_in_order() -> anyhow::Result<()> {
+    for (first, second) in pairs_of_faults() {
         let store = MemStore::new();
         let log = opened(&store).await?;
         store.inject(first);
@@ -349,6 +358,51 @@ async fn doubt_behind_what_was_not_written_ends_the_log() -> anyhow::Result<()> 
         };
         assert!(as_it_must_be, "{second:?}: {outcomes:?}");
         assert_eq!(log.stopped().is_cancelled(), lost);
+    }
+    Ok(())
+}
+
+/// Entries that could fill two crowds.
+const CROWDS: std::ops::Range<u8> = 100..180;
+
+#[tokio::test(start_paused = true)]
+async fn two_crowds_of_unknown_outcome_are_written_once() -> anyhow::Result<()> {
+    for (first, second) in pairs_of_faults() {
+        let store = MemStore::new();
+        let log = opened(&store).await?;
+        store.inject(first);
+        store.inject(second);
+        let mut places = Vec::new();
+        for outcome in join_all(CROWDS.map(|n| log.append(entry(n)))).await {
+            places.push(outcome?.first.0);
+        }
+        assert_eq!(places, (3..83).collect::<Vec<_>>(), "{first:?}, {second:?}");
+        let written = payloads(&all(&log).await?);
+        assert_eq!(written[3..], CROWDS.collect::<Vec<_>>(), "{first:?}, {second:?}");
+        assert_eq!(store.appends_ahead(), 1, "{first:?}, {second:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_behind_one_that_was_not_written_is_given_back_or_in_doubt() -> anyhow::Result<()> {
+    for (second, lost) in [(Fault::Vanish, true), (Fault::FailBefore, false)] {
+        let store = MemStore::new();
+        let log = opened(&store).await?;
+        store.inject(Fault::FailBefore);
+        store.inject(second);
+        (0..1000).for_each(|_| store.inject(Fault::FailBefore));
+        for outcome in join_all(CROWDS.map(|n| log.append(entry(n)))).await {
+            let as_it_must_be = match &outcome {
+                Err(AppendError::Lost) => lost,
+                Err(AppendError::Unavailable { .. }) => !lost,
+                _ => false,
+            };
+            assert!(as_it_must_be, "{second:?}: {outcome:?}");
+        }
+        assert!(store.appends_ahead() > 0);
+        assert_eq!(log.stopped().is_cancelled(), lost);
+        assert_eq!(payloads(&store_events(&store).await?), [7, 8, 9]);
     }
     Ok(())
 }

@@ -1,8 +1,10 @@
 //! Batches on their way to the store.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use primitives::RequestId;
 use tokio::time::Instant;
 use tracing::{Instrument as _, Span};
 
@@ -17,6 +19,8 @@ pub(super) type Attempted = Result<Appended, StoreError>;
 pub(super) struct Flight {
     pub(super) waiting: Vec<Waiting>,
     pub(super) stamped: Stamped,
+    /// Those of plain entries.
+    requests: BTreeSet<RequestId>,
     pub(super) batch: Arc<Batch>,
     /// Where it is certain that it was not written, it is tried no longer than this.
     pub(super) give_up: Instant,
@@ -43,12 +47,25 @@ impl Flight {
         let sent = Arc::clone(&batch);
         let attempt = async move { store.append(&sent).await }.instrument(span.clone());
         let attempt = Attempt::Flying(Box::pin(attempt));
-        Flight { waiting, stamped, batch, give_up, span, attempt }
+        let plain = waiting.iter().filter(|waiting| waiting.place().is_none());
+        let requests = plain.flat_map(Waiting::requests).collect();
+        Flight { waiting, stamped, requests, batch, give_up, span, attempt }
     }
 
     /// Where the batch after it stands.
     pub(super) const fn end(&self) -> u64 {
         self.stamped.tree.size()
+    }
+
+    /// Whether it is made of plain entries.
+    pub(super) fn is_plain(&self) -> bool {
+        self.waiting.iter().all(|waiting| waiting.place().is_none())
+    }
+
+    /// Whether one of its entries answers a request that this one would answer too: they would wait for
+    /// each other in the database. No engine puts a request into two groups.
+    pub(super) fn answers(&self, other: &Waiting) -> bool {
+        other.requests().any(|id| self.requests.contains(&id))
     }
 
     /// Who waits for it, what was written, and how long it would have been tried. Its span ends here.

@@ -78,6 +78,44 @@ pub(crate) async fn concurrent_callers_get_one_order(world: World) -> anyhow::Re
     Ok(())
 }
 
+/// Enough for batches that go ahead of their turn.
+pub(crate) async fn crowds_get_one_order(world: World) -> anyhow::Result<()> {
+    let log = world.open().await?;
+    let callers = (0..200_u8).map(|n| {
+        let log = log.clone();
+        tokio::spawn(async move {
+            let mut told = Vec::new();
+            for round in 0..5 {
+                told.push(log.append(entry(vec![new_event(stream(n % 90), &[n, round])])).await?);
+            }
+            anyhow::Ok((n, told))
+        })
+    });
+    let mut receipts = Vec::new();
+    for caller in callers.collect::<Vec<_>>() {
+        receipts.push(caller.await??);
+    }
+    let events = all(&log).await?;
+    assert_eq!((events.len(), log.size()), (1000, 1000));
+    lawful(&events);
+    for (n, told) in &receipts {
+        assert!(told.is_sorted_by_key(|receipt| receipt.first), "in the order of his calls");
+        for (receipt, round) in told.iter().zip(0..) {
+            let event = &events[usize::try_from(receipt.first.0)?];
+            assert_eq!(event.payload, [*n, round].as_slice());
+            assert_eq!(
+                (vec![event.version], event.recorded_at),
+                (receipt.versions.clone(), receipt.recorded_at)
+            );
+        }
+    }
+    assert_eq!(log.root(), merkle::root(events.iter().map(Event::record)));
+    log.close().await;
+    let again = world.open().await?;
+    assert_eq!(all(&again).await?, events);
+    Ok(())
+}
+
 pub(crate) async fn what_is_read_is_what_was_written(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     let payloads: [&[u8]; 4] = [b"", b"\0", b"\xff\xfe zero \0 quote ' \\", &[7; 70_000]];
