@@ -306,13 +306,23 @@ async fn a_group_of_unknown_outcome_is_written_once() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A log whose streams are known, so that groups go ahead: the next position is the third.
-async fn opened(store: &Arc<MemStore>) -> anyhow::Result<Log> {
-    let log = open(store).await?;
+/// A log that goes ahead of its turn, as it knows all streams, and meets `faults` from its next
+/// append on, which is for position 3.
+async fn opened_with(
+    faults: impl IntoIterator<Item = Fault>,
+) -> anyhow::Result<(Arc<MemStore>, Log)> {
+    let store = MemStore::new();
+    let log = open(&store).await?;
     for n in [7, 8, 9] {
         log.append(entry(n)).await?;
     }
-    Ok(log)
+    faults.into_iter().for_each(|fault| store.inject(fault));
+    Ok((store, log))
+}
+
+/// The first batch is not written, however often it is tried; the one behind it meets `second`.
+fn never_written(second: Fault) -> impl Iterator<Item = Fault> {
+    [Fault::FailBefore, second].into_iter().chain(std::iter::repeat_n(Fault::FailBefore, 1000))
 }
 
 /// All pairs of what can happen to a batch and to the one that is sent while it is being written.
@@ -325,10 +335,7 @@ fn pairs_of_faults() -> Vec<(Fault, Fault)> {
 #[tokio::test(start_paused = true)]
 async fn two_groups_of_unknown_outcome_are_written_once_and_in_order() -> anyhow::Result<()> {
     for (first, second) in pairs_of_faults() {
-        let store = MemStore::new();
-        let log = opened(&store).await?;
-        store.inject(first);
-        store.inject(second);
+        let (_, log) = opened_with([first, second]).await?;
         let groups = [group(3, 1), group(5, 3), group(7, 5)].map(|it| log.append_group(it));
         for outcome in join_all(groups).await {
             assert_eq!(outcome?.len(), 2, "{first:?}, {second:?}");
@@ -345,11 +352,7 @@ async fn two_groups_of_unknown_outcome_are_written_once_and_in_order() -> anyhow
 #[tokio::test(start_paused = true)]
 async fn doubt_behind_what_was_not_written_ends_the_log() -> anyhow::Result<()> {
     for (second, lost) in [(Fault::Vanish, true), (Fault::FailBefore, false)] {
-        let store = MemStore::new();
-        let log = opened(&store).await?;
-        store.inject(Fault::FailBefore);
-        store.inject(second);
-        (0..1000).for_each(|_| store.inject(Fault::FailBefore));
+        let (_, log) = opened_with(never_written(second)).await?;
         let outcomes = join_all([group(3, 1), group(5, 3)].map(|it| log.append_group(it))).await;
         let as_it_must_be = match &outcomes[..] {
             [Err(AppendError::Lost), Err(AppendError::Lost)] => lost,
@@ -368,10 +371,7 @@ const CROWDS: std::ops::Range<u8> = 100..180;
 #[tokio::test(start_paused = true)]
 async fn two_crowds_of_unknown_outcome_are_written_once() -> anyhow::Result<()> {
     for (first, second) in pairs_of_faults() {
-        let store = MemStore::new();
-        let log = opened(&store).await?;
-        store.inject(first);
-        store.inject(second);
+        let (store, log) = opened_with([first, second]).await?;
         let mut places = Vec::new();
         for outcome in join_all(CROWDS.map(|n| log.append(entry(n)))).await {
             places.push(outcome?.first.0);
@@ -387,11 +387,7 @@ async fn two_crowds_of_unknown_outcome_are_written_once() -> anyhow::Result<()> 
 #[tokio::test(start_paused = true)]
 async fn a_crowd_behind_one_that_was_not_written_is_given_back_or_in_doubt() -> anyhow::Result<()> {
     for (second, lost) in [(Fault::Vanish, true), (Fault::FailBefore, false)] {
-        let store = MemStore::new();
-        let log = opened(&store).await?;
-        store.inject(Fault::FailBefore);
-        store.inject(second);
-        (0..1000).for_each(|_| store.inject(Fault::FailBefore));
+        let (store, log) = opened_with(never_written(second)).await?;
         for outcome in join_all(CROWDS.map(|n| log.append(entry(n)))).await {
             let as_it_must_be = match &outcome {
                 Err(AppendError::Lost) => lost,
