@@ -13,7 +13,7 @@ use std::time::Duration;
 use opentelemetry::trace::{TraceContextExt, TracerProvider};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::trace::SdkTracerProvider;
+use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
 use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
@@ -149,7 +149,8 @@ pub fn start(service: &str, config: &TelemetryConfig) -> Result<Telemetry, Telem
     Ok(Telemetry { provider })
 }
 
-/// Without an exporter spans have ids and go nowhere.
+/// Without an exporter spans have ids and go nowhere: what happens in one is kept only for a caller who
+/// keeps his own, so that his trace has no hole.
 fn provider(service: &str, config: &TelemetryConfig) -> Result<SdkTracerProvider, TelemetryError> {
     let resource = Resource::builder().with_service_name(format!("sabacc-{service}")).build();
     let mut builder = SdkTracerProvider::builder().with_resource(resource);
@@ -158,6 +159,8 @@ fn provider(service: &str, config: &TelemetryConfig) -> Result<SdkTracerProvider
         let exporter = exporter
             .map_err(|source| TelemetryError::Exporter { endpoint: endpoint.clone(), source })?;
         builder = builder.with_batch_exporter(exporter);
+    } else {
+        builder = builder.with_sampler(Sampler::ParentBased(Box::new(Sampler::AlwaysOff)));
     }
     Ok(builder.build())
 }

@@ -205,7 +205,7 @@ impl Watch {
                     return Err(self.gap(seen, view.sequence));
                 }
                 self.sequence = Some(view.sequence);
-                Some(Seen::Snapshot(Box::new(view)))
+                Some(Seen::Snapshot(view))
             }
             Some(Message::Update(update)) => {
                 if self.sequence.is_none() && self.resume_token.is_empty() {
@@ -217,7 +217,7 @@ impl Watch {
                     return Err(self.gap(expected, update.sequence));
                 }
                 self.sequence = Some(update.sequence);
-                Some(Seen::Update(Box::new(update)))
+                Some(Seen::Update(update))
             }
             Some(Message::CaughtUp(pb::CaughtUp {})) => {
                 self.live = true;
@@ -291,7 +291,6 @@ enum Source {
 }
 
 /// One message of it.
-#[expect(clippy::large_enum_variant, reason = "short-lived: a box would cost an allocation each")]
 enum Told {
     Seen(pb::WatchTableResponse),
     Acted(pb::Acted),

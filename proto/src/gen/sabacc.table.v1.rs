@@ -839,10 +839,10 @@ pub mod watch_table_response {
     pub enum Message {
         /// The table as it stands. First, and again where a resume token is too old to go on from.
         #[prost(message, tag = "1")]
-        Snapshot(super::TableView),
+        Snapshot(::prost::alloc::boxed::Box<super::TableView>),
         /// One update.
         #[prost(message, tag = "2")]
-        Update(super::TableUpdate),
+        Update(::prost::alloc::boxed::Box<super::TableUpdate>),
         /// Everything up to the moment of the call has been sent; what follows is live.
         #[prost(message, tag = "3")]
         CaughtUp(super::CaughtUp),

@@ -306,7 +306,7 @@ impl Actor {
         let missed = resume.and_then(|resume| self.publisher.since(viewer, resume));
         let mut first = missed.unwrap_or_else(|| {
             let view = self.directory.named(self.state.view(viewer));
-            vec![message(pb::watch_table_response::Message::Snapshot(view))]
+            vec![message(pb::watch_table_response::Message::Snapshot(Box::new(view)))]
         });
         first.push(message(pb::watch_table_response::Message::CaughtUp(pb::CaughtUp {})));
         if self.state.is_closed() {

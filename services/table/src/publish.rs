@@ -123,16 +123,24 @@ impl Publisher {
     /// it, where the event is of a hand.
     pub fn publish(&mut self, past: Past, before: Option<&Hand>, after: Option<&Play>) {
         let mut told: Vec<(rules::Viewer, pb::WatchTableResponse)> = Vec::new();
-        let viewer = |player| after.map_or(rules::Viewer::Public, |play| play.viewer(player));
+        let viewer = |watcher: &Watcher| {
+            after.map_or(rules::Viewer::Public, |play| play.viewer(watcher.player))
+        };
+        let viewers: Vec<rules::Viewer> = self.watchers.iter().map(viewer).collect();
+        let mut rest = &viewers[..];
         let (table, directory) = (self.table, &self.directory);
         self.watchers.retain(|watcher| {
-            let viewer = viewer(watcher.player);
-            let message = match told.iter().find(|(other, _)| *other == viewer) {
+            let [viewer, others @ ..] = rest else { return true };
+            rest = others;
+            let message = match told.iter().find(|(other, _)| other == viewer) {
                 Some((_, message)) => message.clone(),
                 None => match tell(&past.kind, before, after, watcher.player) {
                     Some(what) => {
                         let message = message(table, &past, directory.told(what));
-                        told.push((viewer, message.clone()));
+                        // A player sees what nobody else does, and mostly on one stream.
+                        if rest.contains(viewer) {
+                            told.push((*viewer, message.clone()));
+                        }
                         message
                     }
                     None => return true,
@@ -182,7 +190,7 @@ fn message(table: TableId, past: &Past, what: What) -> pb::WatchTableResponse {
         what: Some(what),
     };
     pb::WatchTableResponse {
-        message: Some(Message::Update(update)),
+        message: Some(Message::Update(Box::new(update))),
         resume_token: token(table, past.sequence),
     }
 }

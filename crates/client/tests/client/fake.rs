@@ -62,7 +62,7 @@ impl Table {
         let sequence = self.view.sequence + u64::try_from(self.log.len()).unwrap() + 1;
         let update = pb::TableUpdate { sequence, at: None, what: Some(what) };
         self.log.push(update.clone());
-        self.tell(&message(Message::Update(update), sequence));
+        self.tell(&message(Message::Update(Box::new(update)), sequence));
     }
 
     pub(crate) fn tell(&mut self, told: &pb::WatchTableResponse) {
@@ -114,13 +114,13 @@ impl Table {
         let seen = match <[u8; 8]>::try_from(token) {
             Ok(seen) => u64::from_be_bytes(seen),
             Err(_) => {
-                let snapshot = Message::Snapshot(self.view.clone());
+                let snapshot = Message::Snapshot(Box::new(self.view.clone()));
                 sender.send(Ok(message(snapshot, start))).unwrap();
                 start
             }
         };
         for update in self.log.iter().filter(|update| update.sequence > seen) {
-            let told = message(Message::Update(update.clone()), update.sequence);
+            let told = message(Message::Update(Box::new(update.clone())), update.sequence);
             sender.send(Ok(told)).unwrap();
         }
         sender.send(Ok(message(Message::CaughtUp(pb::CaughtUp {}), last))).unwrap();

@@ -78,7 +78,7 @@ async fn a_gap_and_a_repetition_are_errors_and_a_snapshot_follows() {
     see(&mut watch, &["Snapshot(40)", "CaughtUp"]).await;
     for got in [43, 40] {
         let update = pb::TableUpdate { sequence: got, at: None, what: Some(anything()) };
-        fake.table().tell(&message(Message::Update(update), got));
+        fake.table().tell(&message(Message::Update(Box::new(update)), got));
         let error = watch.next().await.unwrap_err();
         let Error::Gap { expected: 41, got: told } = error else { panic!("{error}") };
         assert_eq!(told, got);

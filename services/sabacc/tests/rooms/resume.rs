@@ -76,7 +76,7 @@ async fn watch(
 
 fn update(message: &pb::WatchTableResponse) -> Option<(pb::TableUpdate, Vec<u8>)> {
     let Some(Message::Update(update)) = &message.message else { return None };
-    Some((update.clone(), message.resume_token.clone()))
+    Some((update.as_ref().clone(), message.resume_token.clone()))
 }
 
 /// What a stream from a token on tells of the past: everything before it is live.
@@ -114,7 +114,7 @@ async fn taken_up(url: &str, table: &[u8], told: &Unbroken, last: u64) -> usize 
         let again: Vec<&pb::TableUpdate> = past
             .iter()
             .map(|message| match message {
-                Message::Update(update) => update,
+                Message::Update(update) => update.as_ref(),
                 other => panic!("between updates: {other:?}"),
             })
             .collect();

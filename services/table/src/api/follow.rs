@@ -7,7 +7,7 @@ use primitives::TableId;
 use proto::table::v1 as pb;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::{publish, updates};
 
@@ -19,7 +19,8 @@ pub(super) struct Following {
     table: TableId,
     first: std::vec::IntoIter<pb::WatchTableResponse>,
     live: mpsc::Receiver<pb::WatchTableResponse>,
-    stopping: CancellationToken,
+    /// One for the whole stream too: all streams share what it is told by.
+    stopping: Pin<Box<WaitForCancellationFutureOwned>>,
     token: Vec<u8>,
     /// One timer for the whole stream, looked at when it fires and set again only then.
     beat: Pin<Box<Sleep>>,
@@ -38,7 +39,7 @@ impl Following {
             table,
             first: first.into_iter(),
             live,
-            stopping,
+            stopping: Box::pin(stopping.cancelled_owned()),
             token: publish::token(table, 0),
             beat: Box::pin(tokio::time::sleep(HEARTBEAT)),
             last: Instant::now(),
@@ -65,7 +66,7 @@ impl Following {
         loop {
             tokio::select! {
                 biased;
-                () = self.stopping.cancelled() => return self.ended(pb::EndReason::ServerStopping),
+                () = self.stopping.as_mut() => return self.ended(pb::EndReason::ServerStopping),
                 message = self.live.recv() => {
                     return message.unwrap_or_else(|| self.ended(pb::EndReason::TooSlow));
                 }

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use primitives::{Credits, SeatNo, UnixMicros};
-use prost::Message as _;
-use proto::common::v1::CardProof;
 use rules::{
     By, Card, Chance, Count, Event, Hand, Legal, Move, Next, Outcome, Player, RuleSet, Setup,
     Variant, Viewer,
 };
 
+use super::*;
 use crate::proof::Shown;
 use crate::updates::{Clock, Step};
 
@@ -83,7 +82,23 @@ impl Game {
             clock: decides.then_some(clock),
             shown: &shown,
         };
-        step.action(viewer).encoded_len()
+        let action = step.action(viewer);
+        let deck = self.hand.rules().variant().deck;
+        let size = Codes::of(deck).action(&action);
+        let with =
+            |length, id, once| with_codes(&action, Same { deck, length, id, once }).encoded_len();
+        let lengths: Vec<usize> = deck.faces().map(str::len).collect();
+        let (short, long) = (*lengths.iter().min().unwrap(), *lengths.iter().max().unwrap());
+        assert_eq!(
+            size,
+            Size {
+                now: action.encoded_len(),
+                least: with(short, 0, true),
+                most: with(long, 127, false)
+            },
+            "{action:?}"
+        );
+        action.encoded_len()
     }
 
     fn take(&mut self, event: &Event) {
@@ -142,6 +157,75 @@ impl Game {
     }
 }
 
+/// What every card is written as: the same sizes by making the messages.
+#[derive(Clone, Copy)]
+struct Same<'a> {
+    deck: &'a Deck,
+    /// Letters of its code.
+    length: usize,
+    /// Its number.
+    id: u32,
+    /// As if all of them were copies of one card, where copies are named once.
+    once: bool,
+}
+
+/// The message with every card written alike.
+fn with_codes(action: &pb::HandAction, same: Same<'_>) -> pb::HandAction {
+    let mut like = action.clone();
+    like.line = same.line(&action.line);
+    same.codes(&mut like.cards);
+    if let Some(decided) = &mut like.r#move {
+        same.codes(&mut decided.cards);
+    }
+    for held in like.hands.iter_mut().flat_map(|hand| &mut hand.cards) {
+        same.codes(std::slice::from_mut(&mut held.code));
+        held.proof.iter_mut().for_each(|proof| proof.card_id = same.id);
+    }
+    like.proofs.iter_mut().for_each(|proof| proof.card_id = same.id);
+    if let Some(turn) = &mut like.turn {
+        turn.legal.iter_mut().for_each(|legal| same.choices(legal));
+        if let Some(default) = &mut turn.default_move {
+            same.codes(&mut default.cards);
+        }
+    }
+    like
+}
+
+impl Same<'_> {
+    fn code(&self) -> String {
+        "x".repeat(self.length)
+    }
+
+    fn is_code(&self, word: &str) -> bool {
+        !self.deck.parse(word).is_empty()
+    }
+
+    fn codes(&self, codes: &mut [String]) {
+        for code in codes.iter_mut().filter(|code| self.is_code(code)) {
+            *code = self.code();
+        }
+    }
+
+    /// A line with every word of it that is a card's code replaced.
+    fn line(&self, line: &str) -> String {
+        let word = |word: &str| if self.is_code(word) { self.code() } else { word.to_owned() };
+        line.split(' ').map(word).collect::<Vec<String>>().join(" ")
+    }
+
+    /// Choices among cards: in the text copies are named once, which tells of them too.
+    fn choices(&self, legal: &mut LegalMove) {
+        let count = if self.once { legal.cards.len().min(1) } else { legal.cards.len() };
+        let named = legal.text.split([' ', '|']).any(|word| self.is_code(word));
+        self.codes(&mut legal.cards);
+        if named {
+            let others = legal.text.split([' ', '|']).filter(|word| !self.is_code(word));
+            let mut words: Vec<String> = others.map(str::to_owned).collect();
+            words.extend((0..count).map(|_| self.code()));
+            legal.text = words.join(" ");
+        }
+    }
+}
+
 fn viewers() -> impl Iterator<Item = Viewer> {
     let players = (0..3).map(|number| Viewer::Player(Player::try_new(number).unwrap()));
     players.chain([Viewer::Public])
@@ -182,6 +266,9 @@ fn compare(variant: &'static Variant) -> usize {
                     }
                 }
             }
+            viewers().for_each(|viewer| {
+                game.size(&event, viewer);
+            });
             game.take(&event);
         }
     }
