@@ -14,10 +14,9 @@ use opentelemetry::trace::{TraceContextExt, TracerProvider};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
-use tracing::Subscriber;
-use tracing::level_filters::LevelFilter;
+use tracing::{Level, Subscriber};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
-use tracing_subscriber::filter::{EnvFilter, Targets};
+use tracing_subscriber::filter::{EnvFilter, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -143,7 +142,7 @@ pub fn start(service: &str, config: &TelemetryConfig) -> Result<Telemetry, Telem
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
     tracing_subscriber::registry()
-        .with(spans(&provider))
+        .with(spans(&provider, config.otlp.is_some()))
         .with(lines.with_filter(directives))
         .try_init()?;
     Ok(Telemetry { provider })
@@ -166,14 +165,21 @@ fn provider(service: &str, config: &TelemetryConfig) -> Result<SdkTracerProvider
 }
 
 /// Our spans, however quiet the log is; not those of the transport, the exporter's own among them.
-fn spans<S>(provider: &SdkTracerProvider) -> impl Layer<S> + use<S>
+///
+/// A call's span is always there, since its trace has an id. Those within it, at level `debug`, are
+/// made only where they are exported: each player's decision has several, and they were a twentieth of
+/// all processor time under load.
+fn spans<S>(provider: &SdkTracerProvider, exported: bool) -> impl Layer<S> + use<S>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
-    let ours = Targets::new().with_default(LevelFilter::INFO).with_targets(
-        ["h2", "hyper", "hyper_util", "tonic", "tower", "opentelemetry"]
-            .map(|quiet| (quiet, LevelFilter::OFF)),
-    );
+    let inner = if exported { Level::DEBUG } else { Level::INFO };
+    let ours = filter_fn(move |of| {
+        let finest = if of.is_span() { inner } else { Level::INFO };
+        let quiet = ["h2", "hyper", "hyper_util", "tonic", "tower", "opentelemetry"];
+        let root = of.target().split("::").next().unwrap_or_default();
+        *of.level() <= finest && !quiet.iter().any(|quiet| root.starts_with(quiet))
+    });
     let tracer = provider.tracer("sabacc");
     tracing_opentelemetry::layer()
         .with_tracer(tracer)
@@ -183,7 +189,7 @@ where
         .with_context_activation(false)
         .with_location(false)
         .with_threads(false)
-        .with_filter(ours)
+        .with_filter(ours.with_max_level_hint(inner))
 }
 
 /// The id of the trace that the current span belongs to; zeros outside any.
@@ -194,4 +200,32 @@ pub fn trace_id() -> [u8; 16] {
 
 fn trace_id_of(span: &tracing::Span) -> [u8; 16] {
     span.context().span().span_context().trace_id().to_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A call's trace, and whether what happens within the call has a span of its own.
+    fn within(exported: bool) -> ([u8; 16], bool) {
+        let config = TelemetryConfig::default();
+        let provider = provider("test", &config).unwrap();
+        let told = tracing_subscriber::registry().with(spans(&provider, exported));
+        tracing::subscriber::with_default(told, || {
+            tracing::info_span!("call").in_scope(|| {
+                let inner = tracing::debug_span!("inner");
+                assert_eq!(inner.in_scope(trace_id), trace_id(), "it is the same trace");
+                (trace_id(), !inner.is_disabled())
+            })
+        })
+    }
+
+    #[test]
+    fn a_call_has_a_trace_and_what_is_within_it_has_spans_where_they_are_exported() {
+        for exported in [true, false] {
+            let (trace, spans) = within(exported);
+            assert_ne!(trace, [0; 16]);
+            assert_eq!(spans, exported);
+        }
+    }
 }

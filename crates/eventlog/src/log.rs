@@ -161,7 +161,7 @@ impl Log {
     /// appended all the same.
     pub async fn append(&self, entry: Entry) -> Result<Receipt, AppendError> {
         let log = self.reader.name();
-        let span = tracing::info_span!("log.append", log, events = entry.events.len());
+        let span = tracing::debug_span!("log.append", log, events = entry.events.len());
         async move {
             let (answer, answered) = oneshot::channel();
             self.enqueue(Wish::Entry(entry, answer))?;
@@ -181,7 +181,7 @@ impl Log {
         group: Group,
     ) -> impl Future<Output = Result<Vec<Receipt>, AppendError>> + Send + use<> {
         let (log, entries) = (self.reader.name(), group.entries.len());
-        let span = tracing::info_span!("log.append_group", log, entries);
+        let span = tracing::debug_span!("log.append_group", log, entries);
         let (answer, answered) = oneshot::channel();
         let queued = span.in_scope(|| self.enqueue(Wish::Group(group, answer)));
         async move {

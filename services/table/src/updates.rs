@@ -256,17 +256,23 @@ pub fn hands(
 
 /// The decision that is due; what is legal only for whoever decides.
 fn turn(hand: &Hand, seats: &[SeatNo], viewer: Viewer, clock: Clock) -> pb::Turn {
-    let Next::Decision(decision) = rules::next(hand) else { return pb::Turn::default() };
-    let own = viewer == Viewer::Player(decision.player);
-    let deck = hand.rules().variant().deck;
-    let legal = decision.legal.iter().filter(|_| own);
-    pb::Turn {
-        seat: moves::seat_of(decision.player, seats),
+    let Some(player) = hand.to_act() else { return pb::Turn::default() };
+    let turn = pb::Turn {
+        seat: moves::seat_of(player, seats),
         turn: clock.turn,
         deadline: Some(timestamp(clock.deadline)),
         bank_ms: u32::try_from(clock.bank.as_millis()).unwrap_or(u32::MAX),
-        legal: legal.map(|legal| moves::legal(legal, deck, seats)).collect(),
-        default_move: own.then(|| moves::show(&decision.default, deck, seats)),
+        ..pb::Turn::default()
+    };
+    if viewer != Viewer::Player(player) {
+        return turn;
+    }
+    let Next::Decision(decision) = rules::next(hand) else { return turn };
+    let deck = hand.rules().variant().deck;
+    pb::Turn {
+        legal: decision.legal.iter().map(|legal| moves::legal(legal, deck, seats)).collect(),
+        default_move: Some(moves::show(&decision.default, deck, seats)),
+        ..turn
     }
 }
 

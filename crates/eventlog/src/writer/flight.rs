@@ -93,7 +93,7 @@ fn commit_span(log: &str, batch: &[Waiting]) -> Span {
     let first = batch.first().and_then(|first| first.span.id());
     let events: usize = batch.iter().map(|waiting| waiting.events).sum();
     let entries: usize = batch.iter().map(|waiting| waiting.entries().len()).sum();
-    let span = tracing::info_span!(parent: first, "log.commit", log, entries, events);
+    let span = tracing::debug_span!(parent: first, "log.commit", log, entries, events);
     for other in batch.iter().skip(1) {
         span.follows_from(&other.span);
     }

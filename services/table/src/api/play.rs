@@ -135,10 +135,12 @@ impl Playing {
             return;
         }
         let span = match &said {
-            Said::Act(_) => tracing::info_span!(parent: &self.span, "act"),
-            Said::Commit(_) => tracing::info_span!(parent: &self.span, "commit_entropy"),
-            Said::Reveal(_) => tracing::info_span!(parent: &self.span, "reveal_entropy"),
+            Said::Act(_) => tracing::debug_span!(parent: &self.span, "act"),
+            Said::Commit(_) => tracing::debug_span!(parent: &self.span, "commit_entropy"),
+            Said::Reveal(_) => tracing::debug_span!(parent: &self.span, "reveal_entropy"),
         };
+        // Where nobody keeps it, what follows is within the call itself.
+        let span = if span.is_disabled() { self.span.clone() } else { span };
         let answer = span.in_scope(|| self.order(&said));
         self.answers.push(Box::pin(
             async move {
