@@ -313,7 +313,8 @@ impl TableService for Api {
         request: Request<pb::WatchTableRequest>,
     ) -> Result<Response<Self::WatchTableStream>, Status> {
         let caller = Caller::of(&request)?;
-        let following = self.following(&caller, request.into_inner()).await?;
+        // Boxed, as is the other: it is moved for every message.
+        let following = Box::new(self.following(&caller, request.into_inner()).await?);
         let stream = futures_util::stream::unfold(following, |mut following| async move {
             let message = following.next().await?;
             Some((Ok(message), following))
@@ -334,7 +335,8 @@ impl TableService for Api {
             (watch.table_id.clone(), self.following(&caller, watch).await?)
         };
         let seat = play::Seat { caller, table: self.table(&table_id)?, table_id };
-        let playing = play::Playing::new(seat, Arc::clone(&self.pace), following, asked);
+        let pace = Arc::clone(&self.pace);
+        let playing = Box::new(play::Playing::new(seat, pace, following, asked));
         let stream = futures_util::stream::unfold(playing, |mut playing| async move {
             let message = playing.next().await?;
             Some((message, playing))

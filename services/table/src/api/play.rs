@@ -100,7 +100,7 @@ impl Playing {
             let early = self.early.as_ref().map(|(_, at)| *at);
             tokio::select! {
                 biased;
-                Some(answer) = self.answers.next() => return Some(Ok(heard(answer))),
+                Some(answer) = self.answers.next(), if !self.answers.is_empty() => return Some(Ok(heard(answer))),
                 seen = self.following.next() => {
                     let seen = seen?;
                     return Some(Ok(heard(Heard::Seen(seen))));
