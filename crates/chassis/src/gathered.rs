@@ -8,8 +8,8 @@
 //! microsecond.
 //!
 //! What comes together is kept here and not in HTTP/2's own buffer, which takes no frame of a kilobyte
-//! or more but hands each over by itself, in two writes: of the eight writes that an action had cost
-//! still, five were such halves.
+//! or more but hands each over by itself, in two writes, and a turn later each. A decision at a table of
+//! four had cost the servers eight writes that way, and costs two; 200 tables play a fifth more.
 
 use std::io;
 use std::pin::{Pin, pin};
