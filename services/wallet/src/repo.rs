@@ -78,7 +78,7 @@ const ENTRIES: &str = concat!(parts!("projected", "posting"), ")");
 /// The first two for a group that goes in ahead of its turn: whatever else a group writes waits for it.
 const ENTRIES_AHEAD: Ahead = Ahead {
     rows: concat!(parts!("posting"), "RETURNING 1), beside AS (SELECT count(*) FROM posting)"),
-    turn: parts!("projected"),
+    turn: parts!("projected_ahead"),
 };
 const TRANSFERS_AHEAD: Ahead = Ahead {
     rows: concat!(
@@ -87,7 +87,7 @@ const TRANSFERS_AHEAD: Ahead = Ahead {
         parts!("changing"),
         ", beside AS (SELECT count(*) FROM posting)"
     ),
-    turn: parts!("projected"),
+    turn: parts!("projected_ahead"),
 };
 /// The same three over rows that stand in their way.
 const WHOLE_OVER: &str = parts!("projected", "posting", "over", "changing", "others");

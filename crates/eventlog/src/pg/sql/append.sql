@@ -5,6 +5,7 @@
 WITH ticket AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock($22)
 ), fence AS (
+    UPDATE owners
     /* move fence */
     FROM ticket
     WHERE log = $1 AND epoch = $2 AND size = $3

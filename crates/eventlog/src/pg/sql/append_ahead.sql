@@ -1,11 +1,15 @@
 -- The same for a batch that is sent while the one before is being written. Its rows go in first; then the
 -- end of the one before is waited for, and only where that left the log as it should the fence moves. The
--- statement sees the fence as it was when it began, so what size it has become is looked at afterwards:
--- where it is another, a division by zero undoes everything.
+-- statement sees the fence as it was when it began: where that is past this already, no row goes in. To
+-- move it by UPDATE from there, the server would set the whole statement up once more to look at what it
+-- has become, which costs as much as thirty rows; what an insert finds in its way is looked at as it is.
+-- Where that is another, or none is there, a division by zero undoes everything.
 WITH ticket AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock($22)
 ), fence AS MATERIALIZED (
-    SELECT $1 AS log, $3 + cardinality($8::uuid[]) AS size FROM ticket
+    SELECT log, $3 + cardinality($8::uuid[]) AS size
+    FROM ticket, owners
+    WHERE log = $1 AND epoch = $2 AND owners.size <= $3
 )
 /* rows */
 /* projection */
@@ -14,9 +18,11 @@ WITH ticket AS MATERIALIZED (
     FROM (SELECT count(*) FROM written) AS events, (SELECT count(*) FROM answered) AS requests,
         beside
 ), passed AS (
+    INSERT INTO owners (log, epoch, size, owner, address, lease_ends)
+    SELECT $1, $2, 0, '', '', clock_timestamp() FROM turn
+    ON CONFLICT (log) DO UPDATE
     /* move fence */
-    FROM turn
-    WHERE log = $1 AND epoch = $2 AND size <= $3
+    WHERE owners.epoch = $2 AND owners.size = $3
     RETURNING log, size
 )
 /* turn */
