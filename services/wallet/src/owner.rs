@@ -11,11 +11,11 @@
 //! (14,600 to 17,600 a second; two groups of 16 and 48 at once 14,300, and a tenth more processor time).
 //!
 //! **Two crowds or one.** 64 callers who wait for each answer fall into two crowds or three that take
-//! turns. On a disk that takes milliseconds that is a third of the rate; on one that takes a tenth of that
-//! it is a fifth of the processor time. So those who were just answered are waited for, no longer than
+//! turns. On a disk that takes milliseconds that is a fifth of the rate; on one that takes a tenth of that
+//! it is processor time. So those who were just answered are waited for, no longer than
 //! their commit took: with 2.3 ms for a commit 9,400 transfers a second, where a quarter of that was
-//! waited for 7,700; with 0.15 ms as many as before, 17,900, for 59 microseconds of all processors each
-//! instead of 72, and 99 of 100 within 10 ms instead of 12. Who does not come is seldom waited for.
+//! waited for 7,700; with 0.15 ms 16,500 instead of 17,700 (14,800 to 18,500; 17,100 to 18,100), each for
+//! a tenth to a fifth less of processor time. Who does not come is seldom waited for.
 //!
 //! **Durable first.** Nobody is answered before the group is durable, and groups land in their order; so
 //! an answer never rests on what might still be lost, a refusal neither: a group that only refuses waits
