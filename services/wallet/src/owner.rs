@@ -10,13 +10,6 @@
 //! streams 70,000 instead of 43,000; 64 callers of one transfer each stay in one group
 //! (14,600 to 17,600 a second; two groups of 16 and 48 at once 14,300, and a tenth more processor time).
 //!
-//! **Two crowds or one.** 64 callers who wait for each answer fall into two crowds or three that take
-//! turns. On a disk that takes milliseconds that is a fifth of the rate; on one that takes a tenth of that
-//! it is processor time. So those who were just answered are waited for, no longer than
-//! their commit took: with 2.3 ms for a commit 9,400 transfers a second, where a quarter of that was
-//! waited for 7,700; with 0.15 ms 16,500 instead of 17,700 (14,800 to 18,500; 17,100 to 18,100), each for
-//! a tenth to a fifth less of processor time. Who does not come is seldom waited for.
-//!
 //! **Durable first.** Nobody is answered before the group is durable, and groups land in their order; so
 //! an answer never rests on what might still be lost, a refusal neither: a group that only refuses waits
 //! for those before it, and asks whose the log is. Without that a wallet whose log another has taken said
@@ -51,10 +44,12 @@ use crate::answer::Done;
 use crate::repo::{Repo, Written};
 use crate::wallet::{Ask, Books, Limits, Outcome, Problem, Wallet};
 use group::Deciding;
+use returning::{Returning, Waits};
 
 mod group;
 pub(crate) mod load;
 mod recovery;
+mod returning;
 
 pub use load::LoadError;
 
@@ -63,8 +58,6 @@ pub type Opener = Box<dyn Fn() -> BoxFuture<'static, Result<Log, OpenError>> + S
 
 /// Commands that are worth a group of their own while another is on its way.
 const CROWD: usize = 64;
-/// Groups after which callers are waited for again who never came.
-const SELDOM: u32 = 256;
 /// The longest that an end of a hold is waited for without looking at the clock again.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -114,23 +107,6 @@ struct Work {
     /// Who was just answered and may be back in a moment.
     returning: Option<Returning>,
     waits: Waits,
-}
-
-/// Callers who wait for an answer before they ask again come back together. Who closes the next group
-/// without them splits them into two crowds for good, each with commits of its own.
-#[derive(Clone, Copy)]
-struct Returning {
-    /// So many asks: those that waited already, and as many as were answered.
-    asks: usize,
-    /// No longer than this: as long again as the commit took.
-    until: Instant,
-}
-
-/// How often returning callers are waited for: after each group, or after many.
-struct Waits {
-    /// Groups until then.
-    left: u32,
-    every: u32,
 }
 
 /// A command's content, and what it will be answered.
@@ -201,27 +177,6 @@ impl Work {
     fn hear(&mut self, ask: Ask) {
         self.asked += ask.requests.len();
         self.asks.push(ask);
-    }
-}
-
-impl Default for Waits {
-    fn default() -> Waits {
-        Waits { left: 0, every: 1 }
-    }
-}
-
-impl Waits {
-    /// Whether those who are answered now are to be waited for.
-    const fn due(&mut self) -> bool {
-        self.left = self.left.saturating_sub(1);
-        self.left == 0
-    }
-
-    /// They were waited for, `vain` or not: the next half as often, or twice as often.
-    fn end(&mut self, vain: bool) {
-        let every = if vain { self.every * 2 } else { self.every / 2 };
-        self.every = every.clamp(1, SELDOM);
-        self.left = self.every;
     }
 }
 
@@ -424,10 +379,8 @@ impl Owner {
             self.work.open.remove(&id);
         }
         self.work.flying = self.work.flying.saturating_sub(commands(&answers));
-        self.work.returning = self.work.waits.due().then(|| Returning {
-            asks: self.work.asks.len() + self.queue.len() + answers.len(),
-            until: Instant::now() + sent.elapsed(),
-        });
+        let asks = self.work.asks.len() + self.queue.len() + answers.len();
+        self.work.returning = self.work.waits.due().then(|| Returning::of(asks, sent.elapsed()));
         answers.into_iter().for_each(Answer::tell);
         Ok(())
     }
@@ -468,21 +421,4 @@ async fn answered_before(
         before.extend(log.recall_many(&ask).await?);
     }
     Ok(before)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_never_comes_is_seldom_waited_for_and_who_comes_again_after_every_group() {
-        let mut waits = Waits::default();
-        let mut until = |vain| {
-            let groups = (1..).take_while(|_| !waits.due()).count() + 1;
-            waits.end(vain);
-            groups
-        };
-        assert_eq!([true; 10].map(&mut until), [1, 2, 4, 8, 16, 32, 64, 128, 256, 256]);
-        assert_eq!([false; 10].map(&mut until), [256, 128, 64, 32, 16, 8, 4, 2, 1, 1]);
-    }
 }

@@ -249,6 +249,18 @@ async fn a_batch_that_overtakes_is_sent_back() -> anyhow::Result<()> {
     Ok(())
 }
 
+#[tokio::test]
+async fn a_batch_ahead_of_no_log_makes_none() -> anyhow::Result<()> {
+    let admin = database("ahead_of_none").await?;
+    migrated(&admin).await?;
+    let store = wallet_store(&admin).await?;
+    let first = batch(1, 0, Some(0));
+    assert_eq!(store.append(&first).await?, Appended::Fenced);
+    assert!(store.fence(&first.log).await?.is_none());
+    assert!(positions(&admin).await?.is_empty());
+    Ok(())
+}
+
 /// A log with one event, and somebody in the way of the group that stands at 1.
 async fn held_up(name: &str) -> anyhow::Result<(String, Log, InTheWay)> {
     let admin = database(name).await?;
