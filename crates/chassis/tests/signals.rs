@@ -11,6 +11,9 @@ fn one_signal_begins_the_stop_and_a_second_ends_the_process() {
     let itself = std::env::current_exe().unwrap();
     for name in ["told_once", "told_twice"] {
         let child = Command::new(&itself).args(["--ignored", "--exact", name]).output().unwrap();
+        let said = String::from_utf8_lossy(&child.stdout);
+        // A name that fits none would end well, having shown nothing.
+        assert!(said.contains("running 1 test\n"), "{name}: {child:?}");
         let expected = if name == "told_once" { 0 } else { 130 };
         assert_eq!(child.status.code(), Some(expected), "{name}: {child:?}");
     }
