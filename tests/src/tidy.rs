@@ -14,6 +14,7 @@ pub mod manifest;
 pub mod names;
 pub mod purity;
 pub mod registry;
+pub mod runbook;
 pub mod sizes;
 pub mod test_command;
 mod tree;

@@ -90,6 +90,11 @@ fn the_readme_and_ci_run_the_same_tests() -> Result {
 }
 
 #[test]
+fn warnings_name_sections_of_the_runbook_that_there_are() -> Result {
+    none(&tidy::runbook::runbook(&Tree::open()?))
+}
+
+#[test]
 fn what_deploy_sets_is_what_programs_read() -> Result {
     none(&tidy::variables::variables(&Tree::open()?))
 }

@@ -26,12 +26,15 @@ from .schema import SCHEMA, Field
 
 TOKENS = ["immunity", "markdown", "general-tariff"]
 RULES: dict[str, list[dict]] = {
-    "dice": [{}, {"holdem": True}, {"max_rounds": 2, "shift": "1d6"}, {"rake_bps": 500}],
+    "dice": [
+        {}, {"holdem": True}, {"max_rounds": 2, "shift": "1d6"}, {"rake_bps": 500},
+        {"max_hand_total": 15, "max_pot": 60},
+    ],
     "electronic": [{}, {"pot_building_rounds": 0}, {"pulse_ppm": 400_000, "max_rounds": 3}],
     "swg": [{"hand_ante": 5, "sabacc_ante": 10}, {"fold_penalty": 0, "draw_phase": False}],
     "force": [{"max_rounds": 2}, {"alignment": "naboo", "max_rounds": 3}],
     "kessel": [{"tokens": "assigned", "assigned_tokens": TOKENS, "chips": 4}, {"max_rounds": 3}],
-    "eleven": [{}, {"rake_bps": 300}],
+    "eleven": [{}, {"rake_bps": 300}, {"max_pot": 40}],
     "spike": [{}, {"preset": "black-spire"}],
     "coruscant": [{}, {"hand_ante": 0}],
 }

@@ -32,6 +32,9 @@ ChanceUsed: 1 Operation operation; 2 OperationResult result; 3 bool restock
 ClockResumed: 1 uint32 turn; 2 uint64 deadline_micros
 CloseAsked:
 Commitment: 1 bytes commitment; 2 bytes key_id; 3 bytes signature; 4 string origin
+Effect: 1 enum kind; 2 uint64 hand_no; 3 uint32 seat; 4 bytes player_id; 5 uint64 version
+EffectResumed: 1 Effect effect; 2 enum resolution; 3 string reason; 4 bytes transfer_id
+EffectStopped: 1 Effect effect; 2 string why; 3 string reason
 EntropyClosed: 1 *uint32 seats; 2 uint64 deadline_micros
 EntropyCommitted: 1 uint64 hand_no; 2 uint32 seat; 3 bytes player_id; 4 bytes commitment
 EntropyRevealed: 1 uint32 seat; 2 bytes entropy
@@ -54,10 +57,11 @@ HoldExpired: 1 bytes hold_id; 2 string from; 3 string to; 4 uint64 amount
 HoldPlaced: 1 bytes hold_id; 2 string from; 3 string to; 4 uint64 amount; 5 uint64
     expires_micros
 HoldReleased: 1 bytes hold_id; 2 string from; 3 string to; 4 uint64 amount
-LeaveAsked: 1 uint32 seat
+LeaveAsked: 1 uint32 seat; 2 string why
 Leg: 1 string account; 2 sint64 amount
+LimitMark: 1 enum measure; 2 enum window; 3 uint64 limit; 4 uint64 left
 LimitsSet: 1 bytes player_id; 2 enum by; 3 WindowLimits now; 4 WindowLimits later; 5 uint64
-    later_micros
+    later_micros; 6 enum measure
 Move: 1 enum kind; 2 *string cards; 3 uint64 amount; 4 *string names; 5 uint32 target_seat; 6
     uint32 value
 MoveDecided: 1 uint32 seat; 2 Move move; 3 *CardRef cards; 4 bool by_clock; 5 uint32
@@ -76,7 +80,7 @@ Roll: 1 *uint32 sides
 RosterSeat: 1 uint32 seat; 2 bytes player_id; 3 uint64 stack
 Sample: 1 uint32 n; 2 uint32 k
 SeatFunded: 1 uint32 seat
-SeatRefused: 1 uint32 seat; 2 string reason
+SeatRefused: 1 uint32 seat; 2 string reason; 10 string text
 SeatTaken: 1 uint32 seat; 2 bytes player_id; 3 uint64 buy_in; 4 bytes transfer_id
 SeatVacated: 1 uint32 seat
 SeedCommitted: 1 bytes table_id; 2 uint64 hand_no; 3 bytes rule_set_hash; 4 Commitment
@@ -87,11 +91,13 @@ SeedSealed: 1 bytes transcript; 2 bytes beacon; 3 *EntropyRow rows
 SettlementLine: 1 string text
 SettlementPosted: 1 uint64 position
 Shuffle: 1 uint32 pile; 2 uint32 fresh; 3 uint32 first_fresh; 4 *Handle cards
+SnapshotTaken: 1 bytes sha256
+StandingFound: 1 uint32 seat; 2 enum kind; 3 uint64 until_micros; 4 LimitMark limit; 5 *LimitMark nearly
 SitOutChanged: 1 uint32 seat; 2 bool sitting_out; 3 string why
 TableClosed:
 TableCreated: 1 string name; 2 string rule_set; 3 uint32 seats; 4 uint64 min_buy_in; 5 uint64
     max_buy_in; 6 uint32 action_seconds; 7 uint32 bank_seconds; 8 uint32 pause_ms; 9 uint32
-    reveal_delay_seconds; 10 uint32 entropy_ms
+    reveal_delay_seconds; 10 uint32 entropy_ms; 11 uint32 idle_seconds
 TablePaused: 1 string why; 2 uint64 until_micros
 TransferPosted: 1 bytes transfer_id; 2 enum kind; 3 *Leg legs; 4 bytes table_id; 5 bytes
     hand_id; 6 string reason; 7 bytes hold_id; 8 bool keep_rest; 9 bytes adjustment_id; 10
@@ -107,11 +113,12 @@ EVENTS = {
     "HandStarted", 20: "HandFinished", 21: "CloseAsked", 22: "PotRefundDue", 23:
     "PotRefunded", 24: "TableClosed", 25: "CardsShown", 26: "AbsentPaid", 27:
     "EntropyCommitted", 28: "EntropyClosed", 29: "EntropyRevealed", 30: "HandAborted", 31:
-    "TablePaused", 32: "SeedRefused", 100: "SeedCommitted", 101: "SeedSealed", 102:
-    "OperationPerformed", 103: "CardsOpened", 104: "SeedOpened", 200: "AccountOpened", 201:
+    "TablePaused", 32: "SeedRefused", 45: "EffectStopped", 46: "EffectResumed", 47:
+    "StandingFound", 100: "SeedCommitted", 101: "SeedSealed", 102: "OperationPerformed", 103: "CardsOpened", 104: "SeedOpened", 200: "AccountOpened", 201:
     "TransferPosted", 202: "AccountFrozen", 203: "AccountUnfrozen", 204: "AccountClosed",
     205: "HoldPlaced", 206: "HoldReleased", 207: "HoldExpired", 208: "LimitsSet", 209:
-    "PlayerExcluded", 210: "AdjustmentProposed", 211: "AdjustmentRejected",
+    "PlayerExcluded", 210: "AdjustmentProposed", 211: "AdjustmentRejected", 215:
+    "SnapshotTaken",
 }
 
 

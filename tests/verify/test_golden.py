@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import unittest
 from pathlib import Path
 
 from . import shh
 from .rules.hand import GAMES, Hand
+from .rules.kinds import Refused
+from .rules.ruleset import RuleSet
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 
@@ -41,6 +44,39 @@ class Golden(unittest.TestCase):
         for key, value in ended.items():
             if key in data:
                 self.assertEqual(value, data[key], key)
+
+
+class Caps(unittest.TestCase):
+    """Rule sets and lines that `caps.json` lists, accepted and refused."""
+
+    def setUp(self) -> None:
+        self.vectors = json.loads((GOLDEN / "caps.json").read_text())
+
+    def test_rule_sets(self) -> None:
+        for case in self.vectors["valid"]:
+            rules = RuleSet(case["variant"], case["ruleset"])
+            self.assertEqual(RuleSet.from_canonical(rules.canonical()).values, rules.values)
+            if "players" in case:
+                exactly = rules.exactly
+                players = [exactly, exactly] if exactly else [2, GAMES[rules.variant].most]
+                self.assertEqual(players, case["players"])
+        for case in self.vectors["invalid"]:
+            with self.subTest(case=case), self.assertRaises(Refused):
+                RuleSet(case["variant"], case["ruleset"])
+
+    def test_lines(self) -> None:
+        for case in self.vectors["cases"]:
+            seats = list(range(1, len(case["starting_stacks"]) + 1))
+
+            def then(*line: str) -> None:
+                shh.Story({**case, "seats": seats, "actions": [*case["actions"], *line]}).replay()
+
+            then()
+            for line in case["legal"]:
+                then(line)
+            for line in case["illegal"]:
+                with self.subTest(case=case["name"], line=line), self.assertRaises(Refused):
+                    then(line)
 
 
 def _test(variant: str):

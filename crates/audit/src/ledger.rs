@@ -10,14 +10,16 @@
 //! What a table has asked for and the wallet has not posted yet, a hand in play, a buy-in on its
 //! way: these are known differences. They are counted out of the comparison and listed as open.
 
+mod authors;
 mod effects;
 mod replay;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
-use ::ledger::{Account, Event as Entry, Kind, Transfer, conserved};
+use ::ledger::{Account, Event as Entry, Kind, Leg, Transfer, conserved};
 use eventlog::Event;
 use primitives::{RequestId, UnixMicros};
 use serde::Serialize;
@@ -47,7 +49,9 @@ impl Check {
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
-            Check::Lawful => "Every record of the wallet's log is a lawful step of the ledger.",
+            Check::Lawful => {
+                "Every record of the wallet's log is a lawful step of the ledger, by who may ask for it."
+            }
             Check::Balanced => {
                 "All balances sum to zero, nobody but the house's issuance owes, and what is held is \
                  there."
@@ -61,7 +65,8 @@ impl Check {
                  was moved otherwise."
             }
             Check::Accounts => {
-                "Every seat, every pot and the house's rake hold what the tables' logs say."
+                "Every seat, every pot, the house's rake and its suspense account hold what the tables' \
+                 logs and the adjustments say."
             }
         }
     }
@@ -99,6 +104,8 @@ pub struct Report {
     pub figures: Figures,
     /// Known differences: what is under way between the tables and the wallet.
     pub open: Vec<String>,
+    /// Payments to `house/suspense`, which operators chose: in the log's order.
+    pub suspense: Vec<String>,
 }
 
 impl Report {
@@ -123,14 +130,15 @@ impl Troubles {
 #[derive(Default)]
 pub struct LedgerAudit {
     replay: Replay,
-    /// Transfers of operators: of these nobody else keeps the ids.
-    operators: BTreeSet<RequestId>,
+    /// Transfers of operators, each under an id of the operator's own: nobody else keeps these.
+    operators: BTreeSet<(Arc<str>, RequestId)>,
     /// One past the last position of the wallet's log.
     wallet_size: u64,
     tables: Tables,
     effects: Effects,
     figures: Figures,
     troubles: Troubles,
+    suspense: Vec<String>,
 }
 
 impl LedgerAudit {
@@ -149,8 +157,11 @@ impl LedgerAudit {
                 if let Err(why) = self.replay.next(event.recorded_at, &entry) {
                     self.unlawful(at, &why);
                 }
+                if let Err(why) = authors::of_wallet(&event.actor, &entry) {
+                    self.unlawful(at, &why);
+                }
                 match entry {
-                    Entry::Posted(posted) => self.posted(at, &posted.transfer),
+                    Entry::Posted(posted) => self.posted(at, &event.actor, &posted.transfer),
                     Entry::HoldPlaced(_) => {
                         self.figures.holds = self.figures.holds.saturating_add(1);
                     }
@@ -163,7 +174,8 @@ impl LedgerAudit {
                     | Entry::LimitsSet { .. }
                     | Entry::Excluded { .. }
                     | Entry::AdjustmentProposed(_)
-                    | Entry::AdjustmentRejected { .. } => {}
+                    | Entry::AdjustmentRejected { .. }
+                    | Entry::SnapshotTaken { .. } => {}
                 }
             }
             Err(foreign) => self.unlawful(at, &foreign.to_string()),
@@ -196,13 +208,28 @@ impl LedgerAudit {
     }
 
     /// What tables and operators asked for; of the tables' accounts only the tables may ask.
-    fn posted(&mut self, at: u64, transfer: &Transfer) {
+    fn posted(&mut self, at: u64, actor: &Arc<str>, transfer: &Transfer) {
         self.count(transfer);
+        self.note_suspense(at, transfer);
         if !transfer.kind.needs_reason() {
             self.effects.posted(transfer, at, &mut self.troubles);
-        } else if !self.operators.insert(transfer.id) {
+        } else if !self.operators.insert((Arc::clone(actor), transfer.id)) {
             self.unlawful(at, &format!("the transfer {} is posted a second time", transfer.id));
         }
+    }
+
+    /// Adjustments of that account are in the figures.
+    fn note_suspense(&mut self, at: u64, transfer: &Transfer) {
+        if transfer.kind.needs_reason() {
+            return;
+        }
+        let paid = |leg: &&Leg| leg.account == Account::Suspense && leg.amount.is_credit();
+        let Some(paid) = transfer.legs.iter().find(paid) else { return };
+        let from = transfer.legs.iter().find(|leg| leg.amount.is_debit());
+        let from = from.map(|leg| format!(" of {}", leg.account)).unwrap_or_default();
+        let (amount, id) = (paid.amount, transfer.id);
+        self.suspense
+            .push(format!("{amount} credits{from}, position {at} of the wallet's log, {id}"));
     }
 
     fn count(&mut self, transfer: &Transfer) {
@@ -217,6 +244,9 @@ impl LedgerAudit {
                 let issuance = transfer.legs.iter().find(|leg| leg.account == Account::Issuance);
                 let made = issuance.map_or(0, |leg| leg.amount.negated().get());
                 figures.adjusted = figures.adjusted.saturating_add(made);
+                for leg in &transfer.legs {
+                    self.tables.adjusted(leg.account, i128::from(leg.amount.get()));
+                }
             }
             Kind::BuyIn
             | Kind::CashOut
@@ -241,6 +271,7 @@ impl LedgerAudit {
         let effects = std::mem::take(&mut self.effects);
         let (pending, mut open) = effects.finish(&until, &mut self.troubles);
         open.extend(self.tables.in_play());
+        open.extend(self.tables.still_stopped());
         self.compare(&pending);
         self.figures.accounts =
             u64::try_from(self.replay.ledger().accounts().len()).unwrap_or(u64::MAX);
@@ -250,19 +281,19 @@ impl LedgerAudit {
             Checked { check, verdict }
         };
         let checks = Checks(Check::ALL.into_iter().map(&mut checked).collect());
-        Report { checks, figures: self.figures, open }
+        Report { checks, figures: self.figures, open, suspense: self.suspense }
     }
 
     /// Balances, with what is still to be posted, against the tables' words.
     fn compare(&mut self, pending: &BTreeMap<Account, i128>) {
         let mut wallet = pending.clone();
         for (account, state) in self.replay.ledger().accounts() {
-            if account.table().is_some() || *account == Account::Rake {
+            if is_stated(account) {
                 let sum = wallet.entry(*account).or_default();
                 *sum = sum.saturating_add(i128::from(state.balance.get()));
             }
         }
-        wallet.retain(|account, _| account.table().is_some() || *account == Account::Rake);
+        wallet.retain(|account, _| is_stated(account));
         let stated = self.tables.stated();
         let accounts: BTreeSet<&Account> = wallet.keys().chain(stated.keys()).collect();
         let amount = |of: &BTreeMap<Account, i128>, account: &Account| {
@@ -275,6 +306,18 @@ impl LedgerAudit {
                 format!("{account}: the wallet says {wallet} credits, the tables {table}")
             });
         }
+    }
+}
+
+/// Whether the tables' logs say what is on an account: those of tables, and what tables pay the house.
+fn is_stated(account: &Account) -> bool {
+    match account {
+        Account::Seat(..)
+        | Account::SabaccPot(_)
+        | Account::CarriedPot(_)
+        | Account::Rake
+        | Account::Suspense => true,
+        Account::Issuance | Account::Player(_) => false,
     }
 }
 

@@ -25,6 +25,7 @@ pub mod receipt;
 mod report;
 #[cfg(any(test, feature = "specimen"))]
 pub mod specimen;
+pub mod stops;
 
 pub mod table;
 

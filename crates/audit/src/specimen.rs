@@ -130,6 +130,7 @@ impl Room {
             pause_ms: 1000,
             reveal_delay_seconds: 0,
             entropy_ms: 2000,
+            idle_seconds: 600,
         };
         room.table_says(created);
         room
@@ -231,6 +232,14 @@ impl Room {
         self.wallet_says(&entries);
     }
 
+    /// The wallet writes its state down and says so.
+    pub fn wallet_snapshots(&mut self) {
+        self.wallet_expires();
+        self.ledger.forget(self.now());
+        let digest = Sha256::digest(::ledger::snapshot::write(&self.ledger)).into();
+        self.wallet_says(&[::ledger::Event::SnapshotTaken { digest }]);
+    }
+
     fn wallet_says(&mut self, entries: &[::ledger::Event]) -> u64 {
         let mut position = 0;
         for entry in entries {
@@ -271,13 +280,45 @@ impl Room {
         assert!(self.seats.insert(seat, Seat { player, stack: buy_in }).is_none(), "a free seat");
     }
 
+    /// Somebody leaves, the wallet refuses their cash-out, and an operator lets it go on.
+    ///
+    /// # Panics
+    /// Where nobody sits there, or without credits.
+    pub fn stand_stopped(&mut self, seat: u32, resolution: pb::Resolution) {
+        let Seat { player, stack } = self.seats.remove(&seat).expect("a taken seat");
+        self.table_says(pb::LeaveAsked { seat, why: "asked".to_owned() });
+        let (first, second) = (self.request("cash-out"), self.request("resumed"));
+        let transfer_id = first.0.to_vec().into();
+        self.table_says(pb::CashOutDue { seat, amount: stack, transfer_id });
+        let kind = pb::EffectKind::CashOut.into();
+        let effect = Some(pb::Effect { kind, seat, ..pb::Effect::default() });
+        let (why, reason) = ("refused".to_owned(), "TRANSFER_REFUSED".to_owned());
+        self.table_says(pb::EffectStopped { effect: effect.clone(), why, reason });
+        let transfer_id = second.0.to_vec().into();
+        let reason = "looked at it".to_owned();
+        let resolution_number = resolution.into();
+        self.table_says(pb::EffectResumed {
+            effect,
+            resolution: resolution_number,
+            reason,
+            transfer_id,
+        });
+        let to = match resolution {
+            pb::Resolution::PayToSuspense => Account::Suspense,
+            pb::Resolution::Retry | pb::Resolution::Unspecified => Account::Player(player),
+        };
+        let credits = Credits::try_new(stack).expect("a stack");
+        self.post(pair(second, Kind::CashOut, (Account::Seat(self.table, player), to), credits));
+        self.table_says(pb::SeatVacated { seat });
+    }
+
     /// Somebody leaves with what he has.
     ///
     /// # Panics
     /// Where nobody sits there.
     pub fn stand(&mut self, seat: u32) {
         let Seat { player, stack } = self.seats.remove(&seat).expect("a taken seat");
-        self.table_says(pb::LeaveAsked { seat });
+        self.table_says(pb::LeaveAsked { seat, why: "asked".to_owned() });
         if stack > 0 {
             let transfer = self.request("cash-out");
             let transfer_id = transfer.0.to_vec().into();

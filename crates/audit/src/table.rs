@@ -14,6 +14,7 @@ use serde::Serialize;
 use wire::Recorded;
 
 use crate::hand::{self, HandRecords, Report};
+use crate::stops::{Stopped, stops};
 
 /// What came of a hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -60,6 +61,8 @@ pub struct TableReport {
     pub by_dealer: u64,
     /// Hands that an operator made void.
     pub by_operator: u64,
+    /// What had to stop, and who let it go on.
+    pub stops: Vec<Stopped>,
     /// What no rule forbids and everybody should know.
     pub warnings: Vec<String>,
     /// What is missing: hand numbers without a hand, seeds that were never opened.
@@ -94,10 +97,16 @@ impl TableAudit {
             burnt: BTreeMap::new(),
             by_dealer: 0,
             by_operator: 0,
+            stops: Vec::new(),
             warnings: Vec::new(),
             missing: Vec::new(),
         };
         TableAudit { table, report, entropy: BTreeMap::new(), ending: false }
+    }
+
+    /// What had to stop, from the table's own stream.
+    pub fn stops<'a>(&mut self, events: impl IntoIterator<Item = &'a eventlog::Event>) {
+        self.report.stops = stops(events);
     }
 
     /// The next hand, in order of number, with its report.

@@ -22,14 +22,16 @@ Sample n:u32=1 k:u32=2
 Opening cards:Handle*=1 audience_seat:u32=2 reason:enum=3
 OperationResult index:u32=1 values:u32*=2 root:bytes=3
 Leg account:string=1 amount:s64=2
+LimitMark measure:enum=1 window:enum=2 limit:u64=3 left:u64=4
+Effect kind:enum=1 hand_no:u64=2 seat:u32=3 player_id:bytes=4 version:u64=5
 RosterSeat seat:u32=1 player_id:bytes=2 stack:u64=3
 WindowLimits day:u64?=1 week:u64?=2 month:u64?=3
 
-TableCreated name:string=1 rule_set:string=2 seats:u32=3 min_buy_in:u64=4 max_buy_in:u64=5 action_seconds:u32=6 bank_seconds:u32=7 pause_ms:u32=8 reveal_delay_seconds:u32=9 entropy_ms:u32=10
+TableCreated name:string=1 rule_set:string=2 seats:u32=3 min_buy_in:u64=4 max_buy_in:u64=5 action_seconds:u32=6 bank_seconds:u32=7 pause_ms:u32=8 reveal_delay_seconds:u32=9 entropy_ms:u32=10 idle_seconds:u32=11
 SeatTaken seat:u32=1 player_id:bytes=2 buy_in:u64=3 transfer_id:bytes=4
 SeatFunded seat:u32=1
-SeatRefused seat:u32=1 reason:string=2
-LeaveAsked seat:u32=1
+SeatRefused seat:u32=1 reason:string=2 text:string=10
+LeaveAsked seat:u32=1 why:string=2
 CashOutDue seat:u32=1 amount:u64=2 transfer_id:bytes=3
 SeatVacated seat:u32=1
 SitOutChanged seat:u32=1 sitting_out:bool=2 why:string=3
@@ -41,6 +43,10 @@ EntropyClosed seats:u32*=1 deadline_micros:u64=2
 EntropyRevealed seat:u32=1 entropy:bytes=2
 HandAborted at_fault:enum=1 seats:u32*=2 evidence:string=3
 TablePaused why:string=1 until_micros:u64=2
+StandingFound seat:u32=1 kind:enum=2 until_micros:u64=3 limit:LimitMark=4 nearly:LimitMark*=5
+SnapshotTaken sha256:bytes=1
+EffectStopped effect:Effect=1 why:string=2 reason:string=3
+EffectResumed effect:Effect=1 resolution:enum=2 reason:string=3 transfer_id:bytes=4
 SeedRefused seed:bytes=1
 HandSealed transcript:bytes=1 rows:EntropyRow*=2
 ChanceUsed operation:Operation=1 result:OperationResult=2 restock:bool=3
@@ -72,7 +78,7 @@ AccountClosed player_id:bytes=1 reason:string=2
 HoldPlaced hold_id:bytes=1 from:string=2 to:string=3 amount:u64=4 expires_micros:u64=5
 HoldReleased hold_id:bytes=1 from:string=2 to:string=3 amount:u64=4
 HoldExpired hold_id:bytes=1 from:string=2 to:string=3 amount:u64=4
-LimitsSet player_id:bytes=1 by:enum=2 now:WindowLimits=3 later:WindowLimits=4 later_micros:u64=5
+LimitsSet player_id:bytes=1 by:enum=2 now:WindowLimits=3 later:WindowLimits=4 later_micros:u64=5 measure:enum=6
 PlayerExcluded player_id:bytes=1 until_micros:u64?=2
 AdjustmentProposed adjustment_id:bytes=1 account:string=2 amount:s64=3 reason:string=4 proposed_by:string=5
 AdjustmentRejected adjustment_id:bytes=1 account:string=2 reason:string=3
@@ -83,9 +89,11 @@ const TYPES = `
 1 TableCreated SeatTaken SeatFunded SeatRefused LeaveAsked CashOutDue SeatVacated SitOutChanged HandCommitted HandOpened HandSealed
 ChanceUsed CardsMoved MoveDecided HandSettled SettlementPosted HandRevealed ClockResumed HandStarted HandFinished CloseAsked
 PotRefundDue PotRefunded TableClosed CardsShown AbsentPaid EntropyCommitted EntropyClosed EntropyRevealed HandAborted TablePaused SeedRefused
+45 EffectStopped EffectResumed StandingFound
 100 SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened
 200 AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased HoldExpired LimitsSet PlayerExcluded
 AdjustmentProposed AdjustmentRejected
+215 SnapshotTaken
 `;
 
 function field(text) {

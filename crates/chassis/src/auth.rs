@@ -3,7 +3,8 @@
 //! A caller shows a JWT signed with Ed25519 (`alg` EdDSA and nothing else: the algorithm is ours to
 //! choose, not the token's). It says who he is (`sub`) and which one role he has. What each role may
 //! call is written in the .proto files, at each method, and read from the descriptors at start: what
-//! is not written is not allowed to anybody.
+//! is not written is not allowed to anybody. Services are named one by one: one that was taken over can
+//! do what it did before and nothing else.
 //!
 //! The signatures are checked by a few lines of our own over `ed25519-dalek`, not by a general JWT
 //! library: one algorithm leaves nothing to negotiate, time comes from our clock, and no
@@ -14,16 +15,18 @@ mod claims;
 mod guard;
 mod issuer;
 mod jws;
-mod pace;
+mod open_calls;
+mod peer;
 mod verifier;
 
 use primitives::PlayerId;
 
 pub use access::{Access, AccessError};
 pub use claims::{AUDIENCE, Claims};
+pub(crate) use guard::{AddressPays, Paced, TokenLife};
 pub use guard::{Guard, Guarded};
 pub use issuer::{KeyError, ServiceToken, TokenIssuer};
-pub use pace::Pace;
+pub(crate) use peer::PeerNames;
 pub use verifier::{IssuerKey, TokenError, Verifier};
 
 /// What a token says its bearer is: exactly one of these.

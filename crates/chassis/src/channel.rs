@@ -5,6 +5,7 @@
 //! channel's own.
 
 mod pool;
+mod ready;
 
 use std::time::Duration;
 
@@ -19,7 +20,8 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 use tower::ServiceExt;
 
-pub use pool::Pool;
+pub use pool::{CallError, Pool};
+pub use ready::{is_ready, watch_ready};
 
 use crate::auth::ServiceToken;
 use crate::gathered::Gathered;
@@ -32,6 +34,12 @@ const CONNECT: Duration = Duration::from_secs(2);
 const ANSWER: Duration = Duration::from_secs(10);
 const KEEPALIVE: Duration = Duration::from_secs(20);
 const KEEPALIVE_ANSWER: Duration = Duration::from_secs(10);
+/// Bytes of an answer that a peer may be ahead of whoever reads it.
+const WINDOW: u32 = 64 * 1024;
+/// Answers on a connection that have windows of their own: as many as our services take calls on each
+/// from the inside. All of them together have what the connection has, so that an answer that nobody
+/// reads keeps no other one waiting.
+const STREAMS: u32 = 256;
 
 /// A way to another service: what the generated clients are made from. Cheap to clone.
 pub type PeerChannel = InterceptedService<Channel, Carry>;
@@ -53,6 +61,8 @@ pub fn to(uri: &Uri, tls: Option<&Tls>, carry: Carry) -> Result<PeerChannel, Cha
     let mut endpoint = Endpoint::from(uri.clone())
         .connect_timeout(CONNECT)
         .timeout(ANSWER)
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW * STREAMS)
         .http2_keep_alive_interval(KEEPALIVE)
         .keep_alive_timeout(KEEPALIVE_ANSWER)
         .keep_alive_while_idle(true);

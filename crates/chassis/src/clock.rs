@@ -1,68 +1,174 @@
 //! Time, as a thing a service is given.
 //!
 //! Logs record wall-clock microseconds, so that is what a clock tells. Deadlines are instants on
-//! the same line: a deadline written by one owner of a table is kept by the next.
+//! the same line: a deadline written by one owner of a table is kept by the next. But a wall clock
+//! jumps, and time does not: see [`SystemClock`].
 
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use primitives::UnixMicros;
-use tokio::sync::oneshot;
-
-/// The longest single sleep: after the wall clock is set, a deadline is late by no more than this.
-const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+use tokio::sync::{oneshot, watch};
 
 /// A sleep in progress. Dropping it cancels it.
 pub type Sleep<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// Where a service takes the time from. Never goes backwards.
+/// Where a service takes the time from. Never goes backwards, but for a step that is counted.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> UnixMicros;
 
-    /// Ends at the instant `at`, at once where it has passed.
+    /// Ends at the instant `at`, at once where it has passed. Where the clock is stepped meanwhile it ends
+    /// then or in its own time, whichever is first: whoever waits for a deadline looks at it again.
     fn sleep_until(&self, at: UnixMicros) -> Sleep<'_>;
 
-    /// Ends after `span`.
+    /// Ends after `span`, or earlier where the clock is stepped.
     fn sleep(&self, span: Duration) -> Sleep<'_> {
         self.sleep_until(self.now().plus(span))
     }
+
+    /// The sum of the steps that the clock was set by since it was made, in microseconds: how much later
+    /// an instant is told than if it had run on. Whoever keeps instants moves them by what is added.
+    fn stepped(&self) -> i64 {
+        0
+    }
 }
 
-/// The machine's wall clock, held where it would step back.
+/// The machine's wall clock, without its jumps.
+///
+/// Time runs by the monotonic clock and is led by the wall clock, whose small corrections it follows. A
+/// wall clock that jumps is not believed at once: only where it stays there is the step taken, and
+/// counted. So a clock that is an hour ahead for a second moves nothing, and timers, which count by the
+/// monotonic clock alone, are neither fired nor frozen by either.
+///
+/// All clocks of a process are one.
 #[derive(Debug, Default)]
-pub struct SystemClock {
+pub struct SystemClock(());
+
+/// The one clock of the process.
+static PROCESS: LazyLock<Process> = LazyLock::new(Process::start);
+
+struct Process {
     latest: AtomicU64,
+    started: Instant,
+    wall: Mutex<Wall>,
+    stepped: watch::Sender<i64>,
 }
+
+/// The wall clock as far as it is believed.
+#[derive(Debug)]
+struct Wall {
+    /// What is added to the monotonic microseconds since the start.
+    offset: i64,
+    /// Where it would be instead, and since when it says so.
+    jumped: Option<(i64, Duration)>,
+}
+
+/// A wall clock that is off by more has jumped; one that is off by less is followed.
+const JUMP: i64 = 500_000;
+/// A jump back that lasts so long is a step.
+const BACK: Duration = Duration::from_secs(10);
+/// A jump ahead that lasts so long is a step. What was recorded under a time that is ahead cannot be taken
+/// back, so that everything would wait until that time has come.
+const AHEAD: Duration = Duration::from_mins(1);
 
 impl SystemClock {
     #[must_use]
     pub const fn new() -> SystemClock {
-        SystemClock { latest: AtomicU64::new(0) }
+        SystemClock(())
     }
 }
 
-impl Clock for SystemClock {
+impl Process {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
+    fn start() -> Process {
+        Process {
+            latest: AtomicU64::new(0),
+            started: Instant::now(),
+            wall: Mutex::new(Wall { offset: signed(wall_micros()), jumped: None }),
+            stepped: watch::Sender::new(0),
+        }
+    }
+}
+
+impl Wall {
+    /// Follows the wall clock, which shows `wall` where the monotonic one shows `run`. How far the time
+    /// was stepped.
+    fn follow(&mut self, wall: i64, run: Duration) -> i64 {
+        let offset = wall.saturating_sub(micros(run));
+        let off = offset.saturating_sub(self.offset);
+        if off.saturating_abs() <= JUMP {
+            (self.offset, self.jumped) = (offset, None);
+            return 0;
+        }
+        match self.jumped {
+            Some((there, since)) if offset.saturating_sub(there).saturating_abs() <= JUMP => {
+                if run.saturating_sub(since) < if off > 0 { AHEAD } else { BACK } {
+                    return 0;
+                }
+                (self.offset, self.jumped) = (offset, None);
+                off
+            }
+            Some(_) | None => {
+                self.jumped = Some((offset, run));
+                tracing::warn!(
+                    seconds = off / 1_000_000,
+                    "the machine's clock has jumped: it is followed if it stays there"
+                );
+                0
+            }
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
+fn wall_micros() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn micros(span: Duration) -> i64 {
+    i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
+}
+
+fn signed(micros: u64) -> i64 {
+    i64::try_from(micros).unwrap_or(i64::MAX)
+}
+
+impl Clock for SystemClock {
     fn now(&self) -> UnixMicros {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        let micros = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
-        UnixMicros(self.latest.fetch_max(micros, Ordering::Relaxed).max(micros))
+        let mut wall = PROCESS.wall.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = PROCESS.started.elapsed();
+        let stepped = wall.follow(signed(wall_micros()), run);
+        let now = u64::try_from(wall.offset.saturating_add(micros(run))).unwrap_or(0);
+        if stepped != 0 {
+            tracing::warn!(seconds = stepped / 1_000_000, "the machine's clock was set: followed");
+            PROCESS.stepped.send_modify(|sum| *sum = sum.saturating_add(stepped));
+            PROCESS.latest.store(now, Ordering::Relaxed);
+        }
+        UnixMicros(PROCESS.latest.fetch_max(now, Ordering::Relaxed).max(now))
     }
 
     fn sleep_until(&self, at: UnixMicros) -> Sleep<'_> {
+        self.sleep(at.since(self.now()))
+    }
+
+    fn sleep(&self, span: Duration) -> Sleep<'_> {
+        let (ends, mut stepped) = (tokio::time::Instant::now() + span, PROCESS.stepped.subscribe());
         Box::pin(async move {
-            loop {
-                let left = at.since(self.now());
-                if left.is_zero() {
-                    return;
-                }
-                tokio::time::sleep(left.min(LONGEST_SLEEP)).await;
+            tokio::select! {
+                () = tokio::time::sleep_until(ends) => {}
+                // Whoever waits for an instant looks again where that is now.
+                _ = stepped.changed() => {}
             }
         })
+    }
+
+    fn stepped(&self) -> i64 {
+        *PROCESS.stepped.borrow()
     }
 }
 
@@ -75,6 +181,7 @@ pub struct ManualClock {
 #[derive(Debug)]
 struct Manual {
     now: UnixMicros,
+    stepped: i64,
     /// Ordered by instant, then by who slept first, so that equal runs wake alike.
     sleepers: BTreeMap<(UnixMicros, u64), oneshot::Sender<()>>,
     next: u64,
@@ -83,7 +190,9 @@ struct Manual {
 impl ManualClock {
     #[must_use]
     pub const fn new(now: UnixMicros) -> ManualClock {
-        ManualClock { state: Mutex::new(Manual { now, sleepers: BTreeMap::new(), next: 0 }) }
+        ManualClock {
+            state: Mutex::new(Manual { now, stepped: 0, sleepers: BTreeMap::new(), next: 0 }),
+        }
     }
 
     /// Moves on by `span` and wakes, in order, everybody whose instant has come.
@@ -97,6 +206,16 @@ impl ManualClock {
             }
             // Whoever gave the sleep up does not listen any more.
             let _ = first.remove().send(());
+        }
+    }
+
+    /// The clock is set by so many microseconds: nobody's time has come, and everybody looks again.
+    pub fn step(&self, by: i64) {
+        let mut state = self.locked();
+        state.now = UnixMicros(state.now.0.saturating_add_signed(by));
+        state.stepped = state.stepped.saturating_add(by);
+        for (_, sleeper) in std::mem::take(&mut state.sleepers) {
+            let _ = sleeper.send(());
         }
     }
 
@@ -134,6 +253,10 @@ impl Clock for ManualClock {
             }
         })
     }
+
+    fn stepped(&self) -> i64 {
+        self.locked().stepped
+    }
 }
 
 #[cfg(test)]
@@ -169,6 +292,53 @@ mod tests {
         assert!(before > UnixMicros(1_700_000_000_000_000));
         clock.sleep(Duration::from_millis(20)).await;
         assert!(clock.now().since(before) >= Duration::from_millis(20));
+    }
+
+    const SECOND: i64 = 1_000_000;
+
+    /// What follows from readings of the wall clock, one a second: the time that is told each second, as it
+    /// differs from one that runs on, and the steps.
+    fn told(wall: impl Iterator<Item = i64>) -> Vec<(i64, i64)> {
+        let mut at = Wall { offset: 0, jumped: None };
+        let follow = |(second, off): (i64, i64)| {
+            let run = Duration::from_secs(u64::try_from(second).unwrap_or(0));
+            let stepped = at.follow(second * SECOND + off, run);
+            (at.offset, stepped)
+        };
+        (0_i64..).zip(wall).map(follow).collect()
+    }
+
+    #[test]
+    fn an_hour_ahead_or_back_for_a_second_moves_nothing() {
+        for hour in [3600 * SECOND, -3600 * SECOND] {
+            let wall = [0, 0, hour, 0, 0].into_iter();
+            assert_eq!(told(wall), [(0, 0); 5]);
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_for_good_is_followed_and_the_step_is_counted() {
+        for (hour, seconds) in [(3600 * SECOND, 60), (-3600 * SECOND, 10)] {
+            let told = told([0].into_iter().chain([hour; 65]));
+            assert_eq!(told[..=seconds], vec![(0, 0); seconds + 1], "not yet");
+            assert_eq!(told[seconds + 1], (hour, hour), "once");
+            assert!(told[seconds + 2..].iter().all(|told| *told == (hour, 0)));
+        }
+    }
+
+    #[test]
+    fn a_clock_that_drifts_is_followed() {
+        let drift = told((0..20).map(|second| second * 1000));
+        assert_eq!(drift[19], (19_000, 0));
+    }
+
+    #[tokio::test]
+    async fn a_step_of_a_manual_clock_wakes_whoever_waits_and_is_counted() {
+        let clock = ManualClock::new(UnixMicros(10_000_000));
+        let waits = clock.sleep(Duration::from_secs(1));
+        clock.step(-5_000_000);
+        waits.await;
+        assert_eq!((clock.now(), clock.stepped()), (UnixMicros(5_000_000), -5_000_000));
     }
 
     struct Pending<'a>(Sleep<'a>);

@@ -6,12 +6,13 @@
 //! Key files are read here too, so that a service with a wrong key never opens its port.
 
 mod base;
+mod limits;
 mod log;
 mod problem;
 mod settings;
 mod source;
 
-pub use base::{AuthConfig, Peers, Service, ServiceConfig};
+pub use base::{AuthConfig, Peers, Service, ServiceConfig, caller_tls};
 pub use log::{LogIdentity, LogWitnesses};
 pub use problem::{ConfigError, Problem};
 pub use settings::Settings;

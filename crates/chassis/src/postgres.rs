@@ -12,6 +12,8 @@
 //! environment with `LC_ALL=C`, so the caller's locale and `PG*` variables cannot change it.
 //! It ends with us, also when we are killed: a shell watches a pipe that we hold open.
 //!
+//! A room has it looked after ([`Postgres::look_after`]): a server that dies is started again.
+//!
 //! Whatever is known to go wrong on a stranger's machine is a variant of [`PostgresError`] that
 //! says what to do about it.
 
@@ -24,11 +26,15 @@ mod fetch;
 mod files;
 mod given;
 mod server;
+mod supervisor;
 mod url;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use tokio_util::task::AbortOnDropHandle;
 
 pub use environment::{Environment, default_data_dir};
 pub use error::PostgresError;
@@ -37,6 +43,7 @@ use crate::entropy::{self, SystemEntropy};
 use binaries::{Binaries, Search};
 use cluster::Cluster;
 use server::Server;
+use supervisor::Supervisor;
 
 /// The name of the database that a private cluster holds for us.
 pub const DATABASE: &str = "sabacc";
@@ -95,7 +102,19 @@ impl Options {
 pub struct Postgres {
     url: String,
     about: String,
-    server: Option<Server>,
+    held: Held,
+}
+
+/// How a PostgreSQL is held.
+enum Held {
+    /// Somebody else runs it.
+    Elsewhere,
+    /// The same, and it is asked from time to time whether it answers.
+    WatchedOver {
+        _watch: AbortOnDropHandle<()>,
+    },
+    Private(Box<Server>),
+    LookedAfter(Supervisor),
 }
 
 /// Leaves the address out, since it holds a password.
@@ -118,7 +137,7 @@ pub async fn obtain(options: &Options) -> Result<Postgres, PostgresError> {
     let mut server = started.unwrap_or_else(|e| std::panic::resume_unwind(e.into_panic()))?;
     server.ready().await?;
     let (url, about) = (server.url(DATABASE), server.describe());
-    Ok(Postgres { url, about, server: Some(server) })
+    Ok(Postgres { url, about, held: Held::Private(Box::new(server)) })
 }
 
 fn start_private(options: &Options) -> Result<Server, PostgresError> {
@@ -180,15 +199,55 @@ impl Postgres {
         self.about.clone()
     }
 
+    /// Starts a private cluster's server again whenever it dies, from now on, and tells once a minute
+    /// that a database given by address does not answer. Needs a running tokio, whose end is the
+    /// server's too.
+    #[must_use]
+    pub fn look_after(self) -> Self {
+        let Postgres { url, about, held } = self;
+        let held = match held {
+            Held::Elsewhere => {
+                let watch = tokio::spawn(supervisor::watch_over(url.clone()));
+                Held::WatchedOver { _watch: AbortOnDropHandle::new(watch) }
+            }
+            Held::Private(server) => Held::LookedAfter(Supervisor::start(*server)),
+            watched @ (Held::WatchedOver { .. } | Held::LookedAfter(_)) => watched,
+        };
+        Postgres { url, about, held }
+    }
+
+    /// Waits until a server that is looked after is given up: it cannot start again, or dies again and
+    /// again. Never ends for any other.
+    pub async fn given_up(&self) -> Arc<PostgresError> {
+        match &self.held {
+            Held::LookedAfter(supervisor) => supervisor.given_up().await,
+            Held::Elsewhere | Held::WatchedOver { .. } | Held::Private(_) => {
+                std::future::pending().await
+            }
+        }
+    }
+
+    /// Whether it answers now; asks for two seconds at the most.
+    pub async fn answers(&self) -> bool {
+        match &self.held {
+            Held::LookedAfter(supervisor) if supervisor.is_given_up() => false,
+            Held::LookedAfter(_)
+            | Held::Elsewhere
+            | Held::WatchedOver { .. }
+            | Held::Private(_) => supervisor::answers(&self.url).await,
+        }
+    }
+
     /// Stops a private cluster and waits until it is down; a database given by address is left
     /// alone. Open connections are cut.
     ///
     /// # Errors
     /// [`PostgresError::StillRunning`] if the server is not down after a minute.
-    pub async fn stop(mut self) -> Result<(), PostgresError> {
-        match self.server.take() {
-            Some(server) => server.stop().await,
-            None => Ok(()),
+    pub async fn stop(self) -> Result<(), PostgresError> {
+        match self.held {
+            Held::Private(server) => server.stop().await,
+            Held::LookedAfter(supervisor) => supervisor.stop().await,
+            Held::Elsewhere | Held::WatchedOver { .. } => Ok(()),
         }
     }
 }
@@ -209,7 +268,7 @@ mod tests {
     #[test]
     fn debug_output_holds_no_password() {
         let url = "postgres://owner:hunter2@host/db".to_owned();
-        let postgres = Postgres { url, about: "PostgreSQL 15".into(), server: None };
+        let postgres = Postgres { url, about: "PostgreSQL 15".into(), held: Held::Elsewhere };
         assert!(!format!("{postgres:?}").contains("hunter2"));
     }
 }

@@ -8,10 +8,18 @@
 
 mod addresses;
 mod beside;
+mod bodies;
+mod calls;
 mod connection;
 mod deadline;
+mod frames;
 mod grpc;
 mod health;
+mod lifetime;
+mod probes;
+mod readiness;
+mod taking;
+mod unreadable;
 
 use std::convert::Infallible;
 use std::io;
@@ -22,18 +30,26 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tonic::body::Body;
 use tower::Service;
 
 use self::addresses::Addresses;
+use self::connection::Accepted;
+use self::probes::Probes;
 use crate::drain::Drain;
 use crate::limits::Limits;
+use crate::proxies::Proxies;
 
 pub use beside::Beside;
+pub use bodies::{Bodies, BodiesLayer, WholeBody};
 pub use deadline::{Deadline, DeadlineLayer};
 pub use grpc::{Grpc, GrpcApp};
-pub use health::Health;
+pub use health::{Health, LIVENESS};
+pub use lifetime::{Lifetime, LifetimeLayer};
+pub use readiness::{Condition, Readiness};
+pub use unreadable::{Readable, ReadableLayer};
 
 /// Time for the operating system to get file descriptors back.
 const SHORT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
@@ -106,6 +122,8 @@ pub struct Server {
     pub tls: Option<TlsAcceptor>,
     /// HTTP/1.1 is spoken too, for browsers and curl.
     pub http1: bool,
+    /// Who says for others whose address a connection or a call is.
+    pub proxies: Proxies,
     pub health: Health,
     pub drain: Drain,
 }
@@ -114,7 +132,7 @@ impl Server {
     /// Plain HTTP/2.
     #[must_use]
     pub fn new(limits: Limits, health: Health, drain: Drain) -> Server {
-        Server { limits, tls: None, http1: false, health, drain }
+        Server { limits, tls: None, http1: false, proxies: Proxies::default(), health, drain }
     }
 
     /// Serves `app` until the drain, and finishes. Whether everybody was finished with; false means
@@ -129,19 +147,28 @@ impl Server {
     {
         let Bound { listener, address } = bound;
         tracing::info!(%address, tls = self.tls.is_some(), "serving");
-        let addresses = Addresses::new(self.limits.address_connections);
+        let app = Probes::new(app, self.health.readiness().clone());
+        let addresses = Arc::new(Addresses::new(&self.limits, self.proxies.clone()));
+        let most = self.limits.connections.unwrap_or(Semaphore::MAX_PERMITS);
+        let places = Arc::new(Semaphore::new(most));
         let server = Arc::new(self);
+        let (health, stopping) = (server.health.clone(), server.drain.stopping().clone());
+        let follows = async move { stopping.run_until_cancelled(health.follow()).await };
+        let follows = tokio::spawn(follows);
         while let Some((stream, peer)) = accept(&listener, &server.drain).await {
-            let Some(place) = addresses.enter(peer.ip()) else {
-                tracing::debug!(%peer, "too many connections of this address");
+            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                tracing::debug!(%peer, "too many connections");
                 continue;
             };
-            let connection = connection::serve(stream, peer, app.clone(), Arc::clone(&server));
+            let accepted = Accepted { stream, peer, addresses: Arc::clone(&addresses) };
+            let connection = connection::serve(accepted, app.clone(), Arc::clone(&server));
             server.drain.spawn(async move {
                 connection.await;
                 drop(place);
             });
         }
+        // So that it says nothing after the last word.
+        let _ = follows.await;
         server.health.stop().await;
         drop(listener);
         let finished = server.drain.finish().await;
@@ -162,7 +189,7 @@ async fn accept(listener: &TcpListener, drain: &Drain) -> Option<(TcpStream, Soc
             Ok(connection) => return Some(connection),
             Err(error) if is_the_callers(&error) => {}
             Err(error) => {
-                tracing::warn!(%error, "cannot accept connections for the moment");
+                tracing::warn!(runbook = "deploy/README.md, Connections cannot be accepted", %error, "cannot accept connections for the moment");
                 tokio::time::sleep(SHORT_OF_DESCRIPTORS).await;
             }
         }

@@ -3,11 +3,15 @@
 //!
 //! Every call has a trace id, whether spans leave the process or not: it stands in log lines, in
 //! events and in each answer's `trace-id` metadata, so that a player's complaint finds its records.
-//! Lines and spans carry ids, names, sizes and times, never a payload.
+//! Lines and spans carry ids, names, sizes and times, never a payload. Colours are for terminals. A
+//! warning that repeats while something is away names its section of the runbook and is told once a
+//! minute (`rare`).
 
 mod carry;
+mod rare;
 mod traced;
 
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use opentelemetry::trace::{TraceContextExt, TracerProvider};
@@ -16,7 +20,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
 use tracing::{Level, Subscriber};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
-use tracing_subscriber::filter::{EnvFilter, filter_fn};
+use tracing_subscriber::filter::{EnvFilter, FilterExt as _, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -47,11 +51,14 @@ pub struct TelemetryConfig {
     pub format: LogFormat,
     /// Where spans go by OTLP over gRPC; none means that they stay.
     pub otlp: Option<String>,
+    /// Lines are coloured: they go to a terminal, and its user has not said no.
+    pub colours: bool,
 }
 
 impl Default for TelemetryConfig {
     fn default() -> TelemetryConfig {
-        TelemetryConfig { log: "info".to_owned(), format: LogFormat::Human, otlp: None }
+        let log = "info".to_owned();
+        TelemetryConfig { log, format: LogFormat::Human, otlp: None, colours: false }
     }
 }
 
@@ -71,6 +78,8 @@ impl TelemetryConfig {
             log: log.unwrap_or_else(|| "info".to_owned()),
             format,
             otlp: otlp(settings),
+            // https://no-color.org: set to anything but nothing.
+            colours: std::io::stderr().is_terminal() && settings.variable("NO_COLOR").is_none(),
         }
     }
 }
@@ -136,14 +145,14 @@ pub fn start(service: &str, config: &TelemetryConfig) -> Result<Telemetry, Telem
     let directives = EnvFilter::builder().parse(&config.log);
     let directives = directives
         .map_err(|source| TelemetryError::Directives { directives: config.log.clone(), source })?;
-    let lines = fmt::layer().with_writer(std::io::stderr);
+    let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(config.colours);
     let lines = match config.format {
         LogFormat::Human => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
     tracing_subscriber::registry()
         .with(spans(&provider, config.otlp.is_some()))
-        .with(lines.with_filter(directives))
+        .with(lines.with_filter(directives.and(rare::Rare::new())))
         .try_init()?;
     Ok(Telemetry { provider })
 }
@@ -204,10 +213,20 @@ fn trace_id_of(span: &tracing::Span) -> [u8; 16] {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
     use super::*;
+
+    /// Keeps tests with subscribers of their own apart: what a span's place is worth is remembered for all
+    /// threads.
+    pub(super) fn alone() -> MutexGuard<'static, ()> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     /// A call's trace, and whether what happens within the call has a span of its own.
     fn within(exported: bool) -> ([u8; 16], bool) {
+        let _alone = alone();
         let config = TelemetryConfig::default();
         let provider = provider("test", &config).unwrap();
         let told = tracing_subscriber::registry().with(spans(&provider, exported));

@@ -204,3 +204,45 @@ fn a_service_may_have_settings_of_its_own() {
     assert_eq!(settings.number("shards", 1..=256, 16), 4);
     assert!(settings.finish().is_ok());
 }
+
+#[test]
+fn limits_of_addresses_and_players_are_settings() {
+    let text = "trusted_proxies = '10.0.0.7, fd00::/8'\n[limits]\nplayer_streams = 3\n\
+                connection_grace_ms = 0\nexempt_loopback = true\naddress_calls = 0\n";
+    let source = Source::new("room.toml", text, BTreeMap::new()).unwrap();
+    let config = ServiceConfig::parse(Service::Gateway, source).unwrap();
+    let limits = &config.limits;
+    assert_eq!((limits.player_streams, limits.address_calls), (Some(3), None));
+    assert!(limits.exempt_loopback && limits.connection_grace.is_none());
+    let trusts = |address: &str| config.trusted_proxies.trust(address.parse().unwrap());
+    assert!(trusts("10.0.0.7") && trusts("fd12::1") && !trusts("10.0.0.8"));
+    complains("trusted_proxies = 'proxy.example'", &[], &["trusted_proxies", "10.1.0.0/16"]);
+    complains("[limits]\nexempt_loopback = 'yes'", &[], &["limits.exempt_loopback", "true, false"]);
+}
+
+#[test]
+fn a_program_is_told_all_that_it_lacks_at_once() {
+    let whole = |service, file: &str| {
+        let parsed = ServiceConfig::parse_whole(service, source(file, &[]));
+        parsed.map(|_| ()).map_err(|error| error.to_string())
+    };
+    let log = ["SABACC_DATABASE_URL", "SABACC_ORIGIN", "SABACC_LOG_KEY", "SABACC_ISSUER_KEYS"];
+    let table = ["SABACC_DEALER_URL", "SABACC_WALLET_URL", "SABACC_SIGNING_KEY"];
+    let gateway = ["SABACC_TABLE_URL", "SABACC_WALLET_URL", "SABACC_ISSUER_KEYS"];
+    for (service, lacks) in [
+        (Service::Table, [&log[..], &table].concat()),
+        (Service::Dealer, log.to_vec()),
+        (Service::Wallet, log.to_vec()),
+        (Service::Gateway, gateway.to_vec()),
+    ] {
+        let error = whole(service, "").unwrap_err();
+        for name in lacks {
+            assert_eq!(error.matches(name).count(), 1, "{service:?}, {name}: {error}");
+        }
+    }
+    // What is set wrongly is told once, and not as missing.
+    let error = whole(Service::Wallet, "issuer_keys = '/nowhere'\norigin = 'a b'").unwrap_err();
+    assert_eq!(error.matches("issuer_keys").count(), 1, "{error}");
+    assert!(error.contains("database_url (SABACC_DATABASE_URL): must be set"), "{error}");
+    assert_eq!(error.matches("origin").count(), 1, "{error}");
+}

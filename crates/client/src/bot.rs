@@ -14,6 +14,7 @@ use primitives::{Credits, PlayerId, TableId};
 use proto::common::v1::{ErrorReason, Move};
 use proto::table::v1::table_update::What;
 use proto::table::v1::{SeatView, Turn};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::chance::Chance;
@@ -94,6 +95,7 @@ pub async fn run_bot(
         state: TableState::new(Some(me)),
         decided: None,
         seat_changes: false,
+        returns_at: None,
         report: &mut report,
     };
     let mut distrust = None;
@@ -135,6 +137,8 @@ struct Playing<'a, S> {
     decided: Option<(u64, u32)>,
     /// It has asked for a change of its seat, which the updates do not show yet.
     seat_changes: bool,
+    /// It may not sit in again before.
+    returns_at: Option<Instant>,
     report: &'a mut BotReport,
 }
 
@@ -144,20 +148,22 @@ impl<S: Strategy> Playing<'_, S> {
             let seen = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return Ok(BotEnd::Stopped),
-                seen = self.watch.next() => seen,
+                seen = self.watch.next() => Some(seen),
+                () = at(self.returns_at) => None,
             };
             match seen {
-                Ok(Some(seen)) => {
+                None => {}
+                Some(Ok(Some(seen))) => {
                     self.see(&seen);
                     self.chance.see(&seen)?;
                     self.watch.awaited = self.chance.is_awaited();
                 }
-                Ok(None) => return Ok(BotEnd::TableClosed),
-                Err(gap @ Error::Gap { .. }) => {
+                Some(Ok(None)) => return Ok(BotEnd::TableClosed),
+                Some(Err(gap @ Error::Gap { .. })) => {
                     tracing::warn!(table = %self.table, player = %self.me, %gap, "starting over");
                     continue;
                 }
-                Err(error) => return Err(error),
+                Some(Err(error)) => return Err(error),
             }
             if !self.watch.is_live() {
                 continue;
@@ -200,7 +206,8 @@ impl<S: Strategy> Playing<'_, S> {
                     | What::Entropy(_)
                     | What::Voided(_)
                     | What::Seed(_)
-                    | What::Paused(_),
+                    | What::Paused(_)
+                    | What::Stopped(_),
                 )
                 | None => {}
             },
@@ -265,6 +272,14 @@ impl<S: Strategy> Playing<'_, S> {
             Err(error) if looks_again(&error) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Until then; for ever where there is no such time.
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -135,7 +135,7 @@ impl Chance {
                     Ok(())
                 }
                 Some(What::Seed(seed)) => self.seed(seed),
-                Some(What::Closed(_) | What::Paused(_)) | None => Ok(()),
+                Some(What::Closed(_) | What::Paused(_) | What::Stopped(_)) | None => Ok(()),
             },
             crate::Seen::CaughtUp => Ok(()),
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::fmt;
+use std::time::Duration;
 
 use chassis::channel::ChannelError;
 use proto::common::v1::ErrorReason;
@@ -70,6 +71,8 @@ pub struct Refusal {
     pub trace_id: Option<String>,
     /// Facts that belong to the reason, such as `min` and `max`.
     pub metadata: BTreeMap<String, String>,
+    /// The server asks to be left alone for so long.
+    pub retry_after: Option<Duration>,
 }
 
 impl fmt::Display for Refusal {
@@ -103,6 +106,7 @@ impl From<&Status> for Refusal {
             field: violations.into_iter().flatten().next().map(|violation| violation.field),
             trace_id: trace.map(str::to_owned),
             metadata: metadata.into_iter().flatten().collect(),
+            retry_after: status.get_details_retry_info().and_then(|info| info.retry_delay),
         }
     }
 }
@@ -131,10 +135,18 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_says_how_long_to_wait() {
+        let status = Status::from(refused(ErrorReason::Overloaded, "too much at once"));
+        let asked = status.get_details_retry_info().unwrap().retry_delay;
+        assert!(asked.is_some());
+        assert_eq!(Refusal::from(&status).retry_after, asked);
+    }
+
+    #[test]
     fn a_broken_connection_has_no_reason_but_a_cause() {
         let broken = Status::from_error(std::io::Error::other("the wire was cut").into());
         let refusal = Refusal::from(&broken);
-        assert_eq!(refusal.reason, None);
+        assert_eq!((refusal.reason, refusal.retry_after), (None, None));
         assert_eq!(refusal.to_string(), "the wire was cut");
     }
 }

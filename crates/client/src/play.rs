@@ -257,5 +257,6 @@ fn refusal(refused: pb::ActRefused) -> Refusal {
         field: metadata.remove("field"),
         trace_id: None,
         metadata,
+        retry_after: None,
     }
 }

@@ -3,6 +3,7 @@
 use fairness::{ClientCommitment, Entropy};
 use primitives::{Credits, TableId};
 use proto::common::v1::Move;
+use proto::event::v1::Resolution;
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_client::TableServiceClient;
 
@@ -224,6 +225,29 @@ impl Client {
             })
             .await?;
         Ok(())
+    }
+
+    /// Lets what had stopped at a table go on, for a reason that is on record: tries it again, or pays
+    /// what cannot be paid to its player to `house/suspense`. An operator's act.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn resume_table(
+        &self,
+        table: TableId,
+        resolution: Resolution,
+        reason: &str,
+    ) -> Result<pb::ResumeTableResponse, Error> {
+        let request = pb::ResumeTableRequest {
+            request_id: self.request_id(),
+            table_id: table.bytes().to_vec(),
+            reason: reason.to_owned(),
+            resolution: resolution.into(),
+        };
+        self.repeat(request, |channel, request| async move {
+            TableServiceClient::new(channel).resume_table(request).await
+        })
+        .await
     }
 
     /// Closes a table after the hand in play. An operator's act.

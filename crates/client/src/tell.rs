@@ -1,6 +1,7 @@
 //! The story of a table: one readable line for each update.
 
 mod cards;
+mod standing;
 
 use primitives::PlayerId;
 use proto::common::v1::{Move, MoveKind, SettlementLine};
@@ -58,8 +59,17 @@ fn story(update: &pb::TableUpdate, name: Names<'_>) -> Option<String> {
             Some(format!("hand {} comes to nothing: {}", voided.hand_no, voided.evidence))
         }
         What::Paused(paused) => Some(format!("a pause: {}", paused.why)),
+        What::Stopped(changed) => Some(stopped(changed)),
         What::NextHand(_) | What::Entropy(_) | What::Seed(_) => None,
     }
+}
+
+fn stopped(changed: &pb::StoppedChanged) -> String {
+    let what: Vec<&str> = changed.stopped.iter().map(|stopped| stopped.what.as_str()).collect();
+    if what.is_empty() {
+        return "everything at this table goes on".to_owned();
+    }
+    format!("waits for an operator: {}", what.join(", "))
 }
 
 fn seat(changed: &pb::SeatChanged) -> Option<String> {
@@ -71,19 +81,22 @@ fn seat(changed: &pb::SeatChanged) -> Option<String> {
         return Some(format!("{who} is free again"));
     }
     let stack = seat.stack;
-    Some(match seat.state() {
+    let note = standing::note(changed.your_standing.as_ref());
+    let said = match seat.state() {
         pb::SeatState::Unspecified => format!("{who} has {stack}"),
         pb::SeatState::BuyingIn => format!("{who} is taken"),
         pb::SeatState::Playing => format!("{who} plays with {stack}"),
         pb::SeatState::SittingOut => format!("{who} sits out with {stack}"),
         pb::SeatState::Leaving => format!("{who} is leaving"),
-    })
+    };
+    Some(said + &note)
 }
 
 fn hand_started(started: &pb::HandStarted, name: Names<'_>) -> String {
     let seats: Vec<String> = started.seats.iter().map(|place| name(place.seat)).collect();
     let pot = pots(started.standing.as_ref());
-    format!("hand {} begins: {}{pot}", started.hand_no, seats.join(", "))
+    let note = standing::note(started.your_standing.as_ref());
+    format!("hand {} begins: {}{pot}{note}", started.hand_no, seats.join(", "))
 }
 
 fn hand_ended(ended: &pb::HandEnded, name: Names<'_>) -> String {

@@ -1,18 +1,27 @@
 //! The requests that are remembered in memory, so that asking whether one is new costs nothing.
 //!
-//! They are the greatest ids, up to a number, and **the floor**: every answered id above it is here. So
-//! an id above the floor that is not here is new for certain, whoever made it by whatever clock; only
-//! the store can say what it knows of one at the floor or below. Clients make UUIDv7, which grow with
-//! time: a fresh one is practically always above. One id from the far future lifts nothing, since the
-//! least is forgotten first, and the floor rises no further than to what was forgotten.
+//! Keys of UUIDv7 that are about now, and keys of ids that services derive, are each remembered from the
+//! greatest down, up to a number, and **the floor**: every answered key above it is here. So one above
+//! the floor that is not here is new for certain; only the store can say what it knows of one at the
+//! floor or below. A fresh UUIDv7 is practically always above.
+//!
+//! An id of the future or without time takes no place among them, whoever sends how many: it is the
+//! store's to know. Whoever lets people in refuses ids of the future, which would be taken for new once
+//! their time has come.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::Duration;
 
-use primitives::RequestId;
+use primitives::UnixMicros;
 
 use crate::event::Stored;
+use crate::key::{Kind, RequestKey};
 
-/// What is known of a request without asking the store.
+/// How far an id may be ahead of this clock to count as one of now: more than people's may be.
+const AHEAD: Duration = Duration::from_mins(2);
+
+/// Knowledge of a request without asking the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Known {
     /// It was not answered.
@@ -24,36 +33,78 @@ pub enum Known {
 }
 
 pub(crate) struct Answered {
-    by_id: BTreeMap<RequestId, Stored>,
-    /// The greatest id that was forgotten.
-    floor: Option<RequestId>,
-    capacity: usize,
+    timed: Greatest,
+    derived: Greatest,
 }
 
 impl Answered {
-    pub(crate) const fn new(capacity: usize) -> Answered {
-        Answered { by_id: BTreeMap::new(), floor: None, capacity }
+    /// `capacity`: of the keys with time, and of those without.
+    pub(crate) fn new(capacity: usize) -> Answered {
+        Answered { timed: Greatest::new(capacity), derived: Greatest::new(capacity) }
     }
 
-    pub(crate) fn known(&self, id: RequestId) -> Known {
-        match self.by_id.get(&id) {
+    pub(crate) fn known(&self, key: RequestKey, now: UnixMicros) -> Known {
+        match key.kind() {
+            Kind::Timed(at) if at > horizon(now) => Known::Ask,
+            Kind::Timed(_) => self.timed.known(key),
+            Kind::Derived => self.derived.known(key),
+            Kind::Odd => Known::Ask,
+        }
+    }
+
+    pub(crate) fn put(&mut self, stored: &Stored, now: UnixMicros) {
+        match stored.key.kind() {
+            Kind::Timed(at) if at > horizon(now) => {}
+            Kind::Timed(_) => self.timed.put(stored),
+            Kind::Derived => self.derived.put(stored),
+            Kind::Odd => {}
+        }
+    }
+
+    /// The ranges of keys that are remembered, and what is remembered of them.
+    pub(crate) fn ranges(&mut self, now: UnixMicros) -> [(Range<RequestKey>, &mut Greatest); 2] {
+        let timed = RequestKey::timed_until(horizon(now));
+        [(timed, &mut self.timed), (RequestKey::derived(), &mut self.derived)]
+    }
+}
+
+/// The time up to which an id is one of now.
+fn horizon(now: UnixMicros) -> UnixMicros {
+    now.plus(AHEAD)
+}
+
+/// The greatest keys of one kind.
+pub(crate) struct Greatest {
+    by_key: BTreeMap<RequestKey, Stored>,
+    /// The greatest key that was forgotten.
+    floor: Option<RequestKey>,
+    capacity: usize,
+}
+
+impl Greatest {
+    const fn new(capacity: usize) -> Greatest {
+        Greatest { by_key: BTreeMap::new(), floor: None, capacity }
+    }
+
+    fn known(&self, key: RequestKey) -> Known {
+        match self.by_key.get(&key) {
             Some(stored) => Known::Stored(stored.clone()),
-            None if self.floor.is_none_or(|floor| floor < id) => Known::Fresh,
+            None if self.floor.is_none_or(|floor| floor < key) => Known::Fresh,
             None => Known::Ask,
         }
     }
 
     pub(crate) fn put(&mut self, stored: &Stored) {
-        if self.floor.is_some_and(|floor| stored.id <= floor) {
+        if self.floor.is_some_and(|floor| stored.key <= floor) {
             return;
         }
-        self.by_id.insert(stored.id, stored.clone());
-        if self.by_id.len() > self.capacity {
-            self.floor = self.by_id.pop_first().map(|(least, _)| least);
+        self.by_key.insert(stored.key, stored.clone());
+        if self.by_key.len() > self.capacity {
+            self.floor = self.by_key.pop_first().map(|(least, _)| least);
         }
     }
 
-    /// Whether what is put below what is here already would be forgotten at once.
+    /// Whether another key below those that are here would be forgotten at once.
     pub(crate) const fn is_over(&self) -> bool {
         self.floor.is_some()
     }
@@ -61,45 +112,87 @@ impl Answered {
 
 #[cfg(test)]
 mod tests {
+    use primitives::RequestId;
+
     use super::*;
     use crate::event::Position;
 
-    fn stored(n: u8) -> Stored {
-        Stored {
-            id: RequestId([n; 16]),
-            digest: [n; 32],
-            first: Position(u64::from(n)),
-            answer: vec![n].into(),
-        }
+    const NOW: u64 = 0x019a_0000_0000;
+
+    fn at(millis: u64) -> UnixMicros {
+        UnixMicros(millis * 1000)
+    }
+
+    /// A UUIDv7 so many milliseconds after `NOW`.
+    fn key(after: u64) -> RequestKey {
+        let mut id = [1; 16];
+        id[..6].copy_from_slice(&(NOW + after).to_be_bytes()[2..]);
+        (id[6], id[8]) = (0x70, 0x80);
+        RequestKey::new("player:a", RequestId(id))
+    }
+
+    fn stored(key: RequestKey) -> Stored {
+        Stored { key, digest: [1; 32], first: Position(1), answer: vec![1].into() }
     }
 
     fn known(answered: &Answered) -> [Known; 6] {
-        [1, 2, 3, 4, 5, 6].map(|n| answered.known(RequestId([n; 16])))
+        [1, 2, 3, 4, 5, 6].map(|n| answered.known(key(n), at(NOW)))
     }
 
     #[test]
     fn the_least_is_forgotten_and_the_floor_rises_to_it() {
         use Known::{Ask, Fresh};
-        let is = |n| Known::Stored(stored(n));
+        let is = |n| Known::Stored(stored(key(n)));
         let mut answered = Answered::new(2);
+        let put = |answered: &mut Answered, n| answered.put(&stored(key(n)), at(NOW));
         assert_eq!(known(&answered), [Fresh, Fresh, Fresh, Fresh, Fresh, Fresh]);
-        answered.put(&stored(2));
-        answered.put(&stored(5));
+        put(&mut answered, 2);
+        put(&mut answered, 5);
         assert_eq!(known(&answered), [Fresh, is(2), Fresh, Fresh, is(5), Fresh]);
-        assert!(!answered.is_over());
-        answered.put(&stored(4));
+        assert!(!answered.timed.is_over());
+        put(&mut answered, 4);
         assert_eq!(known(&answered), [Ask, Ask, Fresh, is(4), is(5), Fresh]);
-        assert!(answered.is_over());
+        assert!(answered.timed.is_over());
         // Below the floor it is not kept; between, it is the next to go.
-        answered.put(&stored(1));
-        answered.put(&stored(3));
+        put(&mut answered, 1);
+        put(&mut answered, 3);
         assert_eq!(known(&answered), [Ask, Ask, Ask, is(4), is(5), Fresh]);
     }
 
     #[test]
     fn nothing_is_remembered_where_there_is_no_room() {
         let mut answered = Answered::new(0);
-        answered.put(&stored(3));
+        answered.put(&stored(key(3)), at(NOW));
         assert_eq!(known(&answered)[1..4], [Known::Ask, Known::Ask, Known::Fresh]);
+    }
+
+    #[test]
+    fn chosen_ids_take_nobodys_place() {
+        const HOUR: u64 = 3_600_000;
+        let mut answered = Answered::new(100);
+        answered.put(&stored(key(1)), at(NOW));
+        for n in 0..5000_u32 {
+            let mut odd = [0xff; 16];
+            odd[..4].copy_from_slice(&n.to_be_bytes());
+            answered.put(&stored(RequestKey::new("player:b", RequestId(odd))), at(NOW));
+            answered.put(&stored(key(HOUR + u64::from(n))), at(NOW));
+        }
+        assert_eq!(answered.known(key(1), at(NOW)), Known::Stored(stored(key(1))));
+        assert_eq!(answered.known(key(2), at(NOW)), Known::Fresh);
+        assert_eq!(answered.known(key(HOUR + 4999), at(NOW)), Known::Ask);
+    }
+
+    #[test]
+    fn what_services_derive_is_remembered_apart() {
+        let derived = |n| RequestKey::new("service:table", RequestId([n; 16]));
+        let mut answered = Answered::new(2);
+        answered.put(&stored(key(1)), at(NOW));
+        for n in [0x80, 0x90] {
+            answered.put(&stored(derived(n)), at(NOW));
+            assert_eq!(answered.known(derived(n), at(NOW)), Known::Stored(stored(derived(n))));
+        }
+        assert_eq!(answered.known(derived(0xa0), at(NOW)), Known::Fresh);
+        answered.put(&stored(derived(0xb0)), at(NOW));
+        assert!(answered.derived.is_over() && !answered.timed.is_over());
     }
 }

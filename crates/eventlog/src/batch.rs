@@ -8,6 +8,7 @@ use primitives::{StreamId, UnixMicros};
 
 use crate::event::{Entry, Event, NewEvent, Position, Receipt, Stored, Version};
 use crate::heads::Head;
+use crate::key::RequestKey;
 use crate::record::chain_hash;
 
 /// Where a batch begins.
@@ -40,7 +41,7 @@ pub(crate) fn stamp<'a>(entries: impl Iterator<Item = &'a Entry>, start: Start<'
         let versions = entry.events.iter().map(|new| stamp.add(new, entry)).collect();
         receipts.push(Receipt { first, recorded_at, versions });
         requests.extend(entry.request.as_ref().map(|request| Stored {
-            id: request.id,
+            key: RequestKey::new(&entry.actor, request.id),
             digest: request.digest,
             first,
             answer: request.answer.clone(),

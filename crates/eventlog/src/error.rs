@@ -1,11 +1,12 @@
 //! What can go wrong, sorted by what the caller should do.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use primitives::RequestId;
 
 use crate::event::{Position, Stored};
-use crate::store::StoreError;
+use crate::store::{ClockOff, StoreError};
 
 /// Nothing more is known of a cause than its text and its own causes.
 pub type Source = Arc<dyn std::error::Error + Send + Sync>;
@@ -15,15 +16,19 @@ pub type Source = Arc<dyn std::error::Error + Send + Sync>;
 pub enum AppendError {
     /// The request was answered before. Compare the digests: the same content gets the stored
     /// answer, another content is the caller's mistake.
-    #[error("request {} was answered before, at position {}", .stored.id, .stored.first.0)]
+    #[error("a request was answered before, at position {}", .stored.first.0)]
     Duplicate { stored: Stored },
     /// Too much waits to be written. Nothing was appended: repeat later.
     #[error("the log's queue is full: repeat the request a little later")]
     Full,
-    /// The store did not take it within the patience of the log. Nothing was appended: repeat
-    /// later.
+    /// The store did not take it within the patience of the log, or refuses it. Nothing was appended:
+    /// repeat later.
     #[error("the log's database is unavailable: repeat the request later")]
     Unavailable { source: Option<Source> },
+    /// A clock is wrong, and stayed so for the patience of the log. Nothing was appended: repeat once it
+    /// is right.
+    #[error(transparent)]
+    Clock(ClockOff),
     /// Another owner has the log, or what became of the entry cannot be known here. The owner must
     /// stop, forget what it has in memory and open the log again.
     #[error("this process no longer owns the log: reload before going on")]
@@ -62,16 +67,20 @@ pub enum ReadError {
 /// The log could not be taken.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another owner renews its lease.
+    /// Another owner renews its lease, which lasts for `remaining` at least.
     #[error(
-        "log {log} is owned by {owner} at {address} since epoch {epoch}: stop that process, or open with take_over"
+        "log {log} is owned by {owner} at {address}: it is free {:.1} s after that process stops",
+        .remaining.as_secs_f64()
     )]
-    Held { log: Arc<str>, owner: Arc<str>, address: Arc<str>, epoch: u64 },
+    Held { log: Arc<str>, owner: Arc<str>, address: Arc<str>, remaining: Duration },
     /// Somebody else took the log while it was being opened.
     #[error("log {log} was taken by another owner while it was being opened")]
     Lost { log: Arc<str> },
     #[error("the database of log {log} is unavailable")]
     Unavailable { log: Arc<str>, source: Source },
+    /// Nothing was taken: this process could not write it.
+    #[error("log {log} cannot be taken: {off}")]
+    Clock { log: Arc<str>, off: ClockOff },
     #[error("log {log} is corrupt: {what}")]
     Corrupt { log: Arc<str>, what: Arc<str> },
 }
@@ -79,9 +88,10 @@ pub enum OpenError {
 impl From<StoreError> for ReadError {
     fn from(error: StoreError) -> ReadError {
         match error {
-            StoreError::Unavailable(source) | StoreError::InDoubt(source) => {
-                ReadError::Unavailable { source: Some(source) }
-            }
+            StoreError::Unavailable(source)
+            | StoreError::InDoubt(source)
+            | StoreError::Refused(source) => ReadError::Unavailable { source: Some(source) },
+            StoreError::Clock(off) => ReadError::Unavailable { source: Some(Arc::new(off)) },
             StoreError::Corrupt(what) => ReadError::Corrupt(what),
         }
     }
@@ -91,9 +101,10 @@ impl OpenError {
     pub(crate) fn of(log: &Arc<str>, error: StoreError) -> OpenError {
         let log = log.clone();
         match error {
-            StoreError::Unavailable(source) | StoreError::InDoubt(source) => {
-                OpenError::Unavailable { log, source }
-            }
+            StoreError::Unavailable(source)
+            | StoreError::InDoubt(source)
+            | StoreError::Refused(source) => OpenError::Unavailable { log, source },
+            StoreError::Clock(off) => OpenError::Clock { log, off },
             StoreError::Corrupt(what) => OpenError::Corrupt { log, what },
         }
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use primitives::{RequestId, StreamId, UnixMicros};
 
+use crate::key::RequestKey;
 use crate::record::{RECORD_LEN, leaf_record};
 
 /// An event's place in its log: 0, 1, 2 … without gaps.
@@ -36,6 +37,7 @@ pub struct NewEvent {
 /// The command that an entry answers, so that its repeat can be told and answered alike.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Request {
+    /// Unique among those of the entry's actor.
     pub id: RequestId,
     /// SHA-256 of the command's content.
     pub digest: [u8; 32],
@@ -83,6 +85,14 @@ pub struct Event {
     pub previous: [u8; 32],
 }
 
+impl Entry {
+    /// Key of the request that it answers.
+    #[must_use]
+    pub fn key(&self) -> Option<RequestKey> {
+        self.request.as_ref().map(|request| RequestKey::new(&self.actor, request.id))
+    }
+}
+
 impl Event {
     /// The bytes that the log's Merkle tree commits to.
     #[must_use]
@@ -91,10 +101,10 @@ impl Event {
     }
 }
 
-/// What the log knows of a request that it has answered.
+/// Record of a request that the log has answered.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Stored {
-    pub id: RequestId,
+    pub key: RequestKey,
     /// SHA-256 of the first command's content.
     pub digest: [u8; 32],
     /// The position of the first event that it caused.
@@ -177,7 +187,7 @@ impl fmt::Debug for Request {
 impl fmt::Debug for Stored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stored")
-            .field("id", &self.id)
+            .field("key", &self.key)
             .field("first", &self.first.0)
             .field("answer_len", &self.answer.len())
             .finish_non_exhaustive()

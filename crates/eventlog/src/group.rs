@@ -43,9 +43,10 @@ pub trait Rows: Send + Sync + fmt::Debug {
         None
     }
 
-    /// The same for the case that the database refuses what [`ctes`](Rows::ctes) insert because somebody
-    /// put rows in their place: these write over them. So the others need not ask first, row by row.
-    fn mending(&self) -> Option<&'static str> {
+    /// A statement for the case that the database refuses what [`ctes`](Rows::ctes) insert because
+    /// somebody put rows in their place: it removes them, and the batch is tried once more. So nothing
+    /// has to be asked first, row by row, and no right to write over rows is needed.
+    fn clearing(&self) -> Option<&'static str> {
         None
     }
 

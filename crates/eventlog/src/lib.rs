@@ -6,9 +6,9 @@
 //! durable and stays where it is, byte for byte. Auditors read with [`Reader`], without owning.
 //!
 //! - [`event`]: the words. [`record`]: the bytes that the Merkle tree commits to.
-//! - `log` is the owner's handle, `open` how a log is taken, `queue` who waits, `writer` the one task
+//! - `log` is the owner's handle, `open` how a log is taken, `standby` how it is waited for, `queue` who waits, `writer` the one task
 //!   that writes, `batch` the pure part of a commit, `heads` what is known of streams, `answered` what
-//!   is known of requests, `subscription` how readers follow. `group` is for an engine that decides
+//!   is known of requests, `key` whose they are, `subscription` how readers follow. `group` is for an engine that decides
 //!   ahead of its log.
 //! - [`archive`] moves what is old into files. [`Shelf`] keeps tiles and signed checkpoints.
 //! - [`store`] says what a store must do; `pg` does it in PostgreSQL, `mem` in memory with faults on
@@ -21,6 +21,7 @@ mod error;
 pub mod event;
 mod group;
 mod heads;
+mod key;
 mod log;
 mod mem;
 mod open;
@@ -29,6 +30,7 @@ mod queue;
 mod reader;
 pub mod record;
 mod shelf;
+mod standby;
 pub mod store;
 mod subscription;
 mod writer;
@@ -39,10 +41,12 @@ pub use event::{
     Entry, Event, NewEvent, Position, Recall, Receipt, Request, Stored, TreeHead, Version,
 };
 pub use group::{Ahead, Group, Rows};
-pub use log::{Clock, Limits, Log, Options};
+pub use key::RequestKey;
+pub use log::{Clock, Health, Limits, Log, Options};
 pub use mem::{Fault, MemStore};
 pub use pg::{ConnectError, MigrateError, PgStore, Pools, Projection, migrate, migrate_with};
 pub use primitives::{RequestId, StreamId, UnixMicros};
 pub use reader::Reader;
 pub use shelf::{FullTile, Shelf, SignedCheckpoint, TILE_BYTES, TilePlace};
-pub use store::Store;
+pub use standby::Waits;
+pub use store::{ClockOff, Store};

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures_util::Stream;
-use primitives::{RequestId, StreamId, UnixMicros};
+use primitives::{StreamId, UnixMicros};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -15,15 +15,16 @@ use tracing::{Instrument as _, Span};
 
 use crate::answered::{Answered, Known};
 use crate::error::{AppendError, OpenError, ReadError};
-use crate::event::{Entry, Event, Position, Recall, Receipt, Request, Stored, TreeHead, Version};
+use crate::event::{Entry, Event, Position, Recall, Receipt, Stored, TreeHead, Version};
 use crate::group::Group;
 use crate::heads::Heads;
+use crate::key::RequestKey;
 use crate::open::open;
-use crate::queue::{Command, Waiting, Wish, requests};
+use crate::queue::{Command, Waiting, Wish};
 use crate::reader::Reader;
-use crate::store::{Store, StoreError};
+use crate::store::{Reading, Store, StoreError};
 use crate::subscription::{Mode, Subscription};
-use crate::writer::{Spare, Writer};
+use crate::writer::{ClockTrouble, Spare, Writer};
 
 /// Bytes that an event counts for beside its payload.
 const EVENT_FLOOR: usize = 128;
@@ -63,13 +64,18 @@ pub struct Limits {
     pub queue_bytes: usize,
     /// Streams whose last event is remembered.
     pub streams: usize,
-    /// Answered requests that are remembered: those of the greatest ids.
+    /// Answered requests that are remembered, of ids with time and of derived ones each.
     pub requests: usize,
     /// Commits that a live subscription may fall behind before it reads from the store again.
     pub live_commits: usize,
     /// How long an entry waits for a store that is not there.
     pub patience: Duration,
+    /// How far the owner's clock, and what it records, may be from the store's clock.
+    pub skew: Duration,
 }
+
+/// Machines that keep their time by NTP are milliseconds apart; a player's clock runs for seconds.
+const SKEW: Duration = Duration::from_secs(2);
 
 impl Default for Limits {
     fn default() -> Limits {
@@ -82,7 +88,25 @@ impl Default for Limits {
             requests: 200_000,
             live_commits: 64,
             patience: Duration::from_secs(5),
+            skew: SKEW,
         }
+    }
+}
+
+/// Whether the store takes what the owner writes. An idle owner renews its lease, three times in its
+/// length.
+#[derive(Clone, Debug)]
+pub struct Health {
+    /// When the store took something last.
+    pub written: Instant,
+    /// Why it has not since.
+    pub trouble: Option<Arc<str>>,
+}
+
+impl Options {
+    /// What the owner's clock shows now.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading { at: (self.clock)(), skew: self.limits.skew }
     }
 }
 
@@ -95,13 +119,17 @@ pub struct Log {
     /// Bytes that may still be queued.
     room: Arc<Semaphore>,
     limits: Limits,
+    clock: Clock,
     head: watch::Receiver<TreeHead>,
+    health: watch::Receiver<Health>,
     /// What the writer has put there.
     answered: Arc<RwLock<Answered>>,
     /// Gone with the writer.
     commits: broadcast::WeakSender<Arc<[Event]>>,
     last_alive: Option<UnixMicros>,
     epoch: u64,
+    /// How long an owner that can write is silent at the most.
+    stale: Duration,
     stopped: CancellationToken,
 }
 
@@ -117,6 +145,7 @@ impl Log {
             recorded_at: opened.recorded_at,
         });
         let (queue, queued) = mpsc::channel(limits.queue_entries.max(1));
+        let (health, watched) = watch::channel(Health { written: Instant::now(), trouble: None });
         let commits = broadcast::Sender::new(limits.live_commits.max(1));
         let stopped = CancellationToken::new();
         let answered = Arc::new(RwLock::new(opened.answered));
@@ -126,11 +155,14 @@ impl Log {
             queue,
             room: Arc::new(Semaphore::new(limits.queue_bytes.max(limits.batch_bytes))),
             head: committed,
+            health: watched,
             answered: answered.clone(),
             commits: commits.downgrade(),
             last_alive: opened.last_alive,
             epoch: opened.epoch,
+            stale: options.lease * 4 / 5,
             stopped: stopped.clone(),
+            clock: Arc::clone(&options.clock),
             limits,
         };
         let writer = Writer {
@@ -147,6 +179,8 @@ impl Log {
             commits,
             renew_at: Instant::now(),
             spare: Spare::new(),
+            clock: ClockTrouble::default(),
+            health,
             options,
         };
         let guard = stopped.drop_guard();
@@ -226,11 +260,12 @@ impl Log {
     /// one that comes twice.
     fn refuse_repeats(&self, entries: &[Entry]) -> Result<(), AppendError> {
         let mut seen = BTreeSet::new();
-        for Request { id, .. } in requests(entries) {
-            if entries.len() > 1 && !seen.insert(*id) {
-                return Err(AppendError::Twice { id: *id });
+        for entry in entries {
+            let Some((request, key)) = entry.request.as_ref().zip(entry.key()) else { continue };
+            if entries.len() > 1 && !seen.insert(key) {
+                return Err(AppendError::Twice { id: request.id });
             }
-            if let Known::Stored(stored) = self.known(*id) {
+            if let Known::Stored(stored) = self.known(key) {
                 return Err(AppendError::Duplicate { stored });
             }
         }
@@ -240,21 +275,22 @@ impl Log {
     /// What is known of a request without asking the store. A request that waits to be written is
     /// not answered yet.
     #[must_use]
-    pub fn known(&self, id: RequestId) -> Known {
+    pub fn known(&self, key: RequestKey) -> Known {
         // Another owner may have answered it since.
         if self.stopped.is_cancelled() {
             return Known::Ask;
         }
-        self.answered.read().unwrap_or_else(PoisonError::into_inner).known(id)
+        let now = (self.clock)();
+        self.answered.read().unwrap_or_else(PoisonError::into_inner).known(key, now)
     }
 
     /// Whether a command was answered before. `digest` is SHA-256 of its content. The store is asked
     /// only where memory cannot tell.
-    pub async fn recall(&self, id: RequestId, digest: [u8; 32]) -> Result<Recall, ReadError> {
-        let stored = match self.known(id) {
+    pub async fn recall(&self, key: RequestKey, digest: [u8; 32]) -> Result<Recall, ReadError> {
+        let stored = match self.known(key) {
             Known::Fresh => None,
             Known::Stored(stored) => Some(stored),
-            Known::Ask => self.reader.request(id).await?,
+            Known::Ask => self.reader.request(key).await?,
         };
         Ok(stored.map_or(Recall::Fresh, |stored| stored.recall(digest)))
     }
@@ -262,19 +298,19 @@ impl Log {
     /// Those of the requests that were answered before; at most one question to the store.
     pub async fn recall_many(
         &self,
-        ids: &[RequestId],
-    ) -> Result<BTreeMap<RequestId, Stored>, ReadError> {
+        keys: &[RequestKey],
+    ) -> Result<BTreeMap<RequestKey, Stored>, ReadError> {
         let (mut found, mut ask) = (BTreeMap::new(), Vec::new());
-        for id in ids {
-            match self.known(*id) {
+        for key in keys {
+            match self.known(*key) {
                 Known::Fresh => {}
-                Known::Stored(stored) => drop(found.insert(*id, stored)),
-                Known::Ask => ask.push(*id),
+                Known::Stored(stored) => drop(found.insert(*key, stored)),
+                Known::Ask => ask.push(*key),
             }
         }
         if !ask.is_empty() {
             let stored = self.reader.requests(&ask).await?;
-            found.extend(stored.into_iter().map(|stored| (stored.id, stored)));
+            found.extend(stored.into_iter().map(|stored| (stored.key, stored)));
         }
         Ok(found)
     }
@@ -290,9 +326,12 @@ impl Log {
                 self.stopped.cancel();
                 Err(AppendError::Lost)
             }
-            Err(StoreError::Unavailable(source) | StoreError::InDoubt(source)) => {
-                Err(AppendError::Unavailable { source: Some(source) })
-            }
+            Err(
+                StoreError::Unavailable(source)
+                | StoreError::InDoubt(source)
+                | StoreError::Refused(source),
+            ) => Err(AppendError::Unavailable { source: Some(source) }),
+            Err(StoreError::Clock(off)) => Err(AppendError::Clock(off)),
             Err(StoreError::Corrupt(what)) => {
                 tracing::error!(log = %self.reader.name(), %what, "the store contradicts itself: the log stops");
                 self.stopped.cancel();
@@ -304,6 +343,12 @@ impl Log {
     /// Events from a position on, in order, at most `limit`: fewer only where the log ends.
     pub async fn read(&self, from: Position, limit: usize) -> Result<Vec<Event>, ReadError> {
         self.reader.read(from, limit).await
+    }
+
+    /// The log to read alone, for whoever needs no right to write.
+    #[must_use]
+    pub const fn reader(&self) -> &Reader {
+        &self.reader
     }
 
     /// Events of a stream from a version on, in order, at most `limit`: fewer only where it ends.
@@ -351,6 +396,17 @@ impl Log {
         self.head.clone()
     }
 
+    /// Whether the store takes what is written here; ends when the log is no longer owned here.
+    #[must_use]
+    pub fn health(&self) -> watch::Receiver<Health> {
+        self.health.clone()
+    }
+
+    /// How long an owner that writes may be silent: it renews its lease twice in that time.
+    pub(crate) const fn stale(&self) -> Duration {
+        self.stale
+    }
+
     /// The number of committed events.
     #[must_use]
     pub fn size(&self) -> u64 {
@@ -370,8 +426,7 @@ impl Log {
         self.last_alive
     }
 
-    /// Which ownership of the log this is: each is one higher than the one before. A service that
-    /// changes tables of its own apart from the log asks the store whether the log still has it.
+    /// Which ownership of the log this is: a random number that no other has. A service that changes tables of its own apart from the log asks the store whether the log still has it.
     #[must_use]
     pub const fn epoch(&self) -> u64 {
         self.epoch

@@ -1,6 +1,7 @@
 //! A store in memory, which fails on demand: the simulator's and every test's.
 //!
-//! Its leases run on the runtime's clock, so that paused time works.
+//! Its leases run on the runtime's clock, so that paused time works. It has no clock of its own to
+//! compare an owner's with until it is given one.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -10,12 +11,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use merkle::Tree;
-use primitives::{RequestId, StreamId};
+use primitives::{StreamId, UnixMicros};
+use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, sleep};
 
 use crate::event::{Event, Position, Stored, Version};
+use crate::key::RequestKey;
+use crate::log::Clock;
 use crate::shelf::{FullTile, Shelf, SignedCheckpoint, TilePlace};
-use crate::store::{Appended, Batch, Claim, Claimed, Fence, Renewal, Store, StoreError};
+use crate::store::{
+    Appended, Batch, Claim, Claimed, Fence, Reading, Renewal, Store, StoreError, StoreTime,
+};
 
 /// What happens to the next append instead of the expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +38,8 @@ pub enum Fault {
     Fence,
     /// It is written after this time.
     Delay(Duration),
+    /// It is refused for what it is.
+    Refuse,
 }
 
 /// Logs in memory. Its handles are `Arc`s: what survives a crash of the log's owner is what the
@@ -41,6 +49,14 @@ pub struct MemStore {
     state: Mutex<State>,
 }
 
+/// A synchronous copy of the store.
+#[derive(Default)]
+struct Replica {
+    away: bool,
+    /// Where each log ends there, where it lags.
+    has: BTreeMap<Arc<str>, u64>,
+}
+
 #[derive(Default)]
 struct State {
     logs: BTreeMap<Arc<str>, Kept>,
@@ -48,6 +64,10 @@ struct State {
     late: Option<Batch>,
     down: bool,
     slow: Duration,
+    slow_fence: Duration,
+    clock: Option<Clock>,
+    claims: u64,
+    replica: Replica,
     appends: u64,
     ahead: u64,
     tiles: BTreeMap<(Arc<str>, TilePlace), Bytes>,
@@ -61,7 +81,7 @@ struct Kept {
     events: Vec<Event>,
     /// Positions in `events` by version, which begins with 1.
     streams: BTreeMap<StreamId, Vec<usize>>,
-    requests: BTreeMap<RequestId, Stored>,
+    requests: BTreeMap<RequestKey, Stored>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -117,9 +137,35 @@ impl MemStore {
         self.state().tiles.retain(|(of, _), _| &**of != log);
     }
 
+    /// Gives the store a clock that owners' clocks are compared with.
+    pub fn set_clock(&self, clock: Clock) {
+        self.state().clock = Some(clock);
+    }
+
+    /// While the replica is away what is written stays unacknowledged, and the replica without it.
+    pub fn set_replica_away(&self, away: bool) {
+        self.state().replica.away = away;
+    }
+
+    /// The replica takes the store's place: what it does not have is gone.
+    pub fn fail_over(&self) {
+        let mut state = self.state();
+        let Replica { has, .. } = std::mem::take(&mut state.replica);
+        for (log, size) in has {
+            if let Some(kept) = state.logs.get_mut(&log) {
+                kept.cut_to(size);
+            }
+        }
+    }
+
     /// Lets each page of events that is asked for from now on wait.
     pub fn set_slow(&self, slow: Duration) {
         self.state().slow = slow;
+    }
+
+    /// Lets whoever asks whose a log is wait.
+    pub fn set_fence_slow(&self, slow: Duration) {
+        self.state().slow_fence = slow;
     }
 
     /// How many appends were attempted.
@@ -144,6 +190,16 @@ impl MemStore {
     }
 }
 
+/// A number that looks like no other, the same in every run.
+fn epoch(claims: u64, log: &str) -> u64 {
+    let mut hash = Sha256::new();
+    hash.update(claims.to_be_bytes());
+    hash.update(log.as_bytes());
+    let hash: [u8; 32] = hash.finalize().into();
+    let number = u64::from_be_bytes(*hash.first_chunk().expect("32 are more than 8"));
+    (number >> 1).max(1)
+}
+
 fn unavailable(what: &'static str) -> StoreError {
     StoreError::Unavailable(Arc::new(Injected(what)))
 }
@@ -153,25 +209,55 @@ fn in_doubt(what: &'static str) -> StoreError {
 }
 
 impl State {
+    /// Refuses an owner's clock that is too far from the store's.
+    fn check(&self, reading: Reading, recorded_at: Option<UnixMicros>) -> Result<(), StoreError> {
+        let Some(clock) = &self.clock else { return Ok(()) };
+        let now = clock();
+        reading.check(recorded_at, StoreTime { received: now, now }).map_err(StoreError::Clock)
+    }
+
+    /// Waits for the replica, which then has everything up to here, or does not answer.
+    fn replicate(&mut self, log: &Arc<str>, before: u64) -> Result<(), StoreError> {
+        if self.replica.away {
+            self.replica.has.entry(log.clone()).or_insert(before);
+            return Err(in_doubt("the replica does not answer"));
+        }
+        self.replica.has.remove(log);
+        Ok(())
+    }
+
     fn write(&mut self, batch: &Batch) -> Result<Appended, StoreError> {
+        self.check(batch.clock, Some(batch.recorded_at()))?;
         let Some(kept) = self.logs.get_mut(&batch.log) else { return Ok(Appended::Fenced) };
         if (kept.fence.epoch, kept.fence.size) != (batch.epoch, batch.first) {
             return Ok(Appended::Fenced);
         }
-        if batch.requests.iter().any(|request| kept.requests.contains_key(&request.id)) {
+        if batch.requests.iter().any(|request| kept.requests.contains_key(&request.key)) {
             return Ok(Appended::Repeated);
         }
         kept.take_events(&batch.events)?;
         kept.fence.size += batch.events.len() as u64;
-        kept.fence.alive_at = kept.fence.alive_at.max(Some(batch.alive_at));
+        kept.fence.alive_at = kept.fence.alive_at.max(Some(batch.clock.at));
         kept.fence.tree = Some(batch.tree.clone());
         kept.lease_ends = Instant::now() + batch.lease;
-        kept.requests.extend(batch.requests.iter().map(|stored| (stored.id, stored.clone())));
+        kept.requests.extend(batch.requests.iter().map(|stored| (stored.key, stored.clone())));
+        self.replicate(&batch.log, batch.first)?;
         Ok(Appended::Done)
     }
 }
 
 impl Kept {
+    /// Loses what is from there on.
+    fn cut_to(&mut self, size: u64) {
+        self.events.retain(|event| event.position.0 < size);
+        for places in self.streams.values_mut() {
+            places.retain(|at| (*at as u64) < size);
+        }
+        self.requests.retain(|_, stored| stored.first.0 < size);
+        self.fence.size = self.fence.size.min(size);
+        self.fence.tree = None;
+    }
+
     /// Refuses what the constraints of a database would refuse.
     fn take_events(&mut self, events: &[Event]) -> Result<(), StoreError> {
         for event in events {
@@ -206,6 +292,9 @@ fn page<T>(all: &[T], before: u64, limit: usize) -> &[T] {
 impl Store for MemStore {
     async fn claim(&self, claim: &Claim) -> Result<Claimed, StoreError> {
         let mut state = self.up()?;
+        state.check(claim.clock, None)?;
+        state.claims += 1;
+        let epoch = epoch(state.claims, &claim.log);
         let now = Instant::now();
         let kept = state.logs.entry(claim.log.clone()).or_insert_with(|| Kept {
             fence: Fence {
@@ -225,25 +314,35 @@ impl Store for MemStore {
             let remaining = kept.lease_ends - now;
             return Ok(Claimed::Held { fence: kept.fence.clone(), remaining });
         }
-        kept.fence.epoch += 1;
+        kept.fence.epoch = epoch;
         kept.fence.owner = claim.owner.clone();
         kept.fence.address = claim.address.clone();
         kept.lease_ends = now + claim.lease;
-        Ok(Claimed::Yours(kept.fence.clone()))
+        let fence = kept.fence.clone();
+        state.replicate(&claim.log, fence.size)?;
+        Ok(Claimed::Yours(fence))
     }
 
     async fn renew(&self, renewal: &Renewal) -> Result<bool, StoreError> {
         let mut state = self.up()?;
+        state.check(renewal.clock, None)?;
         let Some(kept) = state.logs.get_mut(&renewal.log) else { return Ok(false) };
         if kept.fence.epoch != renewal.epoch {
             return Ok(false);
         }
-        kept.fence.alive_at = kept.fence.alive_at.max(renewal.alive_at);
+        let alive_at = renewal.serves.then_some(renewal.clock.at);
+        kept.fence.alive_at = kept.fence.alive_at.max(alive_at);
         kept.lease_ends = Instant::now() + renewal.lease;
+        let size = kept.fence.size;
+        state.replicate(&renewal.log, size)?;
         Ok(true)
     }
 
     async fn fence(&self, log: &str) -> Result<Option<Fence>, StoreError> {
+        let slow = self.state().slow_fence;
+        if !slow.is_zero() {
+            sleep(slow).await;
+        }
         Ok(self.up()?.logs.get(log).map(|kept| kept.fence.clone()))
     }
 
@@ -263,7 +362,8 @@ impl Store for MemStore {
         let mut state = self.up()?;
         match fault {
             None | Some(Fault::Delay(_)) => state.write(batch),
-            Some(Fault::FailBefore) => Err(unavailable("refused")),
+            Some(Fault::FailBefore) => Err(unavailable("not taken")),
+            Some(Fault::Refuse) => Err(StoreError::Refused(Arc::new(Injected("refused")))),
             Some(Fault::Vanish) => Err(in_doubt("not written")),
             Some(Fault::FailAfter) => {
                 state.write(batch)?;
@@ -275,7 +375,7 @@ impl Store for MemStore {
             }
             Some(Fault::Fence) => {
                 if let Some(kept) = state.logs.get_mut(&batch.log) {
-                    kept.fence.epoch += 1;
+                    kept.fence.epoch = epoch(kept.fence.epoch, "an intruder");
                     kept.fence.owner = "an intruder".into();
                 }
                 state.write(batch)
@@ -293,10 +393,10 @@ impl Store for MemStore {
         Ok(kept.pick(of.iter().filter_map(|stream| kept.of_stream(*stream).last())))
     }
 
-    async fn requests(&self, log: &str, of: &[RequestId]) -> Result<Vec<Stored>, StoreError> {
+    async fn requests(&self, log: &str, of: &[RequestKey]) -> Result<Vec<Stored>, StoreError> {
         let state = self.up()?;
         let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
-        Ok(of.iter().filter_map(|id| kept.requests.get(id).cloned()).collect())
+        Ok(of.iter().filter_map(|key| kept.requests.get(key).cloned()).collect())
     }
 
     /// Memory keeps all there is.
@@ -307,7 +407,7 @@ impl Store for MemStore {
     async fn latest_requests(
         &self,
         log: &str,
-        below: Option<RequestId>,
+        below: Option<RequestKey>,
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError> {
         let state = self.up()?;

@@ -1,7 +1,11 @@
 //! Taking a log: claim its fence, then find out where it ends.
 //!
 //! A claim waits for the lease that it first saw, once. An owner that has renewed it by then is
-//! alive, and whoever wants its log must stop it or say `take_over`.
+//! alive, and the log is not to be had ([`OpenError::Held`]).
+//!
+//! The claim is a commit, and it is made after everything that is read here: the events up to the size that
+//! it found. So what the owner before could not be sure of, such as a commit that it was not told of
+//! and that no replica may have, is as durable as the claim before this owner answers anybody by it.
 //!
 //! The Merkle tree is saved with each commit, but what is saved is only believed where the newest
 //! events lead to it again; otherwise the tree is built from all events,
@@ -71,9 +75,11 @@ async fn claim(store: &dyn Store, options: &Options) -> Result<Fence, OpenError>
         address: options.address.clone(),
         lease: options.lease,
         take_over: options.take_over,
+        clock: options.reading(),
     };
     let mut patience_ends = None;
     loop {
+        let claim = Claim { clock: options.reading(), ..claim.clone() };
         let claimed =
             store.claim(&claim).await.map_err(|error| OpenError::of(&options.name, error))?;
         match claimed {
@@ -86,7 +92,7 @@ async fn claim(store: &dyn Store, options: &Options) -> Result<Fence, OpenError>
                         log: options.name.clone(),
                         owner: fence.owner,
                         address: fence.address,
-                        epoch: fence.epoch,
+                        remaining,
                     });
                 }
                 sleep(remaining.min(LOOK_AGAIN).max(Duration::from_millis(1))).await;
@@ -114,7 +120,8 @@ impl Lease<'_> {
             log: log.clone(),
             epoch: self.epoch,
             lease: self.options.lease,
-            alive_at: None,
+            clock: self.options.reading(),
+            serves: false,
         };
         match self.store.renew(&renewal).await {
             Ok(true) => {
@@ -174,19 +181,20 @@ async fn grow(lease: &mut Lease<'_>, mut tree: Tree, size: u64) -> Result<Tree, 
 async fn remember(lease: &mut Lease<'_>) -> Result<Answered, OpenError> {
     let log = &lease.options.name;
     let mut answered = Answered::new(lease.options.limits.requests);
-    let mut below = None;
-    while !answered.is_over() {
-        let page = lease
-            .store
-            .latest_requests(log, below, REQUESTS_PAGE)
-            .await
-            .map_err(|error| OpenError::of(log, error))?;
-        page.iter().for_each(|stored| answered.put(stored));
-        if page.len() < REQUESTS_PAGE {
-            break;
+    for (keys, range) in answered.ranges((lease.options.clock)()) {
+        let mut below = keys.end;
+        while !range.is_over() {
+            let page = lease
+                .store
+                .latest_requests(log, Some(below), REQUESTS_PAGE)
+                .await
+                .map_err(|error| OpenError::of(log, error))?;
+            let of_it = page.iter().take_while(|stored| stored.key >= keys.start);
+            let kept = of_it.map(|stored| range.put(stored)).count();
+            let Some(least) = page.last().filter(|_| kept == REQUESTS_PAGE) else { break };
+            below = least.key;
+            lease.renew_in_time().await?;
         }
-        below = page.last().map(|least| least.id);
-        lease.renew_in_time().await?;
     }
     Ok(answered)
 }

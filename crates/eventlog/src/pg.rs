@@ -15,13 +15,21 @@
 //! not worth what they are for. What is left beside the rows is the fence, some 30 for a batch.
 //!
 //! **What a failure says.** No connection: nothing was sent. An error from the server that leaves
-//! the connection standing: the statement was undone. Anything else (the connection broke, the
+//! the connection standing: the statement was undone, whatever its class, since the server tells such
+//! errors before the commit is on record and after that none can happen. Where it is one that the same
+//! statement meets again (a value that cannot be stored, a damaged page, the server's own fault) it is
+//! not sent again. Anything else (the connection broke, the
 //! server is going down, no answer in time) leaves the outcome open, and the writer asks again.
 //!
+//! **Clocks.** Every statement that writes compares the owner's clock with the server's, in itself, and
+//! changes nothing where they are too far apart: see [`Reading`](crate::store::Reading).
+//!
 //! **Connections.** The writer's are kept apart from the readers' pool, so that no reader can keep a
-//! commit waiting, and are not tested before use: a dead one is found by using it.
+//! commit waiting, and are not tested before use: a dead one is found by using it. Both are bounded:
+//! however many read at once, the server keeps connections for everybody who writes.
 
 mod archive;
+mod durability;
 mod error;
 mod link;
 mod migrate;
@@ -35,7 +43,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use merkle::Tree;
-use primitives::{RequestId, StreamId};
+use primitives::StreamId;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 
@@ -45,21 +53,25 @@ pub use migrate::{migrate, migrate_with};
 pub use projection::Projection;
 
 use crate::event::{Event, Position, Stored, Version};
-use crate::store::{Appended, Batch, Claim, Claimed, Fence, Renewal, Store, StoreError};
+use crate::key::RequestKey;
+use crate::store::{Appended, Batch, Claim, Claimed, ClockOff, Fence, Renewal, Store, StoreError};
 use error::{Trouble, in_time};
 use link::{Links, options, set_session};
 use projection::{Form, Statements};
+use sql::Timed;
 
 /// How many connections a store may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Pools {
-    /// For reads and recalls. The writers have one more connection each.
+    /// For reads and recalls.
     pub readers: u32,
+    /// For whoever writes: claims, leases and batches, of which two are sent at once for each log.
+    pub writers: u32,
 }
 
 impl Default for Pools {
     fn default() -> Pools {
-        Pools { readers: 8 }
+        Pools { readers: 8, writers: 6 }
     }
 }
 
@@ -96,7 +108,7 @@ impl PgStore {
     ) -> Result<Arc<PgStore>, ConnectError> {
         let options = options(url, service)?;
         let schema: Arc<str> = service.into();
-        let links = Links::new(options.clone(), schema.clone());
+        let links = Links::new(options.clone(), schema.clone(), pools.writers);
         let mut link = links.take().await.map_err(ConnectError::Unavailable)?;
         if !sql::migrated(&mut link).await.map_err(ConnectError::Unavailable)? {
             return Err(ConnectError::NotMigrated { service: service.into() });
@@ -108,6 +120,19 @@ impl PgStore {
 }
 
 impl PgStore {
+    /// Refuses a database that may lose what it has acknowledged, or cannot store every text.
+    ///
+    /// # Errors
+    /// Every setting that is wrong, and what to do; or the database is out of reach.
+    pub async fn require_durability(&self) -> Result<(), ConnectError> {
+        let mut link = self.links.take().await.map_err(ConnectError::Unavailable)?;
+        let promises = in_time(sql::promises(&mut link)).await;
+        let promises = promises.map_err(ConnectError::Unavailable)?;
+        self.links.put_back(link);
+        let wrong = durability::wrong(&promises);
+        if wrong.is_empty() { Ok(()) } else { Err(ConnectError::Unsafe(wrong)) }
+    }
+
     /// The readers' connections, for a service that reads tables of its own beside the log. Names are
     /// looked up in its schema.
     #[must_use]
@@ -115,23 +140,44 @@ impl PgStore {
         &self.readers
     }
 
-    /// Whether the fence let the batch in.
-    async fn write(&self, link: &mut PgConnection, batch: &Batch) -> Result<bool, sqlx::Error> {
-        let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
-        if batch.behind.is_some() {
-            let Some(ahead) = rows.ahead() else { return Ok(false) };
-            let written = self.write_as(link, batch, Form::Ahead(ahead)).await;
-            // In its turn it will be looked at again.
-            let again =
-                |error: &_| error::is_out_of_turn(error) || error::is_of_the_projection(error);
-            return if written.as_ref().is_err_and(again) { Ok(false) } else { written };
+    /// Whether the batch went in: [`Appended::Done`] or [`Appended::Fenced`].
+    async fn write(
+        &self,
+        link: &mut PgConnection,
+        batch: &Batch,
+    ) -> Result<Result<Appended, ClockOff>, sqlx::Error> {
+        if batch.behind.is_none() {
+            let Timed { done, time } = self.write_in_turn(link, batch).await?;
+            if done {
+                return Ok(Ok(Appended::Done));
+            }
+            let checked = batch.clock.check(Some(batch.recorded_at()), time);
+            return Ok(checked.map(|()| Appended::Fenced));
         }
+        let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
+        let Some(ahead) = rows.ahead() else { return Ok(Ok(Appended::Fenced)) };
+        let written = self.write_as(link, batch, Form::Ahead(ahead)).await;
+        // In its turn it will be looked at again.
+        let again = |error: &_| error::is_out_of_turn(error) || error::is_of_the_projection(error);
+        if written.as_ref().is_err_and(again) {
+            return Ok(Ok(Appended::Fenced));
+        }
+        written.map(|_| Ok(Appended::Done))
+    }
+
+    async fn write_in_turn(
+        &self,
+        link: &mut PgConnection,
+        batch: &Batch,
+    ) -> Result<Timed<bool>, sqlx::Error> {
+        let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
         let form = Form::InTurn(rows.ctes().unwrap_or(self.projection.ctes));
         let written = self.write_as(link, batch, form).await;
-        match (&written, rows.mending()) {
-            (Err(error), Some(mending)) if error::is_of_the_projection(error) => {
-                tracing::warn!(log = %batch.log, %error, "a row stands where one of a batch goes: it is written over");
-                self.write_as(link, batch, Form::InTurn(mending)).await
+        match (&written, rows.clearing()) {
+            (Err(error), Some(clearing)) if error::is_of_the_projection(error) => {
+                tracing::warn!(log = %batch.log, %error, "a row stands where one of a batch goes: it is removed");
+                sqlx::raw_sql(clearing).execute(&mut *link).await?;
+                self.write_as(link, batch, form).await
             }
             _ => written,
         }
@@ -142,7 +188,7 @@ impl PgStore {
         link: &mut PgConnection,
         batch: &Batch,
         form: Form,
-    ) -> Result<bool, sqlx::Error> {
+    ) -> Result<Timed<bool>, sqlx::Error> {
         let mut arguments = sql::append_arguments(batch)?;
         let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
         rows.bind(&mut arguments).map_err(sqlx::Error::Encode)?;
@@ -183,9 +229,11 @@ impl Store for PgStore {
     async fn claim(&self, claim: &Claim) -> Result<Claimed, StoreError> {
         let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
         let claimed = in_time(sql::claim(&mut link, claim)).await;
-        if let Some(fence) = self.links.settle(link, claimed)? {
+        let Timed { done, time } = self.links.settle(link, claimed)?;
+        if let Some(fence) = done {
             return Ok(Claimed::Yours(fence));
         }
+        claim.clock.check(None, time).map_err(StoreError::Clock)?;
         let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
         let held = in_time(sql::fence(&mut link, &claim.log)).await;
         match self.links.settle(link, held)? {
@@ -197,7 +245,11 @@ impl Store for PgStore {
     async fn renew(&self, renewal: &Renewal) -> Result<bool, StoreError> {
         let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
         let renewed = in_time(sql::renew(&mut link, renewal)).await;
-        Ok(self.links.settle(link, renewed)?)
+        let Timed { done, time } = self.links.settle(link, renewed)?;
+        if !done {
+            renewal.clock.check(None, time).map_err(StoreError::Clock)?;
+        }
+        Ok(done)
     }
 
     async fn fence(&self, log: &str) -> Result<Option<Fence>, StoreError> {
@@ -206,12 +258,16 @@ impl Store for PgStore {
         Ok(self.links.settle(link, fence)?.map(|(fence, _)| fence))
     }
 
+    async fn size(&self, log: &str) -> Result<u64, StoreError> {
+        let fence = read(|| async { sql::fence(&mut *self.readers.acquire().await?, log).await });
+        Ok(fence.await?.map_or(0, |(fence, _)| fence.size))
+    }
+
     async fn append(&self, batch: &Batch) -> Result<Appended, StoreError> {
         let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
         let written = in_time(self.write(&mut link, batch)).await;
         match self.links.settle(link, written) {
-            Ok(true) => Ok(Appended::Done),
-            Ok(false) => Ok(Appended::Fenced),
+            Ok(written) => written.map_err(StoreError::Clock),
             Err(Trouble::Repeated) => Ok(Appended::Repeated),
             Err(trouble) => Err(trouble.into()),
         }
@@ -227,20 +283,30 @@ impl Store for PgStore {
         self.links.settle(link, events).map_err(Trouble::of_a_read)
     }
 
-    async fn requests(&self, log: &str, of: &[RequestId]) -> Result<Vec<Stored>, StoreError> {
+    async fn last_of_stream(
+        &self,
+        log: &str,
+        stream: StreamId,
+    ) -> Result<Option<Event>, StoreError> {
+        let of = [stream];
+        let last = read(|| async {
+            sql::last_events(&mut *self.readers.acquire().await?, log, &of).await
+        });
+        Ok(last.await?.pop())
+    }
+
+    async fn requests(&self, log: &str, of: &[RequestKey]) -> Result<Vec<Stored>, StoreError> {
         read(|| sql::requests(&self.readers, log, of)).await
     }
 
     async fn cut(&self, log: &str) -> Result<Option<Tree>, StoreError> {
-        let mut link = self.links.take().await.map_err(StoreError::unavailable)?;
-        let cut = in_time(sql::cut(&mut link, log)).await;
-        self.links.settle(link, cut).map_err(Trouble::of_a_read)
+        read(|| async { sql::cut(&mut *self.readers.acquire().await?, log).await }).await
     }
 
     async fn latest_requests(
         &self,
         log: &str,
-        below: Option<RequestId>,
+        below: Option<RequestKey>,
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError> {
         read(|| sql::latest_requests(&self.readers, log, below, limit)).await

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::slice;
 use std::sync::Arc;
 
-use primitives::{RequestId, StreamId, UnixMicros};
+use primitives::{StreamId, UnixMicros};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 use tracing::Span;
 
 use crate::error::AppendError;
-use crate::event::{Entry, Position, Receipt, Request};
+use crate::event::{Entry, Position, Receipt};
 use crate::group::{Group, Rows};
+use crate::key::RequestKey;
 use crate::log::Limits;
 
 pub(crate) enum Command {
@@ -45,8 +46,8 @@ impl Waiting {
         }
     }
 
-    pub(crate) fn requests(&self) -> impl Iterator<Item = RequestId> {
-        requests(self.entries()).map(|request| request.id)
+    pub(crate) fn requests(&self) -> impl Iterator<Item = RequestKey> {
+        self.entries().iter().filter_map(Entry::key)
     }
 
     /// Of each of its events.
@@ -100,17 +101,12 @@ impl Waiting {
     }
 }
 
-/// The requests that entries answer.
-pub(crate) fn requests(entries: &[Entry]) -> impl Iterator<Item = &Request> {
-    entries.iter().filter_map(|entry| entry.request.as_ref())
-}
-
 /// A batch while it is filled: one group, or entries of many callers.
 pub(crate) struct Gathering {
     pub(crate) waiting: Vec<Waiting>,
     events: usize,
     bytes: usize,
-    requests: BTreeSet<RequestId>,
+    requests: BTreeSet<RequestKey>,
 }
 
 impl Gathering {
@@ -135,7 +131,7 @@ impl Gathering {
         let bytes = self.bytes + waiting.bytes;
         let over = events > limits.batch_events || bytes > limits.batch_bytes;
         let group = waiting.place().is_some() || self.is_a_group();
-        if over || group || waiting.requests().any(|id| self.requests.contains(&id)) {
+        if over || group || waiting.requests().any(|key| self.requests.contains(&key)) {
             return Some(waiting);
         }
         self.requests.extend(waiting.requests());

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use merkle::Tree;
-use primitives::{RequestId, StreamId};
+use primitives::StreamId;
 
 use crate::error::ReadError;
 use crate::event::{Event, Position, Stored, Version};
+use crate::key::RequestKey;
 use crate::store::Store;
 
 /// A log to read. It takes no lease and needs no right to write.
@@ -30,7 +31,7 @@ impl Reader {
 
     /// The number of events.
     pub async fn size(&self) -> Result<u64, ReadError> {
-        Ok(self.store.fence(&self.log).await?.map_or(0, |fence| fence.size))
+        Ok(self.store.size(&self.log).await?)
     }
 
     /// Events from a position on, in order, at most `limit`: fewer only where the log ends.
@@ -73,16 +74,16 @@ impl Reader {
 
     /// The last event of a stream; nothing where it has none.
     pub async fn last_of_stream(&self, stream: StreamId) -> Result<Option<Event>, ReadError> {
-        Ok(self.store.last_events(&self.log, &[stream]).await?.pop())
+        Ok(self.store.last_of_stream(&self.log, stream).await?)
     }
 
-    /// The answered request of this id.
-    pub async fn request(&self, id: RequestId) -> Result<Option<Stored>, ReadError> {
-        Ok(self.store.requests(&self.log, &[id]).await?.pop())
+    /// The answered request of this key.
+    pub async fn request(&self, key: RequestKey) -> Result<Option<Stored>, ReadError> {
+        Ok(self.store.requests(&self.log, &[key]).await?.pop())
     }
 
     /// The answered requests among these, in any order.
-    pub async fn requests(&self, ids: &[RequestId]) -> Result<Vec<Stored>, ReadError> {
-        Ok(self.store.requests(&self.log, ids).await?)
+    pub async fn requests(&self, keys: &[RequestKey]) -> Result<Vec<Stored>, ReadError> {
+        Ok(self.store.requests(&self.log, keys).await?)
     }
 }

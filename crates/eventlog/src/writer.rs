@@ -35,21 +35,26 @@ use crate::batch::{Stamped, Start, stamp};
 use crate::error::AppendError;
 use crate::event::{Event, Position, Stored, TreeHead};
 use crate::heads::{Head, Heads};
-use crate::log::Options;
+use crate::log::{Health, Options};
 use crate::queue::{Command, Gathering, Waiting};
 use crate::store::{Appended, Batch, Renewal, Store, StoreError};
 use ahead::CROWD;
 use attend::Written;
+pub(crate) use clock::ClockTrouble;
 use flight::{Attempted, Flight};
 pub(crate) use spare::Spare;
 
 mod ahead;
 mod attend;
+mod clock;
 mod flight;
 mod spare;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// Between two looks at a clock that is off.
+const CLOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// How often others are let run between two batches.
 const TURNS: usize = 16;
@@ -70,6 +75,8 @@ pub(crate) struct Writer {
     pub(crate) commits: broadcast::Sender<Arc<[Event]>>,
     pub(crate) renew_at: Instant,
     pub(crate) spare: Spare,
+    pub(crate) clock: ClockTrouble,
+    pub(crate) health: watch::Sender<Health>,
 }
 
 /// The log is another's.
@@ -201,9 +208,15 @@ impl Writer {
                         Err((waiting, error)) => return self.fail(waiting, error),
                     }
                 }
-                Written::Unavailable(source) => {
+                Written::Not(StoreError::Clock(_)) if Instant::now() < give_up => {
                     self.call_back(next);
-                    return self.fail(waiting, StoreError::Unavailable(source));
+                    // By a clock that is right they get another time.
+                    sleep(CLOCK_PAUSE).await;
+                    waiting
+                }
+                Written::Not(error) => {
+                    self.call_back(next);
+                    return self.fail(waiting, error);
                 }
                 Written::Lost => {
                     let after = next.into_iter().flat_map(|next| next.waiting);
@@ -281,7 +294,7 @@ impl Writer {
             rows: first.and_then(Waiting::rows),
             behind,
             lease: self.options.lease,
-            alive_at: stamped.recorded_at,
+            clock: self.options.reading(),
             tree: stamped.tree.peaks().to_vec(),
         };
         Flight::new((waiting, stamped), batch, give_up, Arc::clone(&self.store))
@@ -323,8 +336,9 @@ impl Writer {
     }
 
     fn known(&self, waiting: &Waiting) -> Option<Stored> {
+        let now = (self.options.clock)();
         let answered = self.answered.read().unwrap_or_else(PoisonError::into_inner);
-        waiting.requests().find_map(|id| match answered.known(id) {
+        waiting.requests().find_map(|key| match answered.known(key, now) {
             Known::Stored(stored) => Some(stored),
             Known::Fresh | Known::Ask => None,
         })
@@ -341,7 +355,7 @@ impl Writer {
     async fn renew(&mut self) -> Result<(), Lost> {
         match self.store.renew(&self.renewal(self.options.lease)).await {
             Ok(true) => {
-                self.renew_at = Instant::now() + self.options.lease / 3;
+                self.wrote();
                 Ok(())
             }
             Ok(false) => {
@@ -349,7 +363,16 @@ impl Writer {
                 Err(Lost)
             }
             Err(error) => {
-                tracing::warn!(log = %self.options.name, %error, "the lease could not be renewed");
+                match error {
+                    StoreError::Clock(off) => self.clock.is_off(&self.options.name, off),
+                    StoreError::Unavailable(_)
+                    | StoreError::InDoubt(_)
+                    | StoreError::Refused(_)
+                    | StoreError::Corrupt(_) => {
+                        tracing::warn!(runbook = "deploy/README.md, The database is away", log = %self.options.name, %error, "the lease could not be renewed");
+                    }
+                }
+                self.health.send_modify(|health| health.trouble = Some(error.to_string().into()));
                 self.renew_at = Instant::now() + (self.options.lease / 6).min(LONGEST_PAUSE);
                 Ok(())
             }
@@ -364,15 +387,35 @@ impl Writer {
     }
 
     fn renewal(&self, lease: Duration) -> Renewal {
-        let alive_at = Some((self.options.clock)());
-        Renewal { log: self.options.name.clone(), epoch: self.epoch, lease, alive_at }
+        Renewal {
+            log: self.options.name.clone(),
+            epoch: self.epoch,
+            lease,
+            clock: self.options.reading(),
+            serves: true,
+        }
+    }
+
+    /// The store has just taken something.
+    fn wrote(&mut self) {
+        let now = Instant::now();
+        self.renew_at = now + self.options.lease / 3;
+        self.clock.is_right(&self.options.name);
+        self.health.send_replace(Health { written: now, trouble: None });
     }
 
     /// Nothing of the batch was written.
     fn fail(&self, batch: Vec<Waiting>, error: StoreError) -> Result<(), Lost> {
+        let trouble = Some(error.to_string().into());
+        self.health.send_modify(|health| health.trouble = trouble);
         let (reply, outcome) = match error {
+            StoreError::Clock(off) => (AppendError::Clock(off), Ok(())),
+            StoreError::Refused(source) => {
+                tracing::error!(runbook = "deploy/README.md, The database is away", log = %self.options.name, entries = batch.len(), %source, "the store refuses entries: given back");
+                (AppendError::Unavailable { source: Some(source) }, Ok(()))
+            }
             StoreError::Unavailable(source) | StoreError::InDoubt(source) => {
-                tracing::warn!(log = %self.options.name, entries = batch.len(), %source, "store unavailable: entries given back");
+                tracing::warn!(runbook = "deploy/README.md, The database is away", log = %self.options.name, entries = batch.len(), %source, "store unavailable: entries given back");
                 (AppendError::Unavailable { source: Some(source) }, Ok(()))
             }
             StoreError::Corrupt(what) => {
@@ -389,10 +432,10 @@ impl Writer {
         self.recorded_at = recorded_at;
         self.tree = tree;
         heads.into_iter().for_each(|(stream, head)| self.heads.put(stream, head));
-        self.renew_at = Instant::now() + self.options.lease / 3;
+        self.wrote();
         {
             let mut answered = self.answered.write().unwrap_or_else(PoisonError::into_inner);
-            requests.iter().for_each(|stored| answered.put(stored));
+            requests.iter().for_each(|stored| answered.put(stored, recorded_at));
         }
         self.head.send_replace(TreeHead {
             size: self.tree.size(),

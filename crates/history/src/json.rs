@@ -3,7 +3,7 @@
 //! Names in lowerCamelCase, 64-bit numbers as decimal strings, empty fields left out. Reading takes also
 //! what the mapping allows beside that: the names of the protobuf file, numbers as numbers, null for absent.
 
-use primitives::Credits;
+use primitives::{Credits, Quoted};
 use rules::FieldValue;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -15,7 +15,10 @@ use crate::model::HandHistory;
 pub enum JsonError {
     #[error("no JSON form of a hand history: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("the rule set field `{name}` must have exactly one of number, text, flag and list")]
+    #[error(
+        "the rule set field `{}` must have exactly one of number, text, flag and list",
+        Quoted(name)
+    )]
     Field { name: String },
 }
 

@@ -1,7 +1,7 @@
 //! One hand as its history tells it.
 
 use primitives::Credits;
-use rules::{FieldValue, RuleSet, Settlement, Setup, SetupError};
+use rules::{FieldValue, RuleSet, Settlement, Setup};
 
 /// A hand history. What is optional in the text form is optional here, so that nothing is lost on the
 /// way; amounts are checked, everything else is as given until it is replayed.
@@ -88,12 +88,7 @@ impl HandHistory {
                 self.starting_stacks.len()
             ));
         }
-        let variant = rules.variant();
-        if !u8::try_from(seats).is_ok_and(|count| variant.seats.contains(&count)) {
-            let (min, max) = (*variant.seats.start(), *variant.seats.end());
-            let error = SetupError::Players { variant: variant.id, min, max, got: seats };
-            return Err(error.to_string());
-        }
+        rules::players(&rules, seats).map_err(|error| error.to_string())?;
         if self.seats.contains(&0) {
             return Err("seats are numbered from 1".to_owned());
         }

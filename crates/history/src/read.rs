@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use primitives::Credits;
+use primitives::{Credits, Quoted};
 use rules::FieldValue;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
@@ -23,16 +23,17 @@ pub enum NotShh {
     #[error("`shh = 1` is missing: this is no hand history of version 1")]
     Version,
     #[error(
-        "line {line}: a file of several hands has only `shh` and `[[hand]]` tables, not `{key}`"
+        "line {line}: a file of several hands has only `shh` and `[[hand]]` tables, not `{}`",
+        Quoted(key)
     )]
     Beside { line: usize, key: String },
     #[error("there is no hand in it")]
     NoHand,
     #[error("hand {hand}: the key `{key}` is missing")]
     Missing { hand: usize, key: &'static str },
-    #[error("line {line}: `{key}` is no key of a hand history")]
+    #[error("line {line}: `{}` is no key of a hand history", Quoted(key))]
     Unknown { line: usize, key: String },
-    #[error("line {line}: `{key}` must be {want}")]
+    #[error("line {line}: `{}` must be {want}", Quoted(key))]
     Type { line: usize, key: String, want: &'static str },
 }
 

@@ -4,7 +4,7 @@
 //! hand has a stream of its own, so that the tenth hand does not depend on how many follow. A change to
 //! what is drawn when changes every file that was ever made: it would be a new version of the command.
 
-use primitives::{Credits, CreditsOutOfRange, SeatNo};
+use primitives::{Credits, CreditsOutOfRange, Quoted, SeatNo};
 use rules::{
     By, Decision, Event, FieldValue, Hand, Legal, Move, Next, Player, Refusal, RuleSet,
     RuleSetError, Setup, SetupError, chance, decide, evolve, line, next, play,
@@ -25,12 +25,12 @@ pub struct Plan {
 pub enum PlanError {
     #[error(transparent)]
     Rules(#[from] RuleSetError),
-    #[error("`{item}` is not `key=value`")]
+    #[error("`{}` is not `key=value`", Quoted(item))]
     NoValue { item: String },
-    #[error("the rule set field `{field}` must be {want}, not `{given}`")]
+    #[error("the rule set field `{}` must be {want}, not `{}`", Quoted(field), Quoted(given))]
     Value { field: String, want: &'static str, given: String },
-    #[error("{variant} is for {min} to {max} players, not {got}")]
-    Players { variant: &'static str, min: u8, max: u8, got: u8 },
+    #[error(transparent)]
+    Players(#[from] SetupError),
     #[error("the antes are too large for so many players")]
     Antes,
 }
@@ -64,11 +64,7 @@ impl Plan {
         seed: u64,
     ) -> Result<Plan, PlanError> {
         let rules = RuleSet::parse(variant, &fields(variant, ruleset)?)?;
-        let variant = rules.variant();
-        let (min, max) = (*variant.seats.start(), *variant.seats.end());
-        if !variant.seats.contains(&players) {
-            return Err(PlanError::Players { variant: variant.id, min, max, got: players });
-        }
+        rules::players(&rules, usize::from(players))?;
         let plan = Plan { rules, players, seed };
         plan.deepest()?;
         Ok(plan)

@@ -6,13 +6,16 @@ use std::str::FromStr;
 use primitives::{PlayerId, TableId};
 
 /// An account and, at once, its name. Text form: `player/<uuid>`, `seat/<table>/<player>`,
-/// `pot/<table>/sabacc`, `pot/<table>/carried`, `house/issuance`, `house/rake`.
+/// `pot/<table>/sabacc`, `pot/<table>/carried`, `house/issuance`, `house/rake`, `house/suspense`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Account {
     /// Where credits come from and go back to. The only account that may be negative.
     Issuance,
     /// The house's share of contested pots.
     Rake,
+    /// Credits of players that could not be paid to them; operators say by adjustments whose they are.
+    /// Opened by the first that come.
+    Suspense,
     /// What a player owns and has not brought to a table.
     Player(PlayerId),
     /// What a player has in play at a table.
@@ -31,7 +34,7 @@ impl Account {
             Account::Seat(table, _) | Account::SabaccPot(table) | Account::CarriedPot(table) => {
                 Some(table)
             }
-            Account::Issuance | Account::Rake | Account::Player(_) => None,
+            Account::Issuance | Account::Rake | Account::Suspense | Account::Player(_) => None,
         }
     }
 
@@ -40,15 +43,30 @@ impl Account {
     pub const fn player(&self) -> Option<PlayerId> {
         match *self {
             Account::Player(player) | Account::Seat(_, player) => Some(player),
-            Account::Issuance | Account::Rake | Account::SabaccPot(_) | Account::CarriedPot(_) => {
-                None
-            }
+            Account::Issuance
+            | Account::Rake
+            | Account::Suspense
+            | Account::SabaccPot(_)
+            | Account::CarriedPot(_) => None,
         }
     }
 
     #[must_use]
     pub const fn may_be_negative(&self) -> bool {
         matches!(self, Account::Issuance)
+    }
+
+    /// Whether operators may set its balance right. What lies at a table is the table's: its own log
+    /// says what is there, and a balance that is moved behind its back would be a table's no more.
+    #[must_use]
+    pub const fn may_be_adjusted(&self) -> bool {
+        match self {
+            Account::Player(_) | Account::Rake | Account::Suspense => true,
+            Account::Issuance
+            | Account::Seat(..)
+            | Account::SabaccPot(_)
+            | Account::CarriedPot(_) => false,
+        }
     }
 }
 
@@ -57,6 +75,7 @@ impl fmt::Display for Account {
         match self {
             Account::Issuance => f.write_str("house/issuance"),
             Account::Rake => f.write_str("house/rake"),
+            Account::Suspense => f.write_str("house/suspense"),
             Account::Player(player) => write!(f, "player/{player}"),
             Account::Seat(table, player) => write!(f, "seat/{table}/{player}"),
             Account::SabaccPot(table) => write!(f, "pot/{table}/sabacc"),
@@ -75,7 +94,7 @@ impl fmt::Debug for Account {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "an account is player/<uuid>, seat/<table>/<player>, pot/<table>/sabacc, \
-     pot/<table>/carried, house/issuance or house/rake"
+     pot/<table>/carried, house/issuance, house/rake or house/suspense"
 )]
 pub struct AccountNameError;
 
@@ -90,6 +109,7 @@ impl FromStr for Account {
         match (parts.next(), parts.next(), parts.next(), parts.next()) {
             (Some("house"), Some("issuance"), None, None) => Ok(Account::Issuance),
             (Some("house"), Some("rake"), None, None) => Ok(Account::Rake),
+            (Some("house"), Some("suspense"), None, None) => Ok(Account::Suspense),
             (Some("player"), Some(player), None, None) => Ok(Account::Player(id(player)?)),
             (Some("seat"), Some(table), Some(player), None) => {
                 Ok(Account::Seat(id(table)?, id(player)?))
@@ -113,6 +133,7 @@ mod tests {
         let names = [
             (Account::Issuance, "house/issuance"),
             (Account::Rake, "house/rake"),
+            (Account::Suspense, "house/suspense"),
             (Account::Player(player), "player/09090909-0909-0909-0909-090909090909"),
             (
                 Account::Seat(table, player),

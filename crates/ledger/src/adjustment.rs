@@ -9,7 +9,7 @@ use crate::{Account, Amount, Leg};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Adjustment {
     pub id: AdjustmentId,
-    /// Any but `house/issuance`, which has the other leg.
+    /// A player's, `house/rake` or `house/suspense`; `house/issuance` has the other leg.
     pub account: Account,
     /// What it does to the account; not zero.
     pub amount: Amount,

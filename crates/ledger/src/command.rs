@@ -2,7 +2,7 @@
 
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, RequestId, UnixMicros};
 
-use crate::{Adjustment, Hold, Limits, Setter, Transfer};
+use crate::{Adjustment, Hold, Setter, Transfer, Wanted};
 
 /// A wish; [`crate::decide`] says what comes of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,11 +40,11 @@ pub enum Command {
     Release {
         hold: HoldId,
     },
-    /// All three windows.
+    /// All three windows of one measure.
     SetLimits {
         player: PlayerId,
         by: Setter,
-        limits: Limits,
+        limits: Wanted,
     },
     Exclude {
         player: PlayerId,

@@ -2,7 +2,7 @@
 
 use primitives::{AdjustmentId, PlayerId, UnixMicros};
 
-use crate::{Account, Adjustment, Ended, Hold, Limits, Setter, Transfer};
+use crate::{Account, Adjustment, Ended, Hold, SetTerms, Setter, Transfer};
 
 /// What happened. Events come from [`crate::decide`] and [`crate::Ledger::expired`] alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,10 +28,8 @@ pub enum Event {
     LimitsSet {
         player: PlayerId,
         by: Setter,
-        /// What holds from now on.
-        now: Limits,
-        /// What will hold in its place, where a looser limit waits.
-        later: Option<(UnixMicros, Limits)>,
+        /// What holds from now on, and what will in its place, where a looser limit waits.
+        terms: SetTerms,
     },
     Excluded {
         player: PlayerId,
@@ -44,6 +42,12 @@ pub enum Event {
         /// The account it was proposed for.
         account: Account,
         reason: String,
+    },
+    /// The state after this event was written down: see [`crate::snapshot`]. It changes nothing, and
+    /// what has counted long enough is forgotten with it.
+    SnapshotTaken {
+        /// SHA-256 of the snapshot.
+        digest: [u8; 32],
     },
 }
 

@@ -1,10 +1,10 @@
 //! How events change the ledger, and how that is taken back.
 
-use primitives::{AdjustmentId, Credits, HoldId, UnixMicros};
+use primitives::{AdjustmentId, Credits, HoldId, PlayerId, UnixMicros};
 
 use crate::limits::{bring, sum_of};
 use crate::{
-    Account, Adjustment, Amount, Ended, Event, Kind, Ledger, Pending, Proposed, State, Terms,
+    Account, Adjustment, Amount, Ended, Event, Kind, Ledger, Pending, Played, Proposed, State,
     Transfer,
 };
 
@@ -34,11 +34,10 @@ pub fn evolve(ledger: &mut Ledger, at: UnixMicros, event: &Event) {
         Event::HoldReleased(Ended { hold, .. }) | Event::HoldExpired(Ended { hold, .. }) => {
             let_go(ledger, *hold);
         }
-        Event::LimitsSet { player, by, now, later } => {
-            let terms = Terms { now: *now, later: *later };
+        Event::LimitsSet { player, by, terms } => {
             ledger
                 .open(Account::Player(*player))
-                .change(|extra| *extra.terms_mut(*by) = Some(Box::new(terms)));
+                .change(|extra| extra.terms_mut(*by).get_or_insert_default().put(*terms));
         }
         Event::Excluded { player, until } => {
             let exclusion = (*until).into();
@@ -51,6 +50,7 @@ pub fn evolve(ledger: &mut Ledger, at: UnixMicros, event: &Event) {
         Event::AdjustmentRejected { adjustment, .. } => {
             ledger.adjustments.remove(adjustment);
         }
+        Event::SnapshotTaken { digest: _ } => ledger.forget(at),
     }
 }
 
@@ -71,6 +71,7 @@ fn post(ledger: &mut Ledger, at: UnixMicros, transfer: &Transfer) {
         | Kind::Settlement { .. }
         | Kind::PotRefund { .. } => false,
     };
+    let results = is_result(transfer);
     for leg in &transfer.legs {
         let state = ledger.open(leg.account);
         let before = state.balance;
@@ -79,9 +80,43 @@ fn post(ledger: &mut Ledger, at: UnixMicros, transfer: &Transfer) {
         if brings && leg.amount.is_debit() && matches!(leg.account, Account::Player(_)) {
             state.change(|extra| bring(&mut extra.brought, at, leg.amount.magnitude()));
         }
-        if before.is_zero() != after.is_zero() {
+        let turned = before.is_zero() != after.is_zero();
+        if turned {
             ledger.mark(leg.account, after);
         }
+        if let Account::Seat(_, player) = leg.account
+            && (turned || results)
+        {
+            let result = if results { leg.amount } else { Amount::ZERO };
+            play(ledger, at, player, result);
+        }
+    }
+}
+
+/// Whether what the transfer moves on seats was won and lost there.
+fn is_result(transfer: &Transfer) -> bool {
+    match transfer.kind {
+        Kind::Settlement { .. } | Kind::PotRefund { .. } => true,
+        // What was held of a seat was put at stake there; of a player's account it is a buy-in.
+        Kind::Capture { .. } => {
+            let of_seat = |leg: &&crate::Leg| matches!(leg.account, Account::Seat(..));
+            transfer.legs.iter().filter(of_seat).any(|leg| leg.amount.is_debit())
+        }
+        Kind::Issue | Kind::Redeem | Kind::BuyIn | Kind::CashOut | Kind::Adjustment { .. } => false,
+    }
+}
+
+/// Notes a result, and whether the player has credits at any table.
+fn play(ledger: &mut Ledger, at: UnixMicros, player: PlayerId, result: Amount) {
+    let seated = ledger.in_play(player).next().is_some();
+    let played = ledger.played.entry(player).or_default();
+    if !result.is_zero() {
+        played.add_net(at, result.get());
+    }
+    if seated {
+        played.sit(at);
+    } else {
+        played.stand(at);
     }
 }
 
@@ -114,6 +149,7 @@ pub struct Undo {
     accounts: Vec<(Account, Option<State>)>,
     hold: Option<(HoldId, Option<Pending>)>,
     adjustment: Option<(AdjustmentId, Option<Proposed>)>,
+    played: Vec<(PlayerId, Option<Played>)>,
 }
 
 /// As [`evolve`], with what takes it back.
@@ -127,7 +163,13 @@ impl Ledger {
     /// Takes an event back. Events are taken back in the order opposite to that in which they were
     /// applied; then the ledger is what it was. Costs what the event cost.
     pub fn undo(&mut self, undo: Undo) {
-        let Undo { accounts, hold, adjustment } = undo;
+        let Undo { accounts, hold, adjustment, played } = undo;
+        for (player, before) in played {
+            match before {
+                Some(before) => self.played.insert(player, before),
+                None => self.played.remove(&player),
+            };
+        }
         for (account, before) in accounts {
             let balance = before.as_ref().map_or(Amount::ZERO, |state| state.balance);
             match before {
@@ -148,7 +190,8 @@ impl Ledger {
     }
 
     fn before(&self, event: &Event) -> Undo {
-        let mut undo = Undo { accounts: Vec::new(), hold: None, adjustment: None };
+        let mut undo =
+            Undo { accounts: Vec::new(), hold: None, adjustment: None, played: Vec::new() };
         let mut account = |account| {
             undo.accounts.push((account, self.account(&account).cloned()));
         };
@@ -156,7 +199,12 @@ impl Ledger {
         match event {
             Event::Opened(opened) => account(*opened),
             Event::Posted(posted) => {
-                posted.transfer.legs.iter().for_each(|leg| account(leg.account));
+                for leg in &posted.transfer.legs {
+                    account(leg.account);
+                    if let Account::Seat(_, player) = leg.account {
+                        undo.played.push((player, self.played.get(&player).cloned()));
+                    }
+                }
                 match posted.transfer.kind {
                     Kind::Capture { hold, .. } => {
                         undo.hold = Some((hold, self.hold(hold).copied()));
@@ -189,6 +237,8 @@ impl Ledger {
             }
             Event::AdjustmentProposed(Adjustment { id, .. })
             | Event::AdjustmentRejected { adjustment: id, .. } => undo.adjustment = adjustment(*id),
+            // What it forgets counts no more, whether it is kept or not.
+            Event::SnapshotTaken { digest: _ } => {}
         }
         undo
     }

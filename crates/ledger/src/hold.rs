@@ -30,7 +30,11 @@ impl Hold {
             ) => table == to,
             (Account::Player(_) | Account::Seat(..), _) => false,
             (
-                Account::Issuance | Account::Rake | Account::SabaccPot(_) | Account::CarriedPot(_),
+                Account::Issuance
+                | Account::Rake
+                | Account::Suspense
+                | Account::SabaccPot(_)
+                | Account::CarriedPot(_),
                 _,
             ) => return Some(self.from),
         };
@@ -43,7 +47,7 @@ impl Hold {
         match self.to {
             Account::SabaccPot(_) | Account::CarriedPot(_) => true,
             Account::Seat(..) => matches!(self.from, Account::Player(_)),
-            Account::Issuance | Account::Rake | Account::Player(_) => false,
+            Account::Issuance | Account::Rake | Account::Suspense | Account::Player(_) => false,
         }
     }
 }

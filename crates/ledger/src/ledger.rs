@@ -3,7 +3,7 @@
 //! An account costs its name (33 bytes) and its [`State`] (24), in a tree whose nodes are at worst
 //! little more than half full: under 120 bytes. What belongs together is kept together by
 //! [`Ledger`]'s own few ways of changing: the order of the holds' ends is that of the holds, and a
-//! seat is in play exactly where there is something on it.
+//! seat is in play, and a pot filled, exactly where there is something on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, TableId, UnixMicros};
 
 use crate::state::Entry;
-use crate::{Account, Amount, Event, Pending, Proposed, State, limits};
+use crate::{Account, Amount, Event, Pending, Played, Proposed, State, limits};
 
 /// Where all credits are, and what may be done with them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +23,10 @@ pub struct Ledger {
     pub(crate) adjustments: BTreeMap<AdjustmentId, Proposed>,
     /// Seats that are not empty.
     in_play: BTreeSet<(PlayerId, TableId)>,
+    /// Pots that are not empty.
+    pots: BTreeSet<Account>,
+    /// Of players who have credits at tables, or had within the longest window.
+    pub(crate) played: BTreeMap<PlayerId, Played>,
 }
 
 impl Ledger {
@@ -40,6 +44,8 @@ impl Ledger {
             ends: BTreeSet::new(),
             adjustments: BTreeMap::new(),
             in_play: BTreeSet::new(),
+            pots: BTreeSet::new(),
+            played: BTreeMap::new(),
         }
     }
 
@@ -83,6 +89,19 @@ impl Ledger {
         })
     }
 
+    /// A table with credits in its pots where `player` ever had a seat: they may have a share in them.
+    #[must_use]
+    pub fn may_have_share(&self, player: PlayerId) -> Option<TableId> {
+        let tables = self.pots.iter().filter_map(Account::table);
+        tables.into_iter().find(|table| self.account(&Account::Seat(*table, player)).is_some())
+    }
+
+    /// What counts of a player's play; `None` where nothing does.
+    #[must_use]
+    pub fn played(&self, player: PlayerId) -> Option<&Played> {
+        self.played.get(&player)
+    }
+
     /// A hold that is pending.
     #[must_use]
     pub fn hold(&self, hold: HoldId) -> Option<&Pending> {
@@ -121,12 +140,13 @@ impl Ledger {
         self.ends.first().map(|(end, _)| *end)
     }
 
-    /// Frees the memory of what was brought to tables so long ago that it counts no more. Nothing
+    /// Frees the memory of what was brought to tables and played so long ago that it counts no more. Nothing
     /// is decided otherwise for it. Looks at every account.
     pub fn forget(&mut self, now: UnixMicros) {
         for state in self.accounts.values_mut().filter(|state| state.extra.is_some()) {
             state.change(|extra| limits::forget(&mut extra.brought, now));
         }
+        self.played.retain(|_, played| played.forget(now));
     }
 
     /// The account to be changed; opened where it was not.
@@ -150,13 +170,20 @@ impl Ledger {
         }
     }
 
-    /// Notes whether a seat has something on it; of other accounts nothing.
+    /// Notes whether a seat or a pot has something on it; of other accounts nothing.
     pub(crate) fn mark(&mut self, account: Account, balance: Amount) {
         if let Account::Seat(table, player) = account {
             if balance.is_zero() {
                 self.in_play.remove(&(player, table));
             } else {
                 self.in_play.insert((player, table));
+            }
+        }
+        if let Account::SabaccPot(_) | Account::CarriedPot(_) = account {
+            if balance.is_zero() {
+                self.pots.remove(&account);
+            } else {
+                self.pots.insert(account);
             }
         }
     }

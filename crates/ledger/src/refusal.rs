@@ -1,8 +1,8 @@
 //! Every reason a command is refused for, in order of precedence.
 
-use primitives::{AdjustmentId, Credits, HoldId, UnixMicros};
+use primitives::{AdjustmentId, Credits, HoldId, TableId, UnixMicros};
 
-use crate::{Account, Window};
+use crate::{Account, Measure, Window};
 
 /// A no from the ledger. Nothing has changed.
 ///
@@ -58,11 +58,16 @@ pub enum Refusal {
     /// Until when the player is excluded now; none: for good.
     #[error("an exclusion can only be made longer")]
     ExclusionShorter { until: Option<UnixMicros> },
-    /// What may be brought to tables within the window, and how much of it is left now.
-    #[error(
-        "no more than {limit} credits may be brought to tables within {window}; {left} are left"
-    )]
-    LimitReached { window: Window, limit: Credits, left: Credits },
+    /// The limit within the window and what is left of it now, in credits or seconds. `until`: when
+    /// what was asked for fits again, if nothing more is used; none: not before the limit is changed.
+    #[error("the {measure} within {window} is {limit}, and {left} of it are left{}", ends(*until))]
+    LimitReached {
+        measure: Measure,
+        window: Window,
+        limit: u64,
+        left: u64,
+        until: Option<UnixMicros>,
+    },
     #[error("the hold has {left} credits left")]
     HoldTooSmall { left: Credits },
     /// How many more credits would have to be available.
@@ -73,6 +78,17 @@ pub enum Refusal {
     /// For whoever answers for a linked group: what its other transfers are told.
     #[error("another transfer of the linked group is refused")]
     LinkedRefused,
+    #[error(
+        "{account} may have a share in a pot of table {table}: wait until it is won, or close the table"
+    )]
+    ShareInPot { account: Account, table: TableId },
+}
+
+fn ends(until: Option<UnixMicros>) -> String {
+    match until {
+        Some(until) => format!("; it fits again from {until} on"),
+        None => "; it fits again once the limit is another".to_owned(),
+    }
 }
 
 impl Refusal {
@@ -105,6 +121,7 @@ impl Refusal {
             Refusal::InsufficientCredits { .. } => 23,
             Refusal::BalanceOutOfRange { .. } => 24,
             Refusal::LinkedRefused => 25,
+            Refusal::ShareInPot { .. } => 26,
         }
     }
 }

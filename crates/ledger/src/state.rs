@@ -2,7 +2,7 @@
 
 use primitives::{Credits, UnixMicros};
 
-use crate::limits::{Brought, Limits, Setter, Terms, Window, within};
+use crate::limits::{AllTerms, Brought, Setter, Window, within};
 use crate::{Account, Amount};
 
 /// An account as it stands: 24 bytes, and [`Extra`] where there is something to say.
@@ -24,10 +24,10 @@ pub struct Extra {
     pub closed: bool,
     /// The last exclusion; it may be over.
     pub excluded: Option<Exclusion>,
-    /// The player's own limits; none where he never set any.
-    pub own: Option<Box<Terms>>,
+    /// The player's own limits; none where they never set any.
+    pub own: Option<Box<AllTerms>>,
     /// The operator's limits of this player; none where none were ever set.
-    pub operator: Option<Box<Terms>>,
+    pub operator: Option<Box<AllTerms>>,
     /// What the player brought to tables, in order of hours, each hour once: at most 721 of them.
     pub brought: Vec<Brought>,
 }
@@ -67,7 +67,7 @@ impl Extra {
         brought: Vec::new(),
     };
 
-    pub(crate) const fn terms_mut(&mut self, by: Setter) -> &mut Option<Box<Terms>> {
+    pub(crate) const fn terms_mut(&mut self, by: Setter) -> &mut Option<Box<AllTerms>> {
         match by {
             Setter::Player => &mut self.own,
             Setter::Operator => &mut self.operator,
@@ -125,19 +125,18 @@ impl State {
 
     /// The limits as they stand at `now`, with what waits.
     #[must_use]
-    pub fn terms(&self, by: Setter, now: UnixMicros) -> Terms {
+    pub fn terms(&self, by: Setter, now: UnixMicros) -> AllTerms {
+        self.set_by(by).at(now)
+    }
+
+    /// The limits as they were set, whatever the time.
+    pub(crate) fn set_by(&self, by: Setter) -> AllTerms {
         let extra = self.extra();
         let terms = match by {
             Setter::Player => &extra.own,
             Setter::Operator => &extra.operator,
         };
-        terms.as_deref().copied().unwrap_or_default().at(now)
-    }
-
-    /// What holds at `now`: the stricter of the player's limits and the operator's.
-    #[must_use]
-    pub fn limits(&self, now: UnixMicros) -> Limits {
-        self.terms(Setter::Player, now).now.stricter(self.terms(Setter::Operator, now).now)
+        terms.as_deref().copied().unwrap_or_default()
     }
 
     /// What was brought to tables within `window`, to the hour.

@@ -20,7 +20,8 @@ pub enum Kind {
     Redeem,
     /// A player to a seat of the same player.
     BuyIn,
-    /// A seat to its own player.
+    /// A seat to its own player, or, where an operator says so because the player's account takes
+    /// nothing, to `house/suspense`.
     CashOut,
     /// One hand's result: seats and pots of the table among each other, and to `house/rake`.
     /// The transfer's id is the hand's. The only kind that may have no legs at all: a hand that
@@ -28,7 +29,7 @@ pub enum Kind {
     Settlement { table: TableId },
     /// The pots of a table that closes, to seats of that table.
     PotRefund { table: TableId },
-    /// What two operators set right: any account and `house/issuance`. Comes of
+    /// What two operators set right: an account that is no table's and `house/issuance`. Comes of
     /// [`crate::Command::Approve`] alone and is never asked for as a transfer.
     Adjustment { adjustment: AdjustmentId },
     /// What was held, to where its hold says. Comes of [`crate::Command::Capture`] alone and is
@@ -79,11 +80,8 @@ impl Kind {
                 account,
                 Account::Seat(..) | Account::SabaccPot(_) | Account::CarriedPot(_)
             ),
-            Kind::Issue
-            | Kind::Redeem
-            | Kind::CashOut
-            | Kind::PotRefund { .. }
-            | Kind::Adjustment { .. } => false,
+            Kind::CashOut => matches!(account, Account::Suspense),
+            Kind::Issue | Kind::Redeem | Kind::PotRefund { .. } | Kind::Adjustment { .. } => false,
         }
     }
 }
@@ -187,19 +185,31 @@ impl Kind {
                 Kind::Settlement { .. },
                 Account::Seat(..) | Account::SabaccPot(_) | Account::CarriedPot(_),
             ) => true,
-            (Kind::Settlement { .. }, Account::Rake)
+            (Kind::CashOut, Account::Suspense)
+            | (Kind::Settlement { .. }, Account::Rake)
             | (Kind::PotRefund { .. }, Account::Seat(..)) => credit,
             (Kind::PotRefund { .. }, Account::SabaccPot(_) | Account::CarriedPot(_)) => debit,
             (
                 Kind::Issue | Kind::Redeem,
-                Account::Rake | Account::Seat(..) | Account::SabaccPot(_) | Account::CarriedPot(_),
+                Account::Rake
+                | Account::Suspense
+                | Account::Seat(..)
+                | Account::SabaccPot(_)
+                | Account::CarriedPot(_),
             )
+            | (Kind::BuyIn, Account::Suspense)
             | (
                 Kind::BuyIn | Kind::CashOut,
                 Account::Issuance | Account::Rake | Account::SabaccPot(_) | Account::CarriedPot(_),
             )
-            | (Kind::Settlement { .. }, Account::Issuance | Account::Player(_))
-            | (Kind::PotRefund { .. }, Account::Issuance | Account::Rake | Account::Player(_))
+            | (
+                Kind::Settlement { .. },
+                Account::Issuance | Account::Suspense | Account::Player(_),
+            )
+            | (
+                Kind::PotRefund { .. },
+                Account::Issuance | Account::Rake | Account::Suspense | Account::Player(_),
+            )
             | (Kind::Adjustment { .. } | Kind::Capture { .. }, _) => false,
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use chassis::concurrency_limiter::Permit;
 use eventlog::{Event, Position, RequestId, StreamId, Version};
 use merkle::{
     Hash, Row, TILE_WIDTH, TileId, bundle, prove_consistency, prove_inclusion,
@@ -66,6 +67,7 @@ impl LogService for Api {
         let level = u8::try_from(level).ok().filter(|level| *level <= LEVELS);
         let level = level.ok_or_else(|| BadField::new("level", "a level is 0 to 7"))?;
         let tile = (Row::Hashes(level), index, parse_width(width)?);
+        let _turn = self.turn().await?;
         let hashes = self.notary.tile(&shown, tile).await.map_err(trouble)?;
         let hashes = hashes.ok_or_else(|| not_in_log("the log has no such tile"))?.to_vec();
         Ok(Response::new(pb::GetTileResponse { hashes }))
@@ -84,6 +86,7 @@ impl LogService for Api {
         }
         let first = Position(index * u64::from(TILE_WIDTH));
         let selection = Selection::Positions { first, count: width.into() };
+        let _turn = self.turn().await?;
         let proved = self.notary.desk.prove(&shown, &[selection]).await.map_err(unread)?;
         let records: Vec<_> = proved.events.iter().map(Event::record).collect();
         let entries = bundle::write(&records).map_err(|error| corrupt(&error.to_string()))?;
@@ -99,6 +102,7 @@ impl LogService for Api {
         let size = within(size, &shown)?;
         let wanted =
             tiles_for_inclusion(position, size).map_err(|error| not_in_log(&error.to_string()))?;
+        let _turn = self.turn().await?;
         let proof = async {
             let trees = &self.notary.desk.trees;
             let tiles = trees.under((shown.head(), &shown.edge), wanted).await?;
@@ -118,6 +122,7 @@ impl LogService for Api {
         let new_size = within(new_size, &shown)?;
         let wanted = tiles_for_consistency(old_size, new_size)
             .map_err(|error| not_in_log(&error.to_string()))?;
+        let _turn = self.turn().await?;
         let proof = async {
             let trees = &self.notary.desk.trees;
             let tiles = trees.under((shown.head(), &shown.edge), wanted).await?;
@@ -140,6 +145,7 @@ impl LogService for Api {
         let selections = selections.into_iter().map(parse_selection);
         let selections = selections.collect::<Result<Vec<_>, BadField>>()?;
         let shown = self.notary.covering_all().await.map_err(trouble)?.ok_or_else(not_signed)?;
+        let _turn = self.turn().await?;
         let proved = self.notary.desk.prove(&shown, &selections).await.map_err(unread)?;
         let log = pb::BundleLog {
             name: self.name.to_owned(),
@@ -158,6 +164,13 @@ impl Api {
             return Ok(());
         }
         Err(not_in_log("the logs are table, dealer and wallet").field("log"))
+    }
+
+    /// A turn to read from the store.
+    async fn turn(&self) -> Result<Permit<'_>, Refused> {
+        let busy = "too many read this log at once: try again in a moment";
+        let turn = self.notary.desk.reads.enter().await;
+        turn.ok_or_else(|| refused(ErrorReason::Overloaded, busy))
     }
 
     fn shown(&self, log: &str) -> Result<Arc<Shown>, Refused> {
@@ -223,8 +236,13 @@ fn parse_selection(selection: pb::RecordSelection) -> Result<Selection, BadField
             }
             Ok(Selection::Positions { first: Position(first), count })
         }
-        By::RequestId(request) => {
-            Ok(Selection::Request(RequestId(id("selections.request_id", &request)?)))
+        By::Request(pb::RequestSelection { request_id, actor }) => {
+            let request = RequestId(id("selections.request.request_id", &request_id)?);
+            if actor.is_empty() {
+                let problem = "missing: class and subject, such as service:table";
+                return Err(BadField::new("selections.request.actor", problem));
+            }
+            Ok(Selection::Request { actor, request })
         }
     }
 }

@@ -63,7 +63,10 @@ impl From<Refusal> for Trouble {
 impl From<StoreError> for Trouble {
     fn from(error: StoreError) -> Trouble {
         match error {
-            StoreError::Unavailable(_) | StoreError::InDoubt(_) => Trouble::Passing(error),
+            StoreError::Unavailable(_)
+            | StoreError::InDoubt(_)
+            | StoreError::Refused(_)
+            | StoreError::Clock(_) => Trouble::Passing(error),
             StoreError::Corrupt(what) => Fault::Store(what).into(),
         }
     }

@@ -64,6 +64,9 @@ impl Files {
         });
         let Some(tile) = tile else { return nothing() };
         let asked = (tile.row(), tile.index(), tile.width());
+        let Some(_turn) = self.notary.desk.reads.enter().await else {
+            return text(StatusCode::SERVICE_UNAVAILABLE, "too many read this log at once\n");
+        };
         match tokio::time::timeout(PATIENCE, self.notary.tile(&shown, asked)).await {
             Ok(Ok(Some(hashes))) => {
                 let mut answer = file_of(StatusCode::OK, BYTES, hashes);

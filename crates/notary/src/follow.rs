@@ -54,6 +54,7 @@ impl Follower {
                 Err(Trouble::Fault(fault)) => self.desk.refuse(*fault),
                 Err(trouble @ (Trouble::Passing(_) | Trouble::Missing(_))) => {
                     tracing::warn!(
+                        runbook = "deploy/README.md, The database is away",
                         log = self.desk.reader.name(),
                         error = &trouble as &dyn std::error::Error,
                         "the log is not signed for the moment"
@@ -179,7 +180,7 @@ impl Desk {
         let (file, note) = (memory.file().display().to_string(), note.to_string());
         let kept = tokio::task::spawn_blocking(move || memory.keep(&note)).await;
         if let Ok(Err(error)) = kept {
-            tracing::error!(file, %error, "the checkpoint cannot be remembered beside the database");
+            tracing::error!(runbook = "deploy/README.md, A file cannot be written", file, %error, "the checkpoint cannot be remembered beside the database");
         }
     }
 

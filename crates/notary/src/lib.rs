@@ -25,6 +25,7 @@ mod files;
 mod follow;
 mod memory;
 mod notary;
+mod owned;
 mod records;
 mod resume;
 mod scrub;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chassis::concurrency_limiter::ConcurrencyLimiter;
 use chassis::config::{LogIdentity, LogWitnesses, ServiceConfig};
 use chassis::fetch::Fetch;
 use chassis::serve::Health;
@@ -22,6 +23,11 @@ use crate::witness::{Invited, invite};
 
 /// How long somebody waits for a signature over what was acknowledged just now.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Readers for others that are at work at once, half of the connections that readers have …
+const READS: usize = 4;
+/// … and that wait behind them. More are told to come again.
+const WAITING: usize = 64;
 
 /// Whose log, kept where, signed by whom.
 pub struct Parts {
@@ -49,6 +55,8 @@ pub(crate) struct Desk {
     pub(crate) shown: watch::Sender<Option<Arc<Shown>>>,
     pub(crate) standing: watch::Sender<Standing>,
     pub(crate) hurried: Notify,
+    /// Whoever reads for others: what the log itself reads has the rest of the readers' connections.
+    pub(crate) reads: ConcurrencyLimiter,
     following: TaskTracker,
 }
 
@@ -101,6 +109,7 @@ impl Notary {
             shown: watch::Sender::new(None),
             standing: watch::Sender::new(Standing::Waiting),
             hurried: Notify::new(),
+            reads: ConcurrencyLimiter::new(READS, WAITING),
             following: TaskTracker::new(),
         };
         Ok(Notary { desk: Arc::new(desk) })

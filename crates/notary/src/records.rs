@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use eventlog::{Event, Position, Reader, RequestId, StreamId, Version};
+use eventlog::{Event, Position, Reader, RequestId, RequestKey, StreamId, Version};
 use merkle::{
     Hash, Node, Nodes as _, Row, TILE_WIDTH, TileId, leaf_hash, prove_records, tiles_for_records,
 };
@@ -35,7 +35,11 @@ pub(crate) enum Selection {
         first: Position,
         count: usize,
     },
-    Request(RequestId),
+    Request {
+        /// Class and subject of the caller.
+        actor: String,
+        request: RequestId,
+    },
 }
 
 /// Records and what proves them in the tree that is shown.
@@ -116,7 +120,7 @@ async fn select(reader: &Reader, selection: &Selection) -> Result<Vec<Event>, Un
             }
             Ok(reader.read(first, count).await?)
         }
-        Selection::Request(id) => of_request(reader, id).await,
+        Selection::Request { ref actor, request } => of_request(reader, actor, request).await,
     }
 }
 
@@ -160,14 +164,17 @@ async fn last_before(reader: &Reader, stream: StreamId, position: Position) -> R
 }
 
 /// What a request wrote stands together.
-async fn of_request(reader: &Reader, id: RequestId) -> Result<Vec<Event>, Unread> {
+async fn of_request(reader: &Reader, actor: &str, id: RequestId) -> Result<Vec<Event>, Unread> {
     let mut events: Vec<Event> = Vec::new();
-    let Some(stored) = reader.request(id).await? else { return Ok(events) };
+    let Some(stored) = reader.request(RequestKey::new(actor, id)).await? else { return Ok(events) };
     let mut from = stored.first;
     loop {
         let page = reader.read(from, PAGE).await?;
         let (read, before) = (page.len(), events.len());
-        events.extend(page.into_iter().take_while(|event| event.request_id == Some(id)));
+        events.extend(
+            page.into_iter()
+                .take_while(|event| event.request_id == Some(id) && &*event.actor == actor),
+        );
         if events.len() > MOST {
             return Err(Unread::TooMany);
         }

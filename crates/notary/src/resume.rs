@@ -63,7 +63,7 @@ fn remembered(desk: &Desk) -> Result<Option<(Note, Checkpoint)>, Trouble> {
     let Some(memory) = &desk.memory else { return Ok(None) };
     let file = memory.file().display().to_string();
     let note = memory.recall().map_err(|error| {
-        tracing::error!(file, %error, "the remembered checkpoint cannot be read: nothing is signed until it can");
+        tracing::error!(runbook = "deploy/README.md, A file cannot be written", file, %error, "the remembered checkpoint cannot be read: nothing is signed until it can");
         Trouble::Passing(eventlog::store::StoreError::Unavailable(std::sync::Arc::new(error)))
     })?;
     let opened = note.map(|note| open_note(desk.signer.public(), &note)).transpose();

@@ -31,7 +31,9 @@ impl Place {
         migrate(&admin, "table", Some(PASSWORD)).await.unwrap();
         let joint = if admin.contains('?') { '&' } else { '?' };
         let url = format!("{admin}{joint}user=sabacc_table&password={PASSWORD}");
-        let store = PgStore::connect(&url, "table", Pools { readers: 4 }).await.unwrap();
+        let store = PgStore::connect(&url, "table", Pools { readers: 4, ..Pools::default() })
+            .await
+            .unwrap();
         Place { admin, store }
     }
 
@@ -57,7 +59,8 @@ impl Place {
             lease: Duration::from_secs(30),
             take_over: true,
             clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
-            limits: Limits::default(),
+            // The clock is a test's own.
+            limits: Limits { skew: Duration::MAX, ..Limits::default() },
         };
         Log::open(self.store.clone(), options).await.unwrap()
     }

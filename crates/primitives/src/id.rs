@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::UnixMicros;
+
 /// The text is not 32 hexadecimal digits, with or without the four hyphens of a UUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an id is 16 bytes, written as a UUID: 01234567-89ab-cdef-0123-456789abcdef")]
@@ -76,7 +78,7 @@ id! {
     HoldId
 }
 id! {
-    /// A proposal to set an account right: the request's id that proposed it.
+    /// A proposal to set an account right: made of the request's id and of who proposed it.
     AdjustmentId
 }
 id! {
@@ -108,6 +110,34 @@ impl From<PlayerId> for StreamId {
     }
 }
 
+/// Milliseconds below which a UUIDv7 counts as an id without time: 2004, before any of ours.
+const FIRST_TIME: u64 = 1 << 40;
+
+impl RequestId {
+    /// When the id says that it was made, to the millisecond; nothing for an id that is no UUIDv7.
+    #[must_use]
+    pub fn made_at(self) -> Option<UnixMicros> {
+        let [a, b, c, d, e, f, version, _, variant, ..] = self.0;
+        let millis = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
+        let v7 = version >> 4 == 7 && variant >> 6 == 0b10;
+        (v7 && millis >= FIRST_TIME).then_some(UnixMicros(millis.saturating_mul(1000)))
+    }
+
+    /// An id that a service derives: 122 bits of a hash as a UUID of version 8 (RFC 9562, section 5.8).
+    #[must_use]
+    pub const fn derived(mut hash: [u8; 16]) -> RequestId {
+        hash[6] = hash[6] & 0x0f | 0x80;
+        hash[8] = hash[8] & 0x3f | 0x80;
+        RequestId(hash)
+    }
+
+    /// Whether the id is of the version that services derive ids of.
+    #[must_use]
+    pub const fn is_derived(self) -> bool {
+        self.0[6] >> 4 == 8 && self.0[8] >> 6 == 0b10
+    }
+}
+
 /// A hand asks the wallet for its one settlement under its own name.
 impl From<HandId> for RequestId {
     fn from(id: HandId) -> RequestId {
@@ -119,13 +149,6 @@ impl From<HandId> for RequestId {
 impl From<RequestId> for HoldId {
     fn from(id: RequestId) -> HoldId {
         HoldId(id.0)
-    }
-}
-
-/// A proposal has the name that it was made with.
-impl From<RequestId> for AdjustmentId {
-    fn from(id: RequestId) -> AdjustmentId {
-        AdjustmentId(id.0)
     }
 }
 
@@ -179,6 +202,25 @@ mod tests {
         assert_eq!(id.to_string(), "00010203-0405-0607-0809-0a0b0c0d0eff");
         assert_eq!(id.to_string().parse(), Ok(id));
         assert_eq!("000102030405060708090A0B0C0D0EFF".parse(), Ok(id));
+    }
+
+    #[test]
+    fn an_id_tells_its_time_and_whether_it_is_derived() {
+        let v7: RequestId = "019a0000-0000-7000-8000-00000000ffff".parse().unwrap();
+        assert_eq!(v7.made_at(), Some(UnixMicros(0x019a_0000_0000 * 1000)));
+        for other in [
+            "019a0000-0000-4000-8000-00000000ffff",
+            "019a0000-0000-7000-0000-00000000ffff",
+            "00000000-0000-7000-8000-00000000ffff",
+        ] {
+            assert_eq!(other.parse::<RequestId>().unwrap().made_at(), None, "{other}");
+        }
+        for hash in [[0; 16], [0x7f; 16], [0xff; 16]] {
+            let derived = RequestId::derived(hash);
+            assert!(derived.is_derived() && derived.made_at().is_none());
+            assert_eq!(RequestId::derived(derived.0), derived);
+        }
+        assert!(!v7.is_derived());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod credits;
 mod id;
+mod quoted;
 mod seat;
 mod time;
 
@@ -13,5 +14,6 @@ pub use credits::{Credits, CreditsOutOfRange};
 pub use id::{
     AdjustmentId, DisputeId, HandId, HoldId, IdError, PlayerId, RequestId, StreamId, TableId,
 };
+pub use quoted::{Quoted, write_harmless};
 pub use seat::{SeatNo, SeatNoOutOfRange};
 pub use time::UnixMicros;

@@ -19,8 +19,10 @@ pub(crate) mod swg;
 mod tests;
 mod text;
 mod twenty_three;
+mod variants;
 
 pub use section::{Example, Explanation, Item, Section};
+pub use variants::{NOT_IMPLEMENTED, NotImplemented, VariantsPage};
 
 use crate::ruleset::RuleSet;
 
@@ -62,7 +64,12 @@ pub(crate) const PLAYS_ON: &str = "If you leave in the middle of a hand, every d
 pub fn explain(rules: &RuleSet, clock: Clock) -> Explanation {
     let variant = rules.variant();
     let words = (variant.explain)(rules);
-    let seats = format!("{} to {} players.", variant.seats.start(), variant.seats.end());
+    let seats = rules.seats();
+    let seats = if seats.start() == seats.end() {
+        format!("Exactly {} players.", seats.start())
+    } else {
+        format!("{} to {} players.", seats.start(), seats.end())
+    };
     let Clock { action_seconds, bank_seconds } = clock;
     let clock = Section::new("The clock")
         .say(format!(

@@ -47,7 +47,7 @@ pub use refusal::Refusal;
 pub use ruleset::{Field, FieldValue, RuleSet, RuleSetError};
 pub use scale::{Scale, Strength};
 pub use seen::{Actor, SeenEvent, Word, Words, censor, line, public_cards};
-pub use setup::{Setup, SetupError};
+pub use setup::{Setup, SetupError, players};
 pub use token::Token;
 pub use variant::{ALL, PileSpec, Variant, variant};
 pub use view::{CardView, PlayerView, Status, View, cards_differ, view};

@@ -2,7 +2,7 @@
 //!
 //! Where copies of a card are alike a code means any copy that can be meant.
 
-use primitives::Credits;
+use primitives::{Credits, Quoted};
 use smallvec::SmallVec;
 
 use crate::cards::{Card, CardSet, Cards};
@@ -21,17 +21,17 @@ use crate::token::Token;
 pub enum NotationError {
     #[error("the words of a line are separated by single spaces")]
     Spaces,
-    #[error("`{actor}` is neither `d` nor a player from `p1` to `p8`")]
+    #[error("`{}` is neither `d` nor a player from `p1` to `p8`", Quoted(actor))]
     Actor { actor: String },
-    #[error("no player does `{verb}`")]
+    #[error("no player does `{}`", Quoted(verb))]
     Verb { verb: String },
-    #[error("`{verb}` takes {want}")]
+    #[error("`{}` takes {want}", Quoted(verb))]
     Arguments { verb: String, want: &'static str },
-    #[error("there is no card `{code}` in this deck")]
+    #[error("there is no card `{}` in this deck", Quoted(code))]
     NoSuchCard { code: String },
-    #[error("`{name}` is not a {what}")]
+    #[error("`{}` is not a {what}", Quoted(name))]
     NoSuchName { name: String, what: &'static str },
-    #[error("`{number}` is not a number: unsigned, decimal, without leading zeros")]
+    #[error("`{}` is not a number: unsigned, decimal, without leading zeros", Quoted(number))]
     Number { number: String },
     #[error("the line hides something (`??`): it can be shown, not replayed")]
     Hidden,

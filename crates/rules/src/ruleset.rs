@@ -4,15 +4,18 @@
 //! under the rules it was played by. Fields a variant does not have stand at a neutral value here and
 //! are absent from the text.
 
+mod assigned;
 mod field;
 mod text;
 
-use primitives::Credits;
+use std::ops::RangeInclusive;
 
+use primitives::{Credits, Quoted};
+
+pub(crate) use assigned::AssignedTokens;
 pub(crate) use field::Key;
 pub use field::{Field, FieldValue};
 
-use crate::token::Token;
 use crate::variant::{Variant, variant};
 
 /// The effective rules of one hand.
@@ -20,7 +23,7 @@ use crate::variant::{Variant, variant};
 pub struct RuleSet {
     pub(crate) variant: &'static Variant,
     pub(crate) alignment: Alignment,
-    pub(crate) assigned_tokens: Option<[Token; 3]>,
+    pub(crate) assigned_tokens: Option<AssignedTokens>,
     pub(crate) bomb_out: BombOut,
     pub(crate) bomb_out_amount: Credits,
     pub(crate) chips: u8,
@@ -30,6 +33,8 @@ pub struct RuleSet {
     pub(crate) fold_penalty: Credits,
     pub(crate) hand_ante: Credits,
     pub(crate) holdem: bool,
+    pub(crate) max_hand_total: Credits,
+    pub(crate) max_pot: Credits,
     pub(crate) max_raise: Credits,
     pub(crate) max_round_total: Credits,
     pub(crate) max_rounds: u64,
@@ -51,9 +56,9 @@ pub struct RuleSet {
 /// Why a rule set is not one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuleSetError {
-    #[error("there is no variant `{id}`")]
+    #[error("there is no variant `{}`", Quoted(id))]
     UnknownVariant { id: String },
-    #[error("the variant {variant} has no rule set field `{field}`")]
+    #[error("the variant {variant} has no rule set field `{}`", Quoted(field))]
     UnknownField { variant: &'static str, field: String },
     #[error("the rule set field `{field}` is given twice")]
     Twice { field: &'static str },
@@ -194,6 +199,8 @@ impl RuleSet {
             fold_penalty: Credits::ZERO,
             hand_ante: Credits::ZERO,
             holdem: false,
+            max_hand_total: Credits::ZERO,
+            max_pot: Credits::ZERO,
             max_raise: Credits::ZERO,
             max_round_total: Credits::ZERO,
             max_rounds: 1,
@@ -220,6 +227,16 @@ impl RuleSet {
     #[must_use]
     pub const fn variant(&self) -> &'static Variant {
         self.variant
+    }
+
+    /// How many players a hand takes: the variant's, or exactly so many as tokens are assigned to.
+    #[must_use]
+    pub fn seats(&self) -> RangeInclusive<u8> {
+        let assigned = self.assigned_tokens.filter(|_| self.tokens == TokenDeal::Assigned);
+        match assigned.and_then(|tokens| tokens.players()) {
+            Some(players) => players..=players,
+            None => self.variant.seats.clone(),
+        }
     }
 
     /// What each field stands at, sorted by name.
@@ -271,13 +288,21 @@ impl RuleSet {
     fn check(&self) -> Result<(), RuleSetError> {
         let bad =
             |key: Key, problem: String| Err(RuleSetError::BadValue { field: key.name(), problem });
-        for (key, cap) in
-            [(Key::MaxRaise, self.max_raise), (Key::MaxRoundTotal, self.max_round_total)]
-        {
-            if !cap.is_zero() && cap < self.least_bet() {
-                let least = self.least_bet();
+        let least = self.least_bet();
+        for (key, cap) in [
+            (Key::MaxHandTotal, self.max_hand_total),
+            (Key::MaxRaise, self.max_raise),
+            (Key::MaxRoundTotal, self.max_round_total),
+        ] {
+            if !cap.is_zero() && cap < least {
                 return bad(key, format!("must be 0 or at least {least}, the least bet"));
             }
+        }
+        // Two players' antes, and one bet on top of them.
+        let smallest_pot = Credits::sum([self.hand_ante, self.hand_ante, least]);
+        if !self.max_pot.is_zero() && smallest_pot.map_or(true, |least| self.max_pot < least) {
+            let problem = "must be 0 or at least two hand antes and the least bet";
+            return bad(Key::MaxPot, problem.to_owned());
         }
         if self.hand_ante.plus(self.sabacc_ante).is_err() {
             return bad(Key::SabaccAnte, "is too large together with the hand ante".to_owned());
@@ -288,7 +313,10 @@ impl RuleSet {
             return bad(Key::ShiftNumber, format!("must be from 1 to {sides}"));
         }
         if self.tokens == TokenDeal::Assigned && self.assigned_tokens.is_none() {
-            return bad(Key::AssignedTokens, "must name three tokens".to_owned());
+            return bad(
+                Key::AssignedTokens,
+                "must name three tokens, or three for each player".to_owned(),
+            );
         }
         Ok(())
     }

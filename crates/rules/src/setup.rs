@@ -22,6 +22,8 @@ pub struct Setup {
 pub enum SetupError {
     #[error("{variant} is for {min} to {max} players, not {got}")]
     Players { variant: &'static str, min: u8, max: u8, got: usize },
+    #[error("tokens are assigned to {want} players, and there are {got}")]
+    Assigned { want: u8, got: usize },
     #[error("there are {seats} seats and {stacks} stacks")]
     Lengths { seats: usize, stacks: usize },
     #[error("seats must be different and ascend from the dealer's left, wrapping once at most")]
@@ -34,14 +36,27 @@ pub enum SetupError {
     TooManyCredits,
 }
 
+/// The number of players, where the rules are for so many.
+///
+/// # Errors
+/// Where they are for more or fewer.
+pub fn players(rules: &RuleSet, got: usize) -> Result<u8, SetupError> {
+    let (seats, variant) = (rules.seats(), rules.variant());
+    let (min, max) = (*seats.start(), *seats.end());
+    let count = u8::try_from(got).ok().filter(|count| seats.contains(count));
+    count.ok_or(if min == max {
+        SetupError::Assigned { want: max, got }
+    } else {
+        SetupError::Players { variant: variant.id, min, max, got }
+    })
+}
+
 impl Setup {
     /// Number of players.
     pub(crate) fn check(&self) -> Result<u8, SetupError> {
         let variant = self.rules.variant();
-        let (min, max) = (*variant.seats.start(), *variant.seats.end());
         let got = self.seats.len();
-        let count = u8::try_from(got).ok().filter(|count| variant.seats.contains(count));
-        let count = count.ok_or(SetupError::Players { variant: variant.id, min, max, got })?;
+        let count = players(&self.rules, got)?;
         if self.stacks.len() != got {
             return Err(SetupError::Lengths { seats: got, stacks: self.stacks.len() });
         }

@@ -14,6 +14,8 @@ use crate::state::Core;
 pub struct Variant {
     pub id: &'static str,
     pub title: &'static str,
+    /// Text that the rules follow; where it is silent or contradicts itself, RULES.md decides.
+    pub source: &'static str,
     /// How many players a hand takes.
     pub seats: RangeInclusive<u8>,
     pub deck: &'static Deck,

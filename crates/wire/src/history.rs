@@ -1,7 +1,7 @@
 //! Hand histories as protobuf messages and bytes, and back: nothing is lost either way.
 
 use ::history::HandHistory;
-use primitives::Credits;
+use primitives::{Credits, Quoted};
 use prost::Message as _;
 use proto::common::v1 as common;
 use proto::common::v1::rule_set_field::Value;
@@ -142,7 +142,7 @@ fn read_field(field: common::RuleSetField) -> Result<(String, FieldValue), BadFi
         Some(Value::Text(text)) => FieldValue::Text(text),
         Some(Value::Flag(flag)) => FieldValue::Flag(flag),
         Some(Value::List(common::WordList { words })) => FieldValue::List(words),
-        None => return Err(BadField::new("ruleset", format!("`{name}` has no value"))),
+        None => return Err(BadField::new("ruleset", format!("`{}` has no value", Quoted(&name)))),
     };
     Ok((name, value))
 }

@@ -4,10 +4,12 @@
 //! become again, byte for byte and in the same stream, is refused.
 
 use ::ledger::{
-    Account, Adjustment, Amount, Ended, Event, Hold, Kind, Leg, Limits, Posted, Setter, Transfer,
+    Account, Adjustment, Amount, Ended, Event, Hold, Kind, Leg, Limits, Measure, Posted, Seconds,
+    SetTerms, Setter, Terms, Transfer,
 };
 use eventlog::NewEvent;
 use primitives::{Credits, PlayerId, StreamId, TableId, UnixMicros};
+use proto::common::v1::LimitMeasure;
 use proto::event::v1 as pb;
 use proto::wallet::v1::{Leg as PbLeg, TransferKind};
 
@@ -79,6 +81,7 @@ pub fn stream(event: &Event) -> StreamId {
         | Event::Closed { player, .. }
         | Event::LimitsSet { player, .. }
         | Event::Excluded { player, .. } => of_player(player),
+        Event::SnapshotTaken { .. } => StreamId::default(),
     }
 }
 
@@ -139,14 +142,10 @@ pub fn recorded(event: &Event) -> Recorded {
             amount: amount.get(),
         }
         .into(),
-        Event::LimitsSet { player, by, now, later } => pb::LimitsSet {
-            player_id: bytes(player.0),
-            by: setter_to_pb(*by).into(),
-            now: Some(limits_to_pb(now)),
-            later: later.as_ref().map(|(_, limits)| limits_to_pb(limits)),
-            later_micros: later.map_or(0, |(from, _)| from.0),
+        Event::LimitsSet { player, by, terms } => limits_set(bytes(player.0), *by, terms).into(),
+        Event::SnapshotTaken { digest } => {
+            pb::SnapshotTaken { sha256: bytes::Bytes::copy_from_slice(digest) }.into()
         }
-        .into(),
         Event::Excluded { player, until } => pb::PlayerExcluded {
             player_id: bytes(player.0),
             until_micros: until.map(|time| time.0),
@@ -209,10 +208,49 @@ const fn setter_to_pb(by: Setter) -> pb::LimitSetter {
     }
 }
 
-fn limits_to_pb(limits: &Limits) -> pb::WindowLimits {
-    let Limits { day, week, month } = *limits;
-    let get = |limit: Option<Credits>| limit.map(Credits::get);
-    pb::WindowLimits { day: get(day), week: get(week), month: get(month) }
+/// What a limit bounds, as the API says it.
+#[must_use]
+pub const fn measure_to_pb(measure: Measure) -> LimitMeasure {
+    match measure {
+        Measure::BuyIn => LimitMeasure::BuyIn,
+        Measure::Loss => LimitMeasure::Loss,
+        Measure::Time => LimitMeasure::Time,
+    }
+}
+
+fn limits_set(player_id: bytes::Bytes, by: Setter, terms: &SetTerms) -> pb::LimitsSet {
+    fn seconds(Seconds(seconds): Seconds) -> u64 {
+        seconds
+    }
+    let (measure, terms) = match terms {
+        SetTerms::BuyIn(terms) => (Measure::BuyIn, plain(terms, Credits::get)),
+        SetTerms::Loss(terms) => (Measure::Loss, plain(terms, Credits::get)),
+        SetTerms::Time(terms) => (Measure::Time, plain(terms, seconds)),
+    };
+    let Terms { now, later } = terms;
+    pb::LimitsSet {
+        player_id,
+        by: setter_to_pb(by).into(),
+        now: Some(limits_to_pb(now)),
+        later: later.map(|(_, limits)| limits_to_pb(limits)),
+        later_micros: later.map_or(0, |(from, _)| from.0),
+        measure: measure_to_pb(measure).into(),
+    }
+}
+
+/// The same in plain numbers.
+fn plain<T: Copy>(terms: &Terms<T>, unit: impl Fn(T) -> u64) -> Terms<u64> {
+    let limits = |limits: Limits<T>| Limits {
+        day: limits.day.map(&unit),
+        week: limits.week.map(&unit),
+        month: limits.month.map(&unit),
+    };
+    Terms { now: limits(terms.now), later: terms.later.map(|(from, later)| (from, limits(later))) }
+}
+
+const fn limits_to_pb(limits: Limits<u64>) -> pb::WindowLimits {
+    let Limits { day, week, month } = limits;
+    pb::WindowLimits { day, week, month }
 }
 
 fn bytes(id: [u8; 16]) -> bytes::Bytes {

@@ -12,6 +12,7 @@ pub mod places;
 pub mod recorded;
 pub mod replay;
 pub mod ruleset;
+pub mod standing;
 pub mod status;
 
 pub use field::BadField;

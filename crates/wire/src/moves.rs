@@ -1,6 +1,6 @@
 //! Moves: as clients send them, as logs keep them, as viewers see them.
 
-use primitives::SeatNo;
+use primitives::{Quoted, SeatNo};
 use proto::common::v1::{LegalMove, Move as PbMove, MoveKind};
 use rules::{Card, Deck, Legal, Move, Player, SeenEvent, Side, Source, Token, Word};
 
@@ -68,7 +68,7 @@ impl Reader<'_> {
             let meant = self.deck.parse(code);
             let name = || format!("move.cards[{at}]");
             if meant.is_empty() {
-                let problem = format!("there is no such card in this deck: {code:.20}");
+                let problem = format!("there is no such card in this deck: {}", Quoted(code));
                 return Err(BadField::new(name(), problem));
             }
             let held =

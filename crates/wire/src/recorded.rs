@@ -94,11 +94,11 @@ recorded! {
     HandCommitted HandOpened HandSealed ChanceUsed CardsMoved MoveDecided HandSettled
     SettlementPosted HandRevealed ClockResumed HandStarted HandFinished CloseAsked PotRefundDue
     PotRefunded TableClosed CardsShown AbsentPaid EntropyCommitted EntropyClosed EntropyRevealed
-    HandAborted TablePaused SeedRefused
+    HandAborted TablePaused SeedRefused EffectStopped EffectResumed
     SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened
     AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased
     HoldExpired LimitsSet PlayerExcluded AdjustmentProposed AdjustmentRejected
-    PlayerErased DisputeOpened DisputeAnswered SeatRenamed;
+    PlayerErased DisputeOpened DisputeAnswered SeatRenamed StandingFound SnapshotTaken;
     sealed: PlayerNamed DisputeStated DisputeReasoned
 }
 

@@ -1,5 +1,6 @@
 //! Rule sets as requests name them.
 
+use primitives::Quoted;
 use proto::common::v1::rule_set_field::Value;
 use proto::common::v1::{ErrorReason, RuleSetField, WordList};
 use rules::{FieldValue, RuleSet};
@@ -16,7 +17,7 @@ pub fn read(variant: &str, fields: &[RuleSetField]) -> Result<RuleSet, Refused> 
             Some(Value::Flag(flag)) => FieldValue::Flag(*flag),
             Some(Value::List(WordList { words })) => FieldValue::List(words.clone()),
             None => {
-                let message = format!("the field `{name}` has no value");
+                let message = format!("the field `{}` has no value", Quoted(name));
                 return Err(refused(ErrorReason::RuleSetInvalid, message)
                     .field(&format!("config.rule_set[{at}].value")));
             }

@@ -32,21 +32,29 @@ pub fn refused(reason: ErrorReason, message: impl Into<String>) -> Refused {
     } else {
         None
     };
-    Refused { reason, message: message.into(), field: None, metadata: Vec::new(), retry }
+    let message = harmless(&message.into());
+    Refused { reason, message, field: None, metadata: Vec::new(), retry }
 }
 
 impl Refused {
     /// Adds a fact that a program can read.
     #[must_use]
     pub fn with(mut self, key: &'static str, value: impl Into<String>) -> Refused {
-        self.metadata.push((key, value.into()));
+        self.metadata.push((key, harmless(&value.into())));
         self
     }
 
     /// Names the field that is to blame.
     #[must_use]
     pub fn field(mut self, field: &str) -> Refused {
-        self.field = Some(BadField::new(field, self.message.clone()));
+        self.field = Some(BadField::new(harmless(field), self.message.clone()));
+        self
+    }
+
+    /// Says when to try again.
+    #[must_use]
+    pub fn retry_after(mut self, delay: Duration) -> Refused {
+        self.retry = Some(delay);
         self
     }
 
@@ -71,7 +79,7 @@ impl Refused {
 impl From<BadField> for Refused {
     fn from(bad: BadField) -> Refused {
         let mut refused = refused(ErrorReason::BadField, bad.to_string());
-        refused.field = Some(bad);
+        refused.field = Some(BadField::new(harmless(&bad.field), harmless(&bad.problem)));
         refused
     }
 }
@@ -89,6 +97,19 @@ impl From<Refused> for Status {
         }
         Status::with_error_details(code(reason), message, details)
     }
+}
+
+/// Characters of any text in an error. What it repeats of a caller's words is [`Quoted`](primitives::Quoted)
+/// where it is put in; this holds for what was forgotten.
+const LONGEST: usize = 512;
+
+/// A text of an error as it may leave: not long, and without a character that a terminal would obey.
+fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len().min(4 * LONGEST));
+    for letter in text.chars().take(LONGEST) {
+        primitives::write_harmless(&mut out, letter).expect("a text takes all that is written");
+    }
+    out
 }
 
 #[expect(clippy::disallowed_types, reason = "the type that ErrorInfo takes: a map on the wire")]
@@ -122,7 +143,9 @@ pub fn reason_of(status: &Status) -> Option<ErrorReason> {
 #[must_use]
 pub fn code(reason: ErrorReason) -> Code {
     match reason {
-        ErrorReason::BadField | ErrorReason::RuleSetInvalid => Code::InvalidArgument,
+        ErrorReason::BadField | ErrorReason::RuleSetInvalid | ErrorReason::MessageTooLong => {
+            Code::InvalidArgument
+        }
         ErrorReason::TokenMissing
         | ErrorReason::TokenMalformed
         | ErrorReason::TokenExpired
@@ -149,10 +172,13 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::TableClosed
         | ErrorReason::DisputeAnswered
         | ErrorReason::DisputesOpen
+        | ErrorReason::NothingStopped
         | ErrorReason::PlayerErased
-        | ErrorReason::PlayerSeated => Code::FailedPrecondition,
+        | ErrorReason::PlayerSeated
+        | ErrorReason::BarredFromPlay
+        | ErrorReason::Withheld => Code::FailedPrecondition,
         ErrorReason::RequestIdReused | ErrorReason::AlreadyExists => Code::AlreadyExists,
-        ErrorReason::Overloaded => Code::ResourceExhausted,
+        ErrorReason::Overloaded | ErrorReason::RecordsSpent => Code::ResourceExhausted,
         ErrorReason::Unavailable | ErrorReason::NotSigned => Code::Unavailable,
         ErrorReason::Deadline => Code::DeadlineExceeded,
         ErrorReason::NoSuchMethod => Code::Unimplemented,
@@ -199,6 +225,39 @@ pub fn passes(reason: ErrorReason) -> bool {
     matches!(code(reason), Code::Unavailable | Code::ResourceExhausted | Code::DeadlineExceeded)
 }
 
+/// Error for a request id that only services may send.
+#[must_use]
+pub fn derived_request_id() -> Refused {
+    let problem = "UUIDs of version 8 are for ids that services derive: send a UUIDv7";
+    BadField::new("request_id", problem).into()
+}
+
+/// Error for a request id that says it was made `ahead` of now.
+#[must_use]
+pub fn request_id_of_the_future(ahead: Duration) -> Refused {
+    let problem = format!(
+        "a UUIDv7 that says it was made {} s from now: set this machine's clock right, or send a UUIDv4",
+        ahead.as_secs()
+    );
+    BadField::new("request_id", problem).into()
+}
+
+/// Error for one more request id that memory cannot know; `wait` until the next is taken.
+#[must_use]
+pub fn odd_request_id(wait: Duration) -> Refused {
+    let message = "this request_id is no UUIDv7 of about now, so it has to be looked up, which is done \
+                   once a second for a player: send a UUIDv7";
+    refused(ErrorReason::Overloaded, message).field("request_id").retry_after(wait)
+}
+
+/// Error for a player who has had as many commands recorded as a day takes; `wait` until the next.
+#[must_use]
+pub fn records_of_the_day_spent(wait: Duration) -> Refused {
+    let message = "you have had as many commands recorded today as one player may: playing on, leaving \
+                   and excluding yourself are still taken";
+    refused(ErrorReason::RecordsSpent, message).retry_after(wait)
+}
+
 /// The error for a request id that was used before with other content.
 #[must_use]
 pub fn request_id_reused() -> Refused {
@@ -231,7 +290,17 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 38);
+        assert_eq!(checked, 43);
+    }
+
+    #[test]
+    fn what_an_error_repeats_is_cut_and_obeyed_by_nobody() {
+        let long = format!("\u{1b}[2J{}", "x".repeat(100_000));
+        let refusal = refused(ErrorReason::BadField, long.clone()).with("given", long.clone());
+        let status = Status::from(refusal.field(&long));
+        assert!(status.message().len() < 600 && !status.message().contains('\u{1b}'), "{status}");
+        assert!(status.details().len() < 3_000, "{}", status.details().len());
+        assert!(!status.details().contains(&0x1b));
     }
 
     #[test]

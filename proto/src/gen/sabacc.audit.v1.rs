@@ -1426,10 +1426,20 @@ pub mod record_selection {
         /// Next to each other in the log.
         #[prost(message, tag = "2")]
         Positions(super::PositionSelection),
-        /// 16 bytes: all that one request wrote, by its request_id; a hand's settlement has the hand's id.
-        #[prost(bytes, tag = "3")]
-        RequestId(::prost::alloc::vec::Vec<u8>),
+        /// All that one request wrote. A hand's settlement is a request of `service:table` by the hand's id.
+        #[prost(message, tag = "3")]
+        Request(super::RequestSelection),
     }
+}
+/// What one request wrote.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RequestSelection {
+    /// 16 bytes: the request's request_id.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// The caller, whose id it is: class and subject, such as `service:table`.
+    #[prost(string, tag = "2")]
+    pub actor: ::prost::alloc::string::String,
 }
 /// Records of one stream.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -5,6 +5,20 @@ pub struct Access {
     /// Any one of these roles suffices.
     #[prost(enumeration = "Role", repeated, tag = "1")]
     pub roles: ::prost::alloc::vec::Vec<i32>,
+    /// The services that may call it where ROLE_SERVICE is among the roles, by the subject of their tokens, such as "table".
+    /// None other may: a method that names ROLE_SERVICE and no service is for no service.
+    #[prost(string, repeated, tag = "2")]
+    pub services: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// What a method takes, where that is not what every other takes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MethodLimits {
+    /// What a call counts for among those that a player may begin in a second; 0 is 1.
+    #[prost(uint32, tag = "1")]
+    pub cost: u32,
+    /// The longest request in bytes; 0 is what the server's settings say.
+    #[prost(uint32, tag = "2")]
+    pub request_bytes: u32,
 }
 /// What a token says its bearer is. A token carries exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -134,6 +148,20 @@ pub enum ErrorReason {
     PlayerSeated = 54,
     /// (PERMISSION_DENIED) Only who was dealt into a hand disputes it.
     NotYourHand = 55,
+    /// (FAILED_PRECONDITION) Nothing has stopped at this table, or nothing of what has can be resolved that way.
+    NothingStopped = 60,
+    /// (RESOURCE_EXHAUSTED) The player, or everybody together, has had as many records written between two hands as a table
+    /// takes, or the player as many as a day takes; leaving and excluding oneself are always taken.
+    RecordsSpent = 61,
+    /// (FAILED_PRECONDITION) The player is barred from further hands: metadata `standing` says by what, as StandingKind does,
+    /// and `until`, Unix microseconds, when it ends, where that is known.
+    BarredFromPlay = 62,
+    /// (FAILED_PRECONDITION) The player withheld entropy that they had committed to, and so burnt hands at this table: they
+    /// may be dealt in again after the RetryInfo's delay. Metadata `times` says how often lately, and `until`, Unix
+    /// microseconds, when that delay ends.
+    Withheld = 63,
+    /// (INVALID_ARGUMENT) A message, or the headers, are longer than this method takes.
+    MessageTooLong = 80,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -181,6 +209,11 @@ impl ErrorReason {
             Self::PlayerErased => "ERROR_REASON_PLAYER_ERASED",
             Self::PlayerSeated => "ERROR_REASON_PLAYER_SEATED",
             Self::NotYourHand => "ERROR_REASON_NOT_YOUR_HAND",
+            Self::NothingStopped => "ERROR_REASON_NOTHING_STOPPED",
+            Self::RecordsSpent => "ERROR_REASON_RECORDS_SPENT",
+            Self::BarredFromPlay => "ERROR_REASON_BARRED_FROM_PLAY",
+            Self::Withheld => "ERROR_REASON_WITHHELD",
+            Self::MessageTooLong => "ERROR_REASON_MESSAGE_TOO_LONG",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -225,6 +258,11 @@ impl ErrorReason {
             "ERROR_REASON_PLAYER_ERASED" => Some(Self::PlayerErased),
             "ERROR_REASON_PLAYER_SEATED" => Some(Self::PlayerSeated),
             "ERROR_REASON_NOT_YOUR_HAND" => Some(Self::NotYourHand),
+            "ERROR_REASON_NOTHING_STOPPED" => Some(Self::NothingStopped),
+            "ERROR_REASON_RECORDS_SPENT" => Some(Self::RecordsSpent),
+            "ERROR_REASON_BARRED_FROM_PLAY" => Some(Self::BarredFromPlay),
+            "ERROR_REASON_WITHHELD" => Some(Self::Withheld),
+            "ERROR_REASON_MESSAGE_TOO_LONG" => Some(Self::MessageTooLong),
             _ => None,
         }
     }
@@ -498,6 +536,158 @@ impl MoveKind {
             "MOVE_KIND_JUNK" => Some(Self::Junk),
             "MOVE_KIND_SELECT" => Some(Self::Select),
             "MOVE_KIND_ADD" => Some(Self::Add),
+            _ => None,
+        }
+    }
+}
+/// Whether a player may be dealt in, by what the wallet knows of them. Shown to the player and to operators alone.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PlayStanding {
+    /// What holds now.
+    #[prost(enumeration = "StandingKind", tag = "1")]
+    pub kind: i32,
+    /// When it ends, where that is known: an exclusion's end, or when the limit lets play fit again if none goes on till
+    /// then. Unset: for good, or not before the limit is changed.
+    #[prost(message, optional, tag = "2")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    /// Of LIMIT_REACHED: which.
+    #[prost(message, optional, tag = "3")]
+    pub limit: ::core::option::Option<LimitMark>,
+    /// Of MAY_PLAY: limits that are nearly reached. Four fifths are used, or ten minutes are left.
+    #[prost(message, repeated, tag = "4")]
+    pub nearly: ::prost::alloc::vec::Vec<LimitMark>,
+}
+/// A limit, and how far it is used.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LimitMark {
+    /// Of what.
+    #[prost(enumeration = "LimitMeasure", tag = "1")]
+    pub measure: i32,
+    /// Within which span.
+    #[prost(enumeration = "LimitWindow", tag = "2")]
+    pub window: i32,
+    /// The limit, in credits or seconds.
+    #[prost(uint64, tag = "3")]
+    pub limit: u64,
+    /// What is left of it.
+    #[prost(uint64, tag = "4")]
+    pub left: u64,
+}
+/// How a player stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum StandingKind {
+    /// Not used.
+    Unspecified = 0,
+    /// Nothing bars the player.
+    MayPlay = 1,
+    /// The player keeps out of play: no seat, and what is at the seat is paid out after the hand in play.
+    Excluded = 2,
+    /// The account is frozen: no further hand. Credits stay where they are; who leaves the seat takes them to the account.
+    Frozen = 3,
+    /// The account is closed or was never opened: as EXCLUDED.
+    Closed = 4,
+    /// A loss limit or a session time limit is used up: no further hand. Leaving is free.
+    LimitReached = 5,
+}
+impl StandingKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "STANDING_KIND_UNSPECIFIED",
+            Self::MayPlay => "STANDING_KIND_MAY_PLAY",
+            Self::Excluded => "STANDING_KIND_EXCLUDED",
+            Self::Frozen => "STANDING_KIND_FROZEN",
+            Self::Closed => "STANDING_KIND_CLOSED",
+            Self::LimitReached => "STANDING_KIND_LIMIT_REACHED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "STANDING_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "STANDING_KIND_MAY_PLAY" => Some(Self::MayPlay),
+            "STANDING_KIND_EXCLUDED" => Some(Self::Excluded),
+            "STANDING_KIND_FROZEN" => Some(Self::Frozen),
+            "STANDING_KIND_CLOSED" => Some(Self::Closed),
+            "STANDING_KIND_LIMIT_REACHED" => Some(Self::LimitReached),
+            _ => None,
+        }
+    }
+}
+/// What limits bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum LimitMeasure {
+    /// Not used.
+    Unspecified = 0,
+    /// Credits brought to tables.
+    BuyIn = 1,
+    /// Net loss of hands, in credits.
+    Loss = 2,
+    /// Seconds with credits at any table.
+    Time = 3,
+}
+impl LimitMeasure {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "LIMIT_MEASURE_UNSPECIFIED",
+            Self::BuyIn => "LIMIT_MEASURE_BUY_IN",
+            Self::Loss => "LIMIT_MEASURE_LOSS",
+            Self::Time => "LIMIT_MEASURE_TIME",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "LIMIT_MEASURE_UNSPECIFIED" => Some(Self::Unspecified),
+            "LIMIT_MEASURE_BUY_IN" => Some(Self::BuyIn),
+            "LIMIT_MEASURE_LOSS" => Some(Self::Loss),
+            "LIMIT_MEASURE_TIME" => Some(Self::Time),
+            _ => None,
+        }
+    }
+}
+/// Within which span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum LimitWindow {
+    /// Not used.
+    Unspecified = 0,
+    /// Any 24 hours.
+    Day = 1,
+    /// Any 7 days.
+    Week = 2,
+    /// Any 30 days.
+    Month = 3,
+}
+impl LimitWindow {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "LIMIT_WINDOW_UNSPECIFIED",
+            Self::Day => "LIMIT_WINDOW_DAY",
+            Self::Week => "LIMIT_WINDOW_WEEK",
+            Self::Month => "LIMIT_WINDOW_MONTH",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "LIMIT_WINDOW_UNSPECIFIED" => Some(Self::Unspecified),
+            "LIMIT_WINDOW_DAY" => Some(Self::Day),
+            "LIMIT_WINDOW_WEEK" => Some(Self::Week),
+            "LIMIT_WINDOW_MONTH" => Some(Self::Month),
             _ => None,
         }
     }

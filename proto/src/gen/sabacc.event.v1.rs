@@ -202,6 +202,9 @@ pub struct TableCreated {
     /// Milliseconds that seats have to commit, and as many to reveal; 0: 2000.
     #[prost(uint32, tag = "10")]
     pub entropy_ms: u32,
+    /// Seconds after which a seat that is not dealt in, because it sits out or has too few credits, is paid out; 0: 600.
+    #[prost(uint32, tag = "11")]
+    pub idle_seconds: u32,
 }
 /// Table stream: somebody takes a seat; the wallet is asked for his credits, under the transfer's id.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -235,13 +238,19 @@ pub struct SeatRefused {
     /// The wallet's reason, a name of ErrorReason without its prefix.
     #[prost(string, tag = "2")]
     pub reason: ::prost::alloc::string::String,
+    /// The wallet's words for the player: which limit, and when it ends. At most 300 characters.
+    #[prost(string, tag = "10")]
+    pub text: ::prost::alloc::string::String,
 }
 /// Table stream: the player leaves when the hand in play, if any, is over.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LeaveAsked {
     /// The seat's number.
     #[prost(uint32, tag = "1")]
     pub seat: u32,
+    /// "asked" by the player, or "idle": not dealt in for too long, or "standing": the wallet bars the player from play. Empty in older records: asked.
+    #[prost(string, tag = "2")]
+    pub why: ::prost::alloc::string::String,
 }
 /// Table stream: the wallet is asked to pay the seat out, under the transfer's id.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -272,9 +281,30 @@ pub struct SitOutChanged {
     /// True: not dealt in.
     #[prost(bool, tag = "2")]
     pub sitting_out: bool,
-    /// "asked" by the player, "missed" three clocks in a row, "withheld" what was committed to.
+    /// "asked" by the player, "missed" three clocks in a row, "withheld" what was committed to, "standing": barred by what
+    /// the StandingFound before it says.
     #[prost(string, tag = "3")]
     pub why: ::prost::alloc::string::String,
+}
+/// Table stream: what the wallet says of a seated player, where it is not what it said before. Concerns the player and the
+/// operators alone: what everybody sees of it are the SitOutChanged or LeaveAsked that follow.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StandingFound {
+    /// The seat's number.
+    #[prost(uint32, tag = "1")]
+    pub seat: u32,
+    /// What holds now.
+    #[prost(enumeration = "super::super::common::v1::StandingKind", tag = "2")]
+    pub kind: i32,
+    /// Microseconds since 1970: when it ends; 0: not known, or never.
+    #[prost(uint64, tag = "3")]
+    pub until_micros: u64,
+    /// Of LIMIT_REACHED: which.
+    #[prost(message, optional, tag = "4")]
+    pub limit: ::core::option::Option<super::super::common::v1::LimitMark>,
+    /// Of MAY_PLAY: limits that are nearly reached.
+    #[prost(message, repeated, tag = "5")]
+    pub nearly: ::prost::alloc::vec::Vec<super::super::common::v1::LimitMark>,
 }
 /// Table stream: the dealer has committed to the seed of a hand to come.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -397,7 +427,56 @@ pub struct HandAborted {
     #[prost(string, tag = "3")]
     pub evidence: ::prost::alloc::string::String,
 }
-/// Table stream: no hand starts until a time.
+/// One effect of a table: its kind, and which of them.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Effect {
+    /// The kind.
+    #[prost(enumeration = "EffectKind", tag = "1")]
+    pub kind: i32,
+    /// The hand, where it is one of a hand; else 0.
+    #[prost(uint64, tag = "2")]
+    pub hand_no: u64,
+    /// The seat, where it is one of a seat; else 0.
+    #[prost(uint32, tag = "3")]
+    pub seat: u32,
+    /// PAY_ABSENT: 16 bytes; else empty.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub player_id: ::prost::bytes::Bytes,
+    /// CHANCE: which use of chance; else 0.
+    #[prost(uint64, tag = "5")]
+    pub version: u64,
+}
+/// Table stream: an effect was refused, or cannot be carried out. It is not tried again until an operator says so;
+/// whatever does not need it goes on.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EffectStopped {
+    /// Which.
+    #[prost(message, optional, tag = "1")]
+    pub effect: ::core::option::Option<Effect>,
+    /// Why, in full: for operators.
+    #[prost(string, tag = "2")]
+    pub why: ::prost::alloc::string::String,
+    /// An ErrorReason without its prefix, where another service refused; empty where the table's own books contradict it.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Table stream: an operator lets what had stopped go on. Who is on the record.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EffectResumed {
+    /// Which; unset: the table as a whole, which could not go on as it stood in memory and was read again from its log.
+    #[prost(message, optional, tag = "1")]
+    pub effect: ::core::option::Option<Effect>,
+    /// What becomes of it.
+    #[prost(enumeration = "Resolution", tag = "2")]
+    pub resolution: i32,
+    /// The operator's reason.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+    /// The transfer's new id, where it has one from now on; else empty.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub transfer_id: ::prost::bytes::Bytes,
+}
+/// Table stream: no hand starts until a time. In older logs only.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TablePaused {
     /// Why, in words.
@@ -670,6 +749,12 @@ pub enum EventType {
     DisputeReasoned = 38,
     /// SeatRenamed
     SeatRenamed = 39,
+    /// EffectStopped
+    EffectStopped = 45,
+    /// EffectResumed
+    EffectResumed = 46,
+    /// StandingFound
+    StandingFound = 47,
     /// SeedCommitted
     SeedCommitted = 100,
     /// SeedSealed
@@ -704,6 +789,8 @@ pub enum EventType {
     AdjustmentProposed = 210,
     /// AdjustmentRejected
     AdjustmentRejected = 211,
+    /// SnapshotTaken
+    SnapshotTaken = 215,
 }
 impl EventType {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -752,6 +839,9 @@ impl EventType {
             Self::DisputeAnswered => "EVENT_TYPE_DISPUTE_ANSWERED",
             Self::DisputeReasoned => "EVENT_TYPE_DISPUTE_REASONED",
             Self::SeatRenamed => "EVENT_TYPE_SEAT_RENAMED",
+            Self::EffectStopped => "EVENT_TYPE_EFFECT_STOPPED",
+            Self::EffectResumed => "EVENT_TYPE_EFFECT_RESUMED",
+            Self::StandingFound => "EVENT_TYPE_STANDING_FOUND",
             Self::SeedCommitted => "EVENT_TYPE_SEED_COMMITTED",
             Self::SeedSealed => "EVENT_TYPE_SEED_SEALED",
             Self::OperationPerformed => "EVENT_TYPE_OPERATION_PERFORMED",
@@ -769,6 +859,7 @@ impl EventType {
             Self::PlayerExcluded => "EVENT_TYPE_PLAYER_EXCLUDED",
             Self::AdjustmentProposed => "EVENT_TYPE_ADJUSTMENT_PROPOSED",
             Self::AdjustmentRejected => "EVENT_TYPE_ADJUSTMENT_REJECTED",
+            Self::SnapshotTaken => "EVENT_TYPE_SNAPSHOT_TAKEN",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -814,6 +905,9 @@ impl EventType {
             "EVENT_TYPE_DISPUTE_ANSWERED" => Some(Self::DisputeAnswered),
             "EVENT_TYPE_DISPUTE_REASONED" => Some(Self::DisputeReasoned),
             "EVENT_TYPE_SEAT_RENAMED" => Some(Self::SeatRenamed),
+            "EVENT_TYPE_EFFECT_STOPPED" => Some(Self::EffectStopped),
+            "EVENT_TYPE_EFFECT_RESUMED" => Some(Self::EffectResumed),
+            "EVENT_TYPE_STANDING_FOUND" => Some(Self::StandingFound),
             "EVENT_TYPE_SEED_COMMITTED" => Some(Self::SeedCommitted),
             "EVENT_TYPE_SEED_SEALED" => Some(Self::SeedSealed),
             "EVENT_TYPE_OPERATION_PERFORMED" => Some(Self::OperationPerformed),
@@ -831,6 +925,7 @@ impl EventType {
             "EVENT_TYPE_PLAYER_EXCLUDED" => Some(Self::PlayerExcluded),
             "EVENT_TYPE_ADJUSTMENT_PROPOSED" => Some(Self::AdjustmentProposed),
             "EVENT_TYPE_ADJUSTMENT_REJECTED" => Some(Self::AdjustmentRejected),
+            "EVENT_TYPE_SNAPSHOT_TAKEN" => Some(Self::SnapshotTaken),
             _ => None,
         }
     }
@@ -868,6 +963,144 @@ impl AtFault {
             "AT_FAULT_SEAT" => Some(Self::Seat),
             "AT_FAULT_DEALER" => Some(Self::Dealer),
             "AT_FAULT_OPERATOR" => Some(Self::Operator),
+            _ => None,
+        }
+    }
+}
+/// What a table does beside taking commands: it asks the dealer or the wallet for something, or moves by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum EffectKind {
+    /// Not used.
+    Unspecified = 0,
+    /// The dealer commits to a hand to come.
+    Commit = 1,
+    /// The wallet moves a buy-in to a seat.
+    Fund = 2,
+    /// The wallet pays a seat out.
+    CashOut = 3,
+    /// A hand starts.
+    Start = 4,
+    /// No commitment to entropy is taken any more.
+    CloseEntropy = 5,
+    /// A hand number is burnt.
+    Burn = 6,
+    /// The dealer binds the seats' entropy.
+    Seal = 7,
+    /// The dealer uses chance.
+    Chance = 8,
+    /// A player who is leaving leaves the hand.
+    Leave = 9,
+    /// Hands are shown and the settlement is put on record.
+    Settle = 10,
+    /// A hand that the dealer is silent about is aborted.
+    Abandon = 11,
+    /// The wallet posts a settlement.
+    Post = 12,
+    /// The dealer opens a seed.
+    Reveal = 13,
+    /// A seat is to be paid out.
+    PayOut = 14,
+    /// The shares of the pots of a table that closes are worked out.
+    Share = 15,
+    /// The wallet moves the shares.
+    Refund = 16,
+    /// The wallet pays out the share of somebody who had left.
+    PayAbsent = 17,
+    /// The table closes.
+    Close = 18,
+    /// A seat that was not dealt in for too long is asked to leave.
+    RemoveIdle = 19,
+    /// The wallet is asked whether players who are not in a hand may still play.
+    CheckStanding = 20,
+}
+impl EffectKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "EFFECT_KIND_UNSPECIFIED",
+            Self::Commit => "EFFECT_KIND_COMMIT",
+            Self::Fund => "EFFECT_KIND_FUND",
+            Self::CashOut => "EFFECT_KIND_CASH_OUT",
+            Self::Start => "EFFECT_KIND_START",
+            Self::CloseEntropy => "EFFECT_KIND_CLOSE_ENTROPY",
+            Self::Burn => "EFFECT_KIND_BURN",
+            Self::Seal => "EFFECT_KIND_SEAL",
+            Self::Chance => "EFFECT_KIND_CHANCE",
+            Self::Leave => "EFFECT_KIND_LEAVE",
+            Self::Settle => "EFFECT_KIND_SETTLE",
+            Self::Abandon => "EFFECT_KIND_ABANDON",
+            Self::Post => "EFFECT_KIND_POST",
+            Self::Reveal => "EFFECT_KIND_REVEAL",
+            Self::PayOut => "EFFECT_KIND_PAY_OUT",
+            Self::Share => "EFFECT_KIND_SHARE",
+            Self::Refund => "EFFECT_KIND_REFUND",
+            Self::PayAbsent => "EFFECT_KIND_PAY_ABSENT",
+            Self::Close => "EFFECT_KIND_CLOSE",
+            Self::RemoveIdle => "EFFECT_KIND_REMOVE_IDLE",
+            Self::CheckStanding => "EFFECT_KIND_CHECK_STANDING",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "EFFECT_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "EFFECT_KIND_COMMIT" => Some(Self::Commit),
+            "EFFECT_KIND_FUND" => Some(Self::Fund),
+            "EFFECT_KIND_CASH_OUT" => Some(Self::CashOut),
+            "EFFECT_KIND_START" => Some(Self::Start),
+            "EFFECT_KIND_CLOSE_ENTROPY" => Some(Self::CloseEntropy),
+            "EFFECT_KIND_BURN" => Some(Self::Burn),
+            "EFFECT_KIND_SEAL" => Some(Self::Seal),
+            "EFFECT_KIND_CHANCE" => Some(Self::Chance),
+            "EFFECT_KIND_LEAVE" => Some(Self::Leave),
+            "EFFECT_KIND_SETTLE" => Some(Self::Settle),
+            "EFFECT_KIND_ABANDON" => Some(Self::Abandon),
+            "EFFECT_KIND_POST" => Some(Self::Post),
+            "EFFECT_KIND_REVEAL" => Some(Self::Reveal),
+            "EFFECT_KIND_PAY_OUT" => Some(Self::PayOut),
+            "EFFECT_KIND_SHARE" => Some(Self::Share),
+            "EFFECT_KIND_REFUND" => Some(Self::Refund),
+            "EFFECT_KIND_PAY_ABSENT" => Some(Self::PayAbsent),
+            "EFFECT_KIND_CLOSE" => Some(Self::Close),
+            "EFFECT_KIND_REMOVE_IDLE" => Some(Self::RemoveIdle),
+            "EFFECT_KIND_CHECK_STANDING" => Some(Self::CheckStanding),
+            _ => None,
+        }
+    }
+}
+/// What becomes of effects that have stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Resolution {
+    /// Not used.
+    Unspecified = 0,
+    /// They are tried again.
+    Retry = 1,
+    /// Credits that could not be paid to their player go to house/suspense; what is no payment to a player stays stopped.
+    PayToSuspense = 2,
+}
+impl Resolution {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RESOLUTION_UNSPECIFIED",
+            Self::Retry => "RESOLUTION_RETRY",
+            Self::PayToSuspense => "RESOLUTION_PAY_TO_SUSPENSE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RESOLUTION_UNSPECIFIED" => Some(Self::Unspecified),
+            "RESOLUTION_RETRY" => Some(Self::Retry),
+            "RESOLUTION_PAY_TO_SUSPENSE" => Some(Self::PayToSuspense),
             _ => None,
         }
     }
@@ -994,7 +1227,7 @@ pub struct HoldExpired {
     #[prost(uint64, tag = "4")]
     pub amount: u64,
 }
-/// What a player may bring to tables. A window that is not set has no limit.
+/// Limits of one measure, in credits or seconds. A window that is not set has no limit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WindowLimits {
     /// Within any 24 hours.
@@ -1007,7 +1240,7 @@ pub struct WindowLimits {
     #[prost(uint64, optional, tag = "3")]
     pub month: ::core::option::Option<u64>,
 }
-/// A player's limits were set, by himself or by an operator.
+/// A player's limits of one measure were set, by the player or by an operator.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LimitsSet {
     /// 16 bytes.
@@ -1025,6 +1258,9 @@ pub struct LimitsSet {
     /// Microseconds since 1970: from when `later` holds; 0 where nothing waits.
     #[prost(uint64, tag = "5")]
     pub later_micros: u64,
+    /// What they bound.
+    #[prost(enumeration = "super::super::common::v1::LimitMeasure", tag = "6")]
+    pub measure: i32,
 }
 /// A player keeps himself from play.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1067,6 +1303,14 @@ pub struct AdjustmentRejected {
     /// An operator's reason.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
+}
+/// The wallet's state as of this event was written down, in the form that crates/ledger/src/snapshot.rs describes. Whoever
+/// folds the log up to here gets the same bytes. It lies in the stream of zeros.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SnapshotTaken {
+    /// 32 bytes: SHA-256 of the snapshot.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub sha256: ::prost::bytes::Bytes,
 }
 /// Whose limits they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

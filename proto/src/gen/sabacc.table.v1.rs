@@ -551,6 +551,9 @@ pub struct TableConfig {
     /// 0: 2000.
     #[prost(uint32, tag = "11")]
     pub entropy_ms: u32,
+    /// Seconds after which a seat that sits out, or has too few credits to be dealt in, is paid out, 30 to 86,400; 0: 600.
+    #[prost(uint32, tag = "12")]
+    pub idle_seconds: u32,
 }
 /// Opens a table.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -582,7 +585,7 @@ pub struct ListTablesRequest {
 /// A page of tables.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListTablesResponse {
-    /// In the order they were opened.
+    /// By their ids. A page may have fewer tables than asked for, and be followed by others.
     #[prost(message, repeated, tag = "1")]
     pub tables: ::prost::alloc::vec::Vec<TableSummary>,
     /// Empty: there are no more.
@@ -1045,12 +1048,77 @@ pub struct TableView {
     /// Milliseconds that seats have to commit, and as many to reveal.
     #[prost(uint32, tag = "19")]
     pub entropy_ms: u32,
-    /// No hand starts until then; unset: no pause.
+    /// No hand starts until then; unset: no pause. Only a log of an older version has pauses.
     #[prost(message, optional, tag = "20")]
     pub paused_until: ::core::option::Option<::prost_types::Timestamp>,
     /// The hand whose seats take part in chance just now; unset between hands and once it is sealed.
     #[prost(message, optional, tag = "21")]
     pub entropy: ::core::option::Option<Entropy>,
+    /// Seconds after which a seat that sits out, or has too few credits to be dealt in, is paid out.
+    #[prost(uint32, tag = "22")]
+    pub idle_seconds: u32,
+    /// What had to stop and waits for an operator, the oldest first. Everything else goes on.
+    #[prost(message, repeated, tag = "23")]
+    pub stopped: ::prost::alloc::vec::Vec<StoppedEffect>,
+    /// True: the table is closed.
+    #[prost(bool, tag = "24")]
+    pub closed: bool,
+    /// What bars the caller from further hands, or which limits are nearly reached, as the wallet last said; unset where
+    /// the caller has no seat or there is nothing to say.
+    #[prost(message, optional, tag = "30")]
+    pub your_standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
+}
+/// Something that the table was to do and that was refused, or cannot be done.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StoppedEffect {
+    /// Which; unset: the table as a whole, until it is read again from its log.
+    #[prost(message, optional, tag = "1")]
+    pub effect: ::core::option::Option<super::super::event::v1::Effect>,
+    /// What it is, in general words.
+    #[prost(string, tag = "2")]
+    pub what: ::prost::alloc::string::String,
+    /// Since when.
+    #[prost(message, optional, tag = "3")]
+    pub since: ::core::option::Option<::prost_types::Timestamp>,
+    /// Why, in full. Operators and auditors only; empty for everybody else.
+    #[prost(string, tag = "4")]
+    pub why: ::prost::alloc::string::String,
+    /// Whether ResumeTable may pay it to house/suspense.
+    #[prost(bool, tag = "5")]
+    pub payable_to_suspense: bool,
+}
+/// What has stopped has changed.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StoppedChanged {
+    /// All that is stopped now, the oldest first, without the full reasons.
+    #[prost(message, repeated, tag = "1")]
+    pub stopped: ::prost::alloc::vec::Vec<StoppedEffect>,
+}
+/// Lets what had stopped go on.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ResumeTableRequest {
+    /// 16 bytes: names this command; repeating it changes nothing.
+    #[prost(bytes = "vec", tag = "1")]
+    pub request_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// Why, 1 to 500 characters, for the record.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+    /// What becomes of it.
+    #[prost(enumeration = "super::super::event::v1::Resolution", tag = "4")]
+    pub resolution: i32,
+}
+/// What goes on.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ResumeTableResponse {
+    /// The effects that go on.
+    #[prost(message, repeated, tag = "1")]
+    pub resumed: ::prost::alloc::vec::Vec<super::super::event::v1::Effect>,
+    /// Those that stay stopped: they are no payments to a player, so there is nothing to put into suspense.
+    #[prost(message, repeated, tag = "2")]
+    pub still_stopped: ::prost::alloc::vec::Vec<super::super::event::v1::Effect>,
 }
 /// A hand to come, for whoever takes part in its chance: he sends CommitEntropy now, and RevealEntropy when Entropy.closed
 /// says so.
@@ -1265,7 +1333,7 @@ pub struct TableUpdate {
     #[prost(message, optional, tag = "2")]
     pub at: ::core::option::Option<::prost_types::Timestamp>,
     /// What happened.
-    #[prost(oneof = "table_update::What", tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12")]
+    #[prost(oneof = "table_update::What", tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13")]
     pub what: ::core::option::Option<table_update::What>,
 }
 /// Nested message and enum types in `TableUpdate`.
@@ -1303,6 +1371,9 @@ pub mod table_update {
         /// No hand starts for a while.
         #[prost(message, tag = "12")]
         Paused(super::Paused),
+        /// Something has stopped and waits for an operator, or goes on.
+        #[prost(message, tag = "13")]
+        Stopped(super::StoppedChanged),
     }
 }
 /// A hand came to nothing.
@@ -1342,7 +1413,7 @@ pub struct SeedPublished {
     #[prost(bool, tag = "4")]
     pub refused: bool,
 }
-/// No hand starts for a while.
+/// No hand starts for a while. Only a log of an older version has pauses.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Paused {
     /// Why, in words.
@@ -1353,7 +1424,7 @@ pub struct Paused {
     pub until: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A seat changed.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SeatChanged {
     /// The seat as it is now; `player_id` stays when it was vacated.
     #[prost(message, optional, tag = "1")]
@@ -1361,6 +1432,9 @@ pub struct SeatChanged {
     /// True: the seat is free now.
     #[prost(bool, tag = "2")]
     pub vacated: bool,
+    /// For the seat's own player alone: see TableView.
+    #[prost(message, optional, tag = "10")]
+    pub your_standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
 }
 /// A hand started.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1388,6 +1462,9 @@ pub struct HandStarted {
     /// entropy, zeros where there is none. With the seed it gives the keys of every shuffle and salt.
     #[prost(bytes = "vec", tag = "7")]
     pub transcript: ::prost::alloc::vec::Vec<u8>,
+    /// For each player with a seat alone, where there is something to say: see TableView.
+    #[prost(message, optional, tag = "20")]
+    pub your_standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
 }
 /// Something happened in a hand: a use of chance or a decision. Which field is set says what.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1656,7 +1733,7 @@ pub mod table_service_client {
                 .insert(GrpcMethod::new("sabacc.table.v1.TableService", "CreateTable"));
             self.inner.unary(req, path, codec).await
         }
-        /// The open tables, in the order they were opened.
+        /// The open tables by their ids, which follow the order in which they were opened.
         pub async fn list_tables(
             &mut self,
             request: impl tonic::IntoRequest<super::ListTablesRequest>,
@@ -1706,7 +1783,8 @@ pub mod table_service_client {
                 .insert(GrpcMethod::new("sabacc.table.v1.TableService", "GetTable"));
             self.inner.unary(req, path, codec).await
         }
-        /// Take a seat with credits from one's account. Answered when the credits have moved.
+        /// Take a seat with credits from one's account. Answered when the credits have moved. Who has withheld entropy here
+        /// lately waits: WITHHELD.
         pub async fn sit_down(
             &mut self,
             request: impl tonic::IntoRequest<super::SitDownRequest>,
@@ -1756,7 +1834,8 @@ pub mod table_service_client {
                 .insert(GrpcMethod::new("sabacc.table.v1.TableService", "StandUp"));
             self.inner.unary(req, path, codec).await
         }
-        /// Sit hands out, or be dealt in again, from the next hand on.
+        /// Sit hands out, or be dealt in again, from the next hand on. Who is barred from play is not dealt in again:
+        /// BARRED_FROM_PLAY. Nor, for a time that grows with each time, who has withheld entropy: WITHHELD.
         pub async fn sit_out(
             &mut self,
             request: impl tonic::IntoRequest<super::SitOutRequest>,
@@ -1934,6 +2013,31 @@ pub mod table_service_client {
                 .insert(GrpcMethod::new("sabacc.table.v1.TableService", "CloseTable"));
             self.inner.unary(req, path, codec).await
         }
+        /// Let what had stopped at a table go on: see TableView.stopped. An operator's act, for the record with its reason.
+        pub async fn resume_table(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ResumeTableRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ResumeTableResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.table.v1.TableService/ResumeTable",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sabacc.table.v1.TableService", "ResumeTable"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Follow a table: a snapshot, then every update. Give the last resume_token again after a broken stream and nothing
         /// is missed or repeated. Updates are numbered without gaps, the same for everybody; what the viewer may not see is
         /// left out of an update, never the update.
@@ -1984,7 +2088,7 @@ pub mod table_service_server {
             tonic::Response<super::CreateTableResponse>,
             tonic::Status,
         >;
-        /// The open tables, in the order they were opened.
+        /// The open tables by their ids, which follow the order in which they were opened.
         async fn list_tables(
             &self,
             request: tonic::Request<super::ListTablesRequest>,
@@ -2000,7 +2104,8 @@ pub mod table_service_server {
             tonic::Response<super::GetTableResponse>,
             tonic::Status,
         >;
-        /// Take a seat with credits from one's account. Answered when the credits have moved.
+        /// Take a seat with credits from one's account. Answered when the credits have moved. Who has withheld entropy here
+        /// lately waits: WITHHELD.
         async fn sit_down(
             &self,
             request: tonic::Request<super::SitDownRequest>,
@@ -2010,7 +2115,8 @@ pub mod table_service_server {
             &self,
             request: tonic::Request<super::StandUpRequest>,
         ) -> std::result::Result<tonic::Response<super::StandUpResponse>, tonic::Status>;
-        /// Sit hands out, or be dealt in again, from the next hand on.
+        /// Sit hands out, or be dealt in again, from the next hand on. Who is barred from play is not dealt in again:
+        /// BARRED_FROM_PLAY. Nor, for a time that grows with each time, who has withheld entropy: WITHHELD.
         async fn sit_out(
             &self,
             request: tonic::Request<super::SitOutRequest>,
@@ -2066,6 +2172,14 @@ pub mod table_service_server {
             request: tonic::Request<super::CloseTableRequest>,
         ) -> std::result::Result<
             tonic::Response<super::CloseTableResponse>,
+            tonic::Status,
+        >;
+        /// Let what had stopped at a table go on: see TableView.stopped. An operator's act, for the record with its reason.
+        async fn resume_table(
+            &self,
+            request: tonic::Request<super::ResumeTableRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ResumeTableResponse>,
             tonic::Status,
         >;
         /// Server streaming response type for the WatchTable method.
@@ -2684,6 +2798,51 @@ pub mod table_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CloseTableSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.table.v1.TableService/ResumeTable" => {
+                    #[allow(non_camel_case_types)]
+                    struct ResumeTableSvc<T: TableService>(pub Arc<T>);
+                    impl<
+                        T: TableService,
+                    > tonic::server::UnaryService<super::ResumeTableRequest>
+                    for ResumeTableSvc<T> {
+                        type Response = super::ResumeTableResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ResumeTableRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as TableService>::resume_table(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ResumeTableSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -163,8 +163,16 @@ pub struct ListEntriesResponse {
     /// Empty: there are no more.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
+    /// The player's account before the first of these entries.
+    #[prost(sint64, tag = "3")]
+    pub opening_balance: i64,
+    /// All of the player's credits then: on the account and at tables.
+    #[prost(sint64, tag = "4")]
+    pub opening_total: i64,
 }
-/// What one transfer did to one account.
+/// What one transfer did to one player's credits: those on the account and those at tables. A buy-in moves from the
+/// first to the second, a cash-out back; a hand moves only what is at its table. So over any entries that follow each
+/// other `amount` adds up to the change of `balance`, and `amount` and `at_table` together to the change of `total`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Entry {
     /// The transfer's id, 16 bytes.
@@ -176,16 +184,16 @@ pub struct Entry {
     /// The kind of transfer.
     #[prost(enumeration = "TransferKind", tag = "3")]
     pub kind: i32,
-    /// Credits: negative leaves the account.
+    /// Credits it moved on the account: negative leaves it. 0 for a hand.
     #[prost(sint64, tag = "4")]
     pub amount: i64,
     /// The account's credits after it.
     #[prost(sint64, tag = "5")]
     pub balance: i64,
-    /// The hand or table it belongs to, 16 bytes each, or empty.
+    /// Of a SETTLEMENT the hand, 16 bytes; empty else.
     #[prost(bytes = "vec", tag = "6")]
     pub hand_id: ::prost::alloc::vec::Vec<u8>,
-    /// See `hand_id`.
+    /// The table it involves, 16 bytes, or empty.
     #[prost(bytes = "vec", tag = "7")]
     pub table_id: ::prost::alloc::vec::Vec<u8>,
     /// An operator's reason, or empty.
@@ -194,6 +202,12 @@ pub struct Entry {
     /// The transfer's position in the wallet's log.
     #[prost(uint64, tag = "9")]
     pub position: u64,
+    /// Credits it moved at the table: of a hand what the player won, negative what they lost.
+    #[prost(sint64, tag = "10")]
+    pub at_table: i64,
+    /// The player's credits after it, on the account and at all tables.
+    #[prost(sint64, tag = "11")]
+    pub total: i64,
 }
 /// Asks for a statement.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -218,7 +232,7 @@ pub struct ExportStatementResponse {
     #[prost(bytes = "vec", tag = "1")]
     pub chunk: ::prost::alloc::vec::Vec<u8>,
 }
-/// What a player may bring to tables, as the sum of his buy-ins. A window that is not set has no limit.
+/// Limits of one measure, in credits or seconds. A window that is not set has no limit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Limits {
     /// Within any 24 hours.
@@ -231,7 +245,8 @@ pub struct Limits {
     #[prost(uint64, optional, tag = "3")]
     pub month: ::core::option::Option<u64>,
 }
-/// Sets limits: all three windows. Who calls says whose they are: a player sets his own, an operator the operator's.
+/// Sets limits: all three windows of each measure that is set here, at least one; those of the others stay as they are.
+/// Who calls says whose they are: a player sets their own, an operator the operator's.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SetLimitsRequest {
     /// 16 bytes.
@@ -240,13 +255,39 @@ pub struct SetLimitsRequest {
     /// 16 bytes, or empty for one's own.
     #[prost(bytes = "vec", tag = "2")]
     pub player_id: ::prost::alloc::vec::Vec<u8>,
-    /// What shall hold.
+    /// The most credits brought to tables, as the sum of buy-ins.
     #[prost(message, optional, tag = "3")]
     pub limits: ::core::option::Option<Limits>,
+    /// The most credits lost net in hands, at all tables together: no more may be at tables than this and what was won in
+    /// the window, less what was lost. A buy-in beyond that is refused, and whoever has more there plays no further hand.
+    #[prost(message, optional, tag = "4")]
+    pub loss: ::core::option::Option<Limits>,
+    /// The most seconds with credits at any table, at most 2,595,600.
+    #[prost(message, optional, tag = "5")]
+    pub time: ::core::option::Option<Limits>,
 }
-/// Set limits.
+/// Set limits, of every measure.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SetLimitsResponse {
+    /// Of buy-ins: what holds now.
+    #[prost(message, optional, tag = "1")]
+    pub now: ::core::option::Option<Limits>,
+    /// What will hold, where a looser limit waits.
+    #[prost(message, optional, tag = "2")]
+    pub later: ::core::option::Option<Limits>,
+    /// From when; unset where nothing waits.
+    #[prost(message, optional, tag = "3")]
+    pub later_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Of losses.
+    #[prost(message, optional, tag = "4")]
+    pub loss: ::core::option::Option<LimitTerms>,
+    /// Of time at tables.
+    #[prost(message, optional, tag = "5")]
+    pub time: ::core::option::Option<LimitTerms>,
+}
+/// Limits of one measure that hold, and those that will.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LimitTerms {
     /// What holds now.
     #[prost(message, optional, tag = "1")]
     pub now: ::core::option::Option<Limits>,
@@ -264,8 +305,8 @@ pub struct GetLimitsRequest {
     #[prost(bytes = "vec", tag = "1")]
     pub player_id: ::prost::alloc::vec::Vec<u8>,
 }
-/// Limits. Of the player's and the operator's the stricter holds, window by window.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+/// Limits. Of the player's and the operator's the stricter holds, measure by measure and window by window.
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetLimitsResponse {
     /// The player's own.
     #[prost(message, optional, tag = "1")]
@@ -273,9 +314,54 @@ pub struct GetLimitsResponse {
     /// The operator's.
     #[prost(message, optional, tag = "2")]
     pub operator: ::core::option::Option<SetLimitsResponse>,
-    /// What he has brought to tables within each window, to the hour: a buy-in counts to the end of its hour.
+    /// What was brought to tables within each window and what is held, to the hour: it counts to the end of its hour.
     #[prost(message, optional, tag = "3")]
     pub used: ::core::option::Option<Limits>,
+    /// What was lost net in hands within each window, likewise; 0 where more was won.
+    #[prost(message, optional, tag = "4")]
+    pub lost: ::core::option::Option<Limits>,
+    /// Seconds with credits at any table within each window, likewise.
+    #[prost(message, optional, tag = "5")]
+    pub seconds: ::core::option::Option<Limits>,
+    /// What is left of the stricter limit; unset where there is none.
+    #[prost(message, optional, tag = "6")]
+    pub left: ::core::option::Option<Limits>,
+    /// What may still be lost.
+    #[prost(message, optional, tag = "7")]
+    pub left_to_lose: ::core::option::Option<Limits>,
+    /// Seconds that are left.
+    #[prost(message, optional, tag = "8")]
+    pub left_seconds: ::core::option::Option<Limits>,
+    /// Whether further hands are dealt, and which limits are nearly reached.
+    #[prost(message, optional, tag = "9")]
+    pub standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
+}
+/// Asks whether players may be dealt in.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CheckStandingRequest {
+    /// 16 bytes: where.
+    #[prost(bytes = "vec", tag = "1")]
+    pub table_id: ::prost::alloc::vec::Vec<u8>,
+    /// 16 bytes each, 1 to 64, none twice.
+    #[prost(bytes = "vec", repeated, tag = "2")]
+    pub player_ids: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
+}
+/// How players stand.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CheckStandingResponse {
+    /// In the order asked for.
+    #[prost(message, repeated, tag = "1")]
+    pub players: ::prost::alloc::vec::Vec<PlayerStanding>,
+}
+/// How one player stands.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PlayerStanding {
+    /// 16 bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub player_id: ::prost::alloc::vec::Vec<u8>,
+    /// What holds now.
+    #[prost(message, optional, tag = "2")]
+    pub standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
 }
 /// Keeps a player from play. A player calls for himself; an operator at the player's wish.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -316,7 +402,7 @@ pub struct ProposeAdjustmentRequest {
 /// A proposal.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ProposeAdjustmentResponse {
-    /// Its id: the request's.
+    /// Its id: 16 bytes.
     #[prost(bytes = "vec", tag = "1")]
     pub adjustment_id: ::prost::alloc::vec::Vec<u8>,
 }
@@ -671,6 +757,9 @@ pub struct CashOutRequest {
     /// At least 1.
     #[prost(uint64, tag = "4")]
     pub amount: u64,
+    /// Pays house/suspense instead of the player, whose account takes nothing: an operator of the table said so.
+    #[prost(bool, tag = "5")]
+    pub to_suspense: bool,
 }
 /// A seat paid out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -796,7 +885,8 @@ pub enum Refusal {
     Excluded = 19,
     /// An exclusion can only be made longer; metadata `until`, Unix microseconds.
     ExclusionShorter = 20,
-    /// The player's limit or the operator's; metadata `window` (DAY, WEEK, MONTH), `limit` and `left`.
+    /// The player's limit or the operator's; metadata `measure` (BUY_IN, LOSS, TIME), `window` (DAY, WEEK, MONTH), `limit` and
+    /// `left` in credits or seconds, and `until`, Unix microseconds, when it fits again, where that is known.
     LimitReached = 21,
     /// A hold has less than this; metadata `left`.
     HoldTooSmall = 22,
@@ -806,6 +896,8 @@ pub enum Refusal {
     BalanceOutOfRange = 24,
     /// Another transfer of its linked group is refused.
     LinkedRefused = 25,
+    /// The account's player may have a share in a pot of a table where they had a seat; metadata `account` and `table`.
+    ShareInPot = 26,
 }
 impl Refusal {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -840,6 +932,7 @@ impl Refusal {
             Self::InsufficientCredits => "REFUSAL_INSUFFICIENT_CREDITS",
             Self::BalanceOutOfRange => "REFUSAL_BALANCE_OUT_OF_RANGE",
             Self::LinkedRefused => "REFUSAL_LINKED_REFUSED",
+            Self::ShareInPot => "REFUSAL_SHARE_IN_POT",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -871,6 +964,7 @@ impl Refusal {
             "REFUSAL_INSUFFICIENT_CREDITS" => Some(Self::InsufficientCredits),
             "REFUSAL_BALANCE_OUT_OF_RANGE" => Some(Self::BalanceOutOfRange),
             "REFUSAL_LINKED_REFUSED" => Some(Self::LinkedRefused),
+            "REFUSAL_SHARE_IN_POT" => Some(Self::ShareInPot),
             _ => None,
         }
     }
@@ -938,11 +1032,12 @@ impl TransferKind {
 pub enum StatementFormat {
     /// As STATEMENT_FORMAT_CSV.
     Unspecified = 0,
-    /// RFC 4180, a header and a line an entry: position, recorded_at (RFC 3339, UTC), kind, amount, balance, transfer_id,
-    /// hand_id, table_id, reason. A reason that begins with =, +, - or @ has an apostrophe before it, so that no
+    /// RFC 4180, a header and a line an entry: position, recorded_at (RFC 3339, UTC), kind, amount, at_table, balance, total,
+    /// transfer_id, hand_id, table_id, reason. A reason that begins with =, +, - or @ has an apostrophe before it, so that no
     /// spreadsheet takes it for a formula.
     Csv = 1,
-    /// One JSON object: account, opening, entries as `Entry` by the protobuf JSON mapping, closing.
+    /// One JSON object: account, opening, opening_total, entries as `Entry` by the protobuf JSON mapping, closing,
+    /// closing_total.
     Json = 2,
 }
 impl StatementFormat {
@@ -1261,7 +1356,7 @@ pub mod wallet_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Every entry of a player's account, oldest first, each with its running balance.
+        /// Everything that moved a player's credits, oldest first: issues, buy-ins, every hand, cash-outs. See Entry.
         pub async fn list_entries(
             &mut self,
             request: impl tonic::IntoRequest<super::ListEntriesRequest>,
@@ -1315,7 +1410,8 @@ pub mod wallet_service_client {
                 );
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Limits of what a player may bring to tables. A tighter limit holds at once, a looser one after 24 hours.
+        /// Limits of what a player brings to tables, loses there and how long they are there. A tighter limit holds at once, a
+        /// looser one after 24 hours. They hold at tables too: who has reached one is dealt into no further hand.
         pub async fn set_limits(
             &mut self,
             request: impl tonic::IntoRequest<super::SetLimitsRequest>,
@@ -1340,7 +1436,7 @@ pub mod wallet_service_client {
                 .insert(GrpcMethod::new("sabacc.wallet.v1.WalletService", "SetLimits"));
             self.inner.unary(req, path, codec).await
         }
-        /// The limits of a player, and what he has brought to tables.
+        /// The limits of a player, and what is used of them.
         pub async fn get_limits(
             &mut self,
             request: impl tonic::IntoRequest<super::GetLimitsRequest>,
@@ -1365,8 +1461,8 @@ pub mod wallet_service_client {
                 .insert(GrpcMethod::new("sabacc.wallet.v1.WalletService", "GetLimits"));
             self.inner.unary(req, path, codec).await
         }
-        /// Keep oneself from play, at once, until a time. It can be made longer and never shorter. Credits can still be
-        /// taken out.
+        /// Keep oneself from play, at once, until a time. It can be made longer and never shorter. Where one is seated the hand
+        /// in play is played to its end, then the seat is paid out. Credits can still be taken out.
         pub async fn exclude(
             &mut self,
             request: impl tonic::IntoRequest<super::ExcludeRequest>,
@@ -1612,7 +1708,7 @@ pub mod wallet_service_server {
             tonic::Response<super::CloseAccountResponse>,
             tonic::Status,
         >;
-        /// Every entry of a player's account, oldest first, each with its running balance.
+        /// Everything that moved a player's credits, oldest first: issues, buy-ins, every hand, cash-outs. See Entry.
         async fn list_entries(
             &self,
             request: tonic::Request<super::ListEntriesRequest>,
@@ -1634,7 +1730,8 @@ pub mod wallet_service_server {
             tonic::Response<Self::ExportStatementStream>,
             tonic::Status,
         >;
-        /// Limits of what a player may bring to tables. A tighter limit holds at once, a looser one after 24 hours.
+        /// Limits of what a player brings to tables, loses there and how long they are there. A tighter limit holds at once, a
+        /// looser one after 24 hours. They hold at tables too: who has reached one is dealt into no further hand.
         async fn set_limits(
             &self,
             request: tonic::Request<super::SetLimitsRequest>,
@@ -1642,7 +1739,7 @@ pub mod wallet_service_server {
             tonic::Response<super::SetLimitsResponse>,
             tonic::Status,
         >;
-        /// The limits of a player, and what he has brought to tables.
+        /// The limits of a player, and what is used of them.
         async fn get_limits(
             &self,
             request: tonic::Request<super::GetLimitsRequest>,
@@ -1650,8 +1747,8 @@ pub mod wallet_service_server {
             tonic::Response<super::GetLimitsResponse>,
             tonic::Status,
         >;
-        /// Keep oneself from play, at once, until a time. It can be made longer and never shorter. Credits can still be
-        /// taken out.
+        /// Keep oneself from play, at once, until a time. It can be made longer and never shorter. Where one is seated the hand
+        /// in play is played to its end, then the seat is paid out. Credits can still be taken out.
         async fn exclude(
             &self,
             request: tonic::Request<super::ExcludeRequest>,
@@ -2887,6 +2984,36 @@ pub mod settlement_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Whether players may be dealt in. Asked before each hand, and of idle seats from time to time.
+        pub async fn check_standing(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CheckStandingRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CheckStandingResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sabacc.wallet.v1.SettlementService/CheckStanding",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "sabacc.wallet.v1.SettlementService",
+                        "CheckStanding",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         /// What became of a hold.
         pub async fn get_hold(
             &mut self,
@@ -3014,6 +3141,14 @@ pub mod settlement_service_server {
             request: tonic::Request<super::ReleaseHoldRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ReleaseHoldResponse>,
+            tonic::Status,
+        >;
+        /// Whether players may be dealt in. Asked before each hand, and of idle seats from time to time.
+        async fn check_standing(
+            &self,
+            request: tonic::Request<super::CheckStandingRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CheckStandingResponse>,
             tonic::Status,
         >;
         /// What became of a hold.
@@ -3454,6 +3589,52 @@ pub mod settlement_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ReleaseHoldSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sabacc.wallet.v1.SettlementService/CheckStanding" => {
+                    #[allow(non_camel_case_types)]
+                    struct CheckStandingSvc<T: SettlementService>(pub Arc<T>);
+                    impl<
+                        T: SettlementService,
+                    > tonic::server::UnaryService<super::CheckStandingRequest>
+                    for CheckStandingSvc<T> {
+                        type Response = super::CheckStandingResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CheckStandingRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SettlementService>::check_standing(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CheckStandingSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

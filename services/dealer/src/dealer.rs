@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use chassis::entropy::Entropy;
 use ed25519_dalek::SigningKey;
-use eventlog::{Log, OpenError, ReadError};
+use eventlog::{ClockOff, Log, OpenError, ReadError};
 use fairness::health::Unhealthy;
 use fairness::{Seed, Transcript};
 use primitives::RequestId;
 use sha2::{Digest, Sha256};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::desk::Desk;
@@ -88,6 +89,8 @@ pub enum Problem {
     NoKey(KeyId),
     #[error("the log is out of reach: repeat the call in a moment")]
     Unavailable,
+    #[error("{0}; repeat the call once they do")]
+    Clock(ClockOff),
     #[error("a stored record contradicts another: tell the operator the trace id")]
     Corrupt,
 }
@@ -98,6 +101,7 @@ pub struct Dealer {
     house: Arc<House>,
     /// None while the log is not ours.
     desk: Arc<RwLock<Option<Arc<Desk>>>>,
+    serves: watch::Sender<bool>,
 }
 
 impl Dealer {
@@ -110,13 +114,22 @@ impl Dealer {
         let source = Source::try_new(entropy)?;
         let key_id = key_id(&key.verifying_key().to_bytes());
         let house = House { seeds, vault, source, key, key_id, origin, hands };
-        Ok(Dealer { house: Arc::new(house), desk: Arc::default() })
+        let (desk, serves) = (Arc::default(), watch::Sender::default());
+        Ok(Dealer { house: Arc::new(house), desk, serves })
     }
 
     /// Deals on this log from now on, with nothing in memory; on none for as long as there is none.
     fn sit(&self, log: Option<Log>) {
         let desk = log.map(|log| Arc::new(Desk::new(Arc::clone(&self.house), log)));
+        let serves = desk.is_some();
         *self.desk.write().unwrap_or_else(PoisonError::into_inner) = desk;
+        self.serves.send_replace(serves);
+    }
+
+    /// Whether calls are taken, each time that changes: right after the log is, and no longer than that.
+    #[must_use]
+    pub fn serves(&self) -> watch::Receiver<bool> {
+        self.serves.subscribe()
     }
 
     /// Makes a hand's seed and commits to it, once.
@@ -207,14 +220,14 @@ async fn run<T: Send + 'static>(
     }
 }
 
-/// Puts a dealer on its log at once, and keeps it there until `stopping` fires; then gives the log
-/// up. A log that is lost is opened again as soon as it can be owned.
+/// Puts a dealer on its log, at once where it is given one and otherwise as soon as that can be owned,
+/// and keeps it there until `stopping` fires; then gives the log up. A log that is lost is opened again.
 ///
 /// # Errors
 /// Where the log turns out to be corrupt.
 pub fn keep<O, F>(
     dealer: Dealer,
-    log: Log,
+    log: Option<Log>,
     open: O,
     stopping: CancellationToken,
 ) -> impl Future<Output = Result<(), OpenError>> + use<O, F>
@@ -222,13 +235,13 @@ where
     O: Fn() -> F,
     F: Future<Output = Result<Log, OpenError>>,
 {
-    dealer.sit(Some(log.clone()));
+    dealer.sit(log.clone());
     go_on(dealer, log, open, stopping)
 }
 
 async fn go_on<F>(
     dealer: Dealer,
-    mut log: Log,
+    mut given: Option<Log>,
     open: impl Fn() -> F,
     stopping: CancellationToken,
 ) -> Result<(), OpenError>
@@ -236,6 +249,14 @@ where
     F: Future<Output = Result<Log, OpenError>>,
 {
     loop {
+        let log = match given.take() {
+            Some(log) => log,
+            None => tokio::select! {
+                () = stopping.cancelled() => return Ok(()),
+                opened = reopen(&open) => opened?,
+            },
+        };
+        dealer.sit(Some(log.clone()));
         tokio::select! {
             () = stopping.cancelled() => {
                 dealer.sit(None);
@@ -245,11 +266,6 @@ where
             () = log.stopped().cancelled_owned() => dealer.sit(None),
         }
         tracing::warn!("the dealer's log is lost: opening it again");
-        log = tokio::select! {
-            () = stopping.cancelled() => return Ok(()),
-            opened = reopen(&open) => opened?,
-        };
-        dealer.sit(Some(log.clone()));
     }
 }
 
@@ -266,8 +282,11 @@ where
             Err(
                 error @ (OpenError::Held { .. }
                 | OpenError::Lost { .. }
-                | OpenError::Unavailable { .. }),
-            ) => tracing::warn!(%error, ?pause, "the dealer's log cannot be opened yet"),
+                | OpenError::Unavailable { .. }
+                | OpenError::Clock { .. }),
+            ) => {
+                tracing::warn!(runbook = "deploy/README.md, The database is away", %error, ?pause, "the dealer's log cannot be opened yet");
+            }
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
@@ -289,7 +308,7 @@ impl From<RepoError> for Problem {
     fn from(error: RepoError) -> Problem {
         match error {
             RepoError::Unavailable(source) => {
-                tracing::warn!(error = %source, "the dealer's database is unavailable");
+                tracing::warn!(runbook = "deploy/README.md, The database is away", error = %source, "the dealer's database is unavailable");
                 Problem::Unavailable
             }
             RepoError::Corrupt(_) => corrupt(&error),

@@ -3,14 +3,15 @@
 //! One call at a time works on a hand. The hand is taken out of its place for the work and put back
 //! when the log has taken the events; on every other way out the place stays empty and the hand
 //! comes back from its stream. So memory never runs ahead of the log. When the log is lost the desk
-//! is left with everything on it.
+//! is left with everything on it. A refusal is by memory too and nothing of it goes through the fence: the
+//! log is asked whether it is still ours before anybody hears a no.
 //!
 //! A request the log has answered before gets the same answer: not stored, since no hidden card is
 //! ever written down, but dealt again, which gives the same.
 
 use std::sync::Arc;
 
-use eventlog::{AppendError, Entry, Log, Recall, Request, StreamId, Version};
+use eventlog::{AppendError, Entry, Log, Recall, Request, RequestKey, StreamId, Version};
 use fairness::{Commitment, Context, Seed, SeedCommitted, Transcript};
 
 use crate::cache::{Cache, Place};
@@ -52,7 +53,17 @@ impl Desk {
     ) -> Result<Committed, Problem> {
         let place = self.place(name);
         let mut place = place.lock().await;
-        let hand = match self.take(&mut place, name).await {
+        let done = self.commit_on(&mut place, (call, name), rule_set_hash).await;
+        self.confirmed(done).await
+    }
+
+    async fn commit_on(
+        &self,
+        place: &mut Option<Hand>,
+        (call, name): (&Call, HandName),
+        rule_set_hash: [u8; 32],
+    ) -> Result<Committed, Problem> {
+        let hand = match self.take(place, name).await {
             Ok(hand) => hand,
             Err(Problem::UnknownHand) => {
                 let hand = self.new_hand(name, rule_set_hash).await?;
@@ -81,7 +92,17 @@ impl Desk {
     ) -> Result<Transcript, Problem> {
         let place = self.place(name);
         let mut place = place.lock().await;
-        let mut hand = self.take(&mut place, name).await?;
+        let done = self.seal_on(&mut place, (call, name), sealing).await;
+        self.confirmed(done).await
+    }
+
+    async fn seal_on(
+        &self,
+        place: &mut Option<Hand>,
+        (call, name): (&Call, HandName),
+        sealing: Sealing,
+    ) -> Result<Transcript, Problem> {
+        let mut hand = self.take(place, name).await?;
         let (transcript, events) = hand.seal(sealing)?;
         if let Appended::New = self.append(call, name, events).await? {
             *place = Some(hand);
@@ -97,7 +118,17 @@ impl Desk {
     ) -> Result<Performed, Problem> {
         let place = self.place(name);
         let mut place = place.lock().await;
-        let mut hand = self.take(&mut place, name).await?;
+        let done = self.perform_on(&mut place, (call, name), asked).await;
+        self.confirmed(done).await
+    }
+
+    async fn perform_on(
+        &self,
+        place: &mut Option<Hand>,
+        (call, name): (&Call, HandName),
+        asked: &Perform,
+    ) -> Result<Performed, Problem> {
+        let mut hand = self.take(place, name).await?;
         let (performed, events) = match hand.perform(asked, &call.actor) {
             Ok(done) => done,
             // Cards that were dealt then may have moved since, or the hand ended.
@@ -124,12 +155,49 @@ impl Desk {
     ) -> Result<Seed, Problem> {
         let place = self.place(name);
         let mut place = place.lock().await;
-        let mut hand = self.take(&mut place, name).await?;
+        let done = self.reveal_on(&mut place, (call, name), discarded).await;
+        self.confirmed(done).await
+    }
+
+    async fn reveal_on(
+        &self,
+        place: &mut Option<Hand>,
+        (call, name): (&Call, HandName),
+        discarded: bool,
+    ) -> Result<Seed, Problem> {
+        let mut hand = self.take(place, name).await?;
         let (seed, events) = hand.reveal(discarded)?;
         if let Appended::New = self.append(call, name, events).await? {
             *place = Some(hand);
         }
         Ok(seed)
+    }
+
+    /// What came of a call, where that can be believed: a no only of a log that is this dealer's still.
+    async fn confirmed<T>(&self, done: Result<T, Problem>) -> Result<T, Problem> {
+        match &done {
+            Ok(_)
+            | Err(
+                Problem::Overloaded
+                | Problem::Entropy(_)
+                | Problem::Unavailable
+                | Problem::Clock(_),
+            ) => done,
+            Err(
+                Problem::Refused(_)
+                | Problem::UnknownHand
+                | Problem::Reused
+                | Problem::NoKey(_)
+                | Problem::Corrupt,
+            ) => match self.log.confirm().await {
+                Ok(()) => done,
+                Err(AppendError::Clock(off)) => Err(Problem::Clock(off)),
+                Err(error) => {
+                    tracing::warn!(runbook = "deploy/README.md, The database is away", %error, "whose the log is cannot be known: nobody is refused");
+                    Err(Problem::Unavailable)
+                }
+            },
+        }
     }
 
     fn place(&self, name: HandName) -> Place {
@@ -231,6 +299,7 @@ impl Desk {
                 Recall::Different | Recall::Fresh => Err(Problem::Reused),
             },
             Err(AppendError::Full) => Err(Problem::Overloaded),
+            Err(AppendError::Clock(off)) => Err(Problem::Clock(off)),
             Err(AppendError::Unavailable { .. } | AppendError::Lost) => Err(Problem::Unavailable),
             Err(
                 error @ (AppendError::TooLarge { .. }
@@ -245,6 +314,6 @@ impl Desk {
     }
 
     async fn recall(&self, call: &Call) -> Result<Recall, Problem> {
-        Ok(self.log.recall(call.id, call.digest).await?)
+        Ok(self.log.recall(RequestKey::new(&call.actor, call.id), call.digest).await?)
     }
 }

@@ -28,6 +28,7 @@ async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let config = Config::parse(Source::from_process(arguments.config.as_deref())?)?;
     let telemetry = telemetry::start("dealer", &config.service.telemetry)?;
+    chassis::memory::protect();
     let drain = Drain::new(config.service.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;
     let bound = serve::bind(config.service.listen).await?;

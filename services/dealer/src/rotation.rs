@@ -120,7 +120,7 @@ pub(crate) async fn rotate(dealer: Dealer, stopping: CancellationToken) {
                 return;
             }
             Err(problem) => {
-                tracing::warn!(error = %problem, "seeds cannot be sealed again yet");
+                tracing::warn!(runbook = "deploy/README.md, The database is away", error = %problem, "seeds cannot be sealed again yet");
                 if stopping.run_until_cancelled(tokio::time::sleep(RETRY)).await.is_none() {
                     return;
                 }

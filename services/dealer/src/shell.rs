@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chassis::auth::{Access, Verifier};
@@ -10,7 +11,7 @@ use chassis::config::{ConfigError, LogIdentity, Service, ServiceConfig, Settings
 use chassis::drain::Drain;
 use chassis::entropy::SystemEntropy;
 use chassis::serve::{Beside, Bound, Grpc, Health, Server};
-use eventlog::{ConnectError, Limits, Log, MigrateError, OpenError, Options, PgStore, Pools};
+use eventlog::{ConnectError, Limits, MigrateError, OpenError, Options, PgStore, Pools};
 use fairness::health::Unhealthy;
 use notary::{Files, KeyError, LOGS, Notary};
 use tokio_util::sync::CancellationToken;
@@ -28,6 +29,8 @@ const LOG: &str = "dealer/0";
 const LEASE: Duration = Duration::from_secs(5);
 /// Between two tests of the entropy.
 const ENTROPY_TESTS: Duration = Duration::from_hours(1);
+/// What is missing of a dealer that has its log, or waits for it.
+const UNREADY: &str = "calls are not taken yet";
 /// Hands that are kept in memory unless told otherwise: about ten kilobytes each.
 const HANDS: u64 = 10_000;
 
@@ -87,6 +90,7 @@ impl Config {
     pub fn parse(source: Source) -> Result<Config, ConfigError> {
         let mut settings = Settings::new(source);
         let service = ServiceConfig::read(Service::Dealer, &mut settings);
+        ServiceConfig::require(Service::Dealer, &mut settings);
         let seed_key = from_file(&mut settings, "seed_key", |text| {
             parse_key(text).ok_or("not 64 hexadecimal digits")
         });
@@ -150,6 +154,9 @@ pub async fn run(
     let LogIdentity { origin, key } = service.log.clone().ok_or(RunError::NoLog)?;
     let url = service.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
+    if !service.allow_unsafe_database {
+        store.require_durability().await?;
+    }
     let dealer = Dealer::try_new(Parts {
         seeds: Seeds::postgres(url.expose())?,
         vault: Vault::new(&seed_key, &seed_keys_previous),
@@ -159,19 +166,27 @@ pub async fn run(
         hands,
     })?;
     let clock = Arc::new(SystemClock::new());
-    let options = options((bound.address().to_string(), take_over), Arc::clone(&clock));
+    let mut options = options(bound.address().to_string(), Arc::clone(&clock));
+    options.owner = format!("{SERVICE} {}", service.instance).into();
+    options.take_over = take_over;
     let notary = Notary::of_service(store.clone(), LOG, &service)?.ok_or(RunError::NoLog)?;
     let signs = notary.clone();
+    let (stopping, health) = (CancellationToken::new(), Health::new());
+    let written = health.condition("log", "it is being opened");
+    let ready = health.condition("state", UNREADY);
+    tokio::spawn(ready.follow(dealer.serves(), UNREADY));
+    // Whoever has taken the log from this process since is alive.
+    let take_over = AtomicBool::new(options.take_over);
     let open = move || {
-        let (opened, notary) = (Log::open(store.clone(), options.clone()), signs.clone());
-        async move { opened.await.inspect(|log| notary.follow(log)) }
+        let take_over = take_over.swap(false, Ordering::Relaxed);
+        let options = Options { take_over, ..options.clone() };
+        let (store, notary, written) = (store.clone(), signs.clone(), written.clone());
+        async move { notary.take(store, options, &written).await }
     };
-    let log = open().await?;
-    let stopping = CancellationToken::new();
-    let keeper = tokio::spawn(keep(dealer.clone(), log, open, stopping.clone()));
+    let keeper = tokio::spawn(keep(dealer.clone(), None, open, stopping.clone()));
     tokio::spawn(test_entropy(dealer.clone(), stopping.clone()));
     tokio::spawn(rotate(dealer.clone(), stopping.clone()));
-    let served = serve((dealer, notary.clone()), &service, clock, (bound, drain.clone()));
+    let served = serve((dealer, notary.clone(), health), &service, clock, (bound, drain.clone()));
     let mut keeper = std::pin::pin!(keeper);
     let mut served = std::pin::pin!(served);
     let finished = tokio::select! {
@@ -200,20 +215,20 @@ async fn test_entropy(dealer: Dealer, stopping: CancellationToken) {
     }
 }
 
-fn options((address, take_over): (String, bool), clock: Arc<SystemClock>) -> Options {
+fn options(address: String, clock: Arc<SystemClock>) -> Options {
     Options {
         name: LOG.into(),
-        owner: format!("{SERVICE} {}", std::process::id()).into(),
+        owner: SERVICE.into(),
         address: address.into(),
         lease: LEASE,
-        take_over,
+        take_over: false,
         clock: Arc::new(move || clock.now()),
         limits: Limits::default(),
     }
 }
 
 async fn serve(
-    (dealer, notary): (Dealer, Notary),
+    (dealer, notary, health): (Dealer, Notary, Health),
     config: &ServiceConfig,
     clock: Arc<SystemClock>,
     (bound, drain): (Bound, Drain),
@@ -221,7 +236,6 @@ async fn serve(
     let verifier = Verifier::new(config.auth.issuers.clone(), clock);
     let access = Access::from_descriptors(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?;
-    let health = Health::new();
     let service =
         crate::api::service(dealer).max_decoding_message_size(config.limits.message_bytes);
     let logs = notary::api::service(notary.clone(), SERVICE)
@@ -237,10 +251,12 @@ async fn serve(
     notary.tell(health.clone());
     let app = Beside::new(LOGS, Files::new(notary, SERVICE), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
+    // For probes.
+    server.http1 = true;
     server.tls = config
         .tls
         .as_ref()
-        .map(|tls| tls.acceptor(false))
+        .map(|tls| tls.acceptor(true))
         .transpose()
         .map_err(|error| RunError::Tls(Box::new(error)))?;
     Ok(server.run(bound, app).await)

@@ -18,7 +18,7 @@ impl From<Problem> for Status {
             Problem::UnknownHand => refused(ErrorReason::HandUnknown, text).into(),
             Problem::Reused => wire::status::request_id_reused().into(),
             Problem::Overloaded => refused(ErrorReason::Overloaded, text).into(),
-            Problem::Entropy(_) | Problem::NoKey(_) => {
+            Problem::Entropy(_) | Problem::NoKey(_) | Problem::Clock(_) => {
                 refused(ErrorReason::Unavailable, text).into()
             }
             Problem::Unavailable => {

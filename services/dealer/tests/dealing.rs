@@ -7,7 +7,8 @@ use std::time::Duration;
 use chassis::entropy::SeededEntropy;
 use ed25519_dalek::SigningKey;
 use eventlog::{
-    Event, Fault, Limits, Log, MemStore, Options, Reader, Store, StreamId, UnixMicros, Version,
+    Event, Fault, Limits, Log, MemStore, Options, Reader, RequestKey, Store, StreamId, UnixMicros,
+    Version,
 };
 use fairness::{
     Ask, ClientCommitment, Commitment, Entropy, Handle, Row, SeedCommitted, ShuffleInput, Status,
@@ -57,7 +58,7 @@ impl World {
         let opened = Arc::clone(&store);
         let open = move || open(Arc::clone(&opened));
         let log = open().await.expect("the log is free");
-        tokio::spawn(keep(dealer.clone(), log, open, stopping.clone()));
+        tokio::spawn(keep(dealer.clone(), Some(log), open, stopping.clone()));
         World { store, seeds, entropy, dealer, stopping }
     }
 
@@ -258,6 +259,22 @@ async fn refusals_change_nothing() {
     assert_eq!(dice.results.len(), 1, "the index is free");
 }
 
+/// Another dealer has the log and has dealt: by the memory of the first one the next step is out of turn.
+#[tokio::test]
+async fn a_dealer_that_has_lost_its_log_refuses_nobody() {
+    let first = World::new(1).await;
+    first.sealed().await;
+    let second = World::on(Arc::clone(&first.store), first.seeds.clone(), 2).await;
+    second.perform(10, &script()[0]).await.unwrap();
+    let next = first.perform(11, &script()[1]).await;
+    assert!(matches!(next, Err(Problem::Unavailable)), "{next:?}");
+    let next = until_answered(&first, 11, &script()[1]).await;
+    assert_eq!(next.opened.len(), 2, "it has read the log again");
+    first.store.set_down(true);
+    let early = first.perform(12, &ask(vec![roll(7)], vec![])).await;
+    assert!(matches!(early, Err(Problem::Unavailable)), "{early:?}");
+}
+
 /// Repeats a call as its caller does.
 async fn until_answered(world: &World, id: u8, asked: &Perform) -> Performed {
     for _ in 0..200 {
@@ -354,7 +371,8 @@ async fn the_log_tells_no_hidden_card() {
         cards.push(opened[0].iter().map(|opened| opened.card).collect::<Vec<_>>());
         records.push(events.iter().skip(2).map(without_root).collect::<Vec<_>>());
         // The log would hand out what it stored of the answer.
-        let stored = world.reader().request(RequestId([10; 16])).await.unwrap().unwrap();
+        let key = RequestKey::new("service:table", RequestId([10; 16]));
+        let stored = world.reader().request(key).await.unwrap().unwrap();
         assert!(stored.answer.is_empty());
     }
     assert_ne!(cards[0], cards[1]);

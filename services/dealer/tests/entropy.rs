@@ -76,7 +76,7 @@ async fn sit(dealer: &Dealer) {
         Log::open(Arc::clone(&store), options)
     };
     let log = open().await.expect("the log is free");
-    tokio::spawn(sabacc_dealer::keep(dealer.clone(), log, open, CancellationToken::new()));
+    tokio::spawn(sabacc_dealer::keep(dealer.clone(), Some(log), open, CancellationToken::new()));
 }
 
 fn hand(number: u64) -> HandName {

@@ -133,7 +133,7 @@ async fn sit(dealer: &Dealer, store: &Arc<MemStore>) -> CancellationToken {
         Log::open(Arc::clone(&store) as Arc<dyn Store>, options)
     };
     let (log, stopping) = (open().await.expect("the log is free"), CancellationToken::new());
-    tokio::spawn(sabacc_dealer::keep(dealer.clone(), log, open, stopping.clone()));
+    tokio::spawn(sabacc_dealer::keep(dealer.clone(), Some(log), open, stopping.clone()));
     stopping
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::auth::{IssuerKey, ServiceToken, TokenIssuer};
+use chassis::channel::{self, Carry};
 use chassis::clock::SystemClock;
 use chassis::config::{LogIdentity, Service, ServiceConfig, Source};
 use chassis::drain::Drain;
@@ -43,6 +44,7 @@ async fn start(url: &str, keys: &[u8]) -> Running {
     let mut service = ServiceConfig::parse(Service::Dealer, source).expect("all has defaults");
     service.auth.issuers = vec![IssuerKey::trusted(issuer.public_key())];
     service.database_url = Some(Secret::new(url.to_owned()));
+    service.allow_unsafe_database = true;
     let key = SigningKey::from_bytes(&[1; 32]);
     service.log = Some(LogIdentity { origin: "test/dealer".into(), key });
     let config = Config {
@@ -56,6 +58,11 @@ async fn start(url: &str, keys: &[u8]) -> Running {
     let address = format!("http://{}", bound.address());
     let drain = Drain::new(Duration::from_secs(5));
     let served = tokio::spawn(shell::run(config, (bound, drain.clone()), false));
+    let uri = address.parse().expect("an address is a URI");
+    let channel = channel::to(&uri, None, Carry::Nothing).expect("no certificates");
+    while !served.is_finished() && channel::is_ready(&channel).await.is_err() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     let client = DealerServiceClient::connect(address).await.expect("the port is bound");
     let clock = Arc::new(SystemClock::new());
     let token = ServiceToken::new(issuer, "table", clock, Arc::new(SystemEntropy));

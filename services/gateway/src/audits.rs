@@ -5,8 +5,12 @@
 //! everything of one whose is. The gateway needs a key of its own for that (`signing_key`), whose tokens
 //! the services believe for auditors and for nobody else, and the address of every service; without
 //! them this service says that it is not there, and the others are.
+//!
+//! An audit reads three logs, so it costs its caller more than another call (the methods' option says what),
+//! few are at work at once, and a hand that passed is kept.
 
 mod collect;
+mod kept;
 
 use std::sync::Arc;
 
@@ -16,6 +20,7 @@ use audit::{Checked, Verdict};
 use chassis::auth::ServiceToken;
 use chassis::channel::{self, Carry, PeerChannel};
 use chassis::clock::SystemClock;
+use chassis::concurrency_limiter::ConcurrencyLimiter;
 use chassis::config::ServiceConfig;
 use chassis::entropy::SystemEntropy;
 use primitives::TableId;
@@ -25,23 +30,45 @@ use proto::audit::v1::log_service_client::LogServiceClient;
 use proto::common::v1::ErrorReason;
 use tonic::{Request, Response, Status};
 use wire::field;
-use wire::status::refused;
+use wire::status::{Refused, refused};
 
 use crate::StartError;
 use collect::Logs;
+use kept::{Audited, Kept};
 
 /// The name that the gateway calls other services by.
 const SERVICE: &str = "gateway";
 /// A hand's records are longer than a call of a player may be.
 const LONGEST: usize = 8 << 20;
 
+/// Audits at work at once …
+const AT_WORK: usize = 4;
+/// … and that wait behind them. More are told to come again.
+const WAITING: usize = 16;
+
 /// Audits hands, where it can reach their logs.
 #[derive(Clone)]
-pub(crate) struct Audits(Option<Logs>);
+pub(crate) struct Audits {
+    logs: Option<Logs>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    limiter: ConcurrencyLimiter,
+    kept: Kept,
+}
 
 pub(crate) fn service(config: &ServiceConfig) -> Result<AuditServiceServer<Audits>, StartError> {
     let longest = config.limits.message_bytes;
-    let audits = AuditServiceServer::new(Audits(logs(config)?));
+    let logs = logs(config)?;
+    if logs.is_none() {
+        tracing::warn!(
+            "audits of hands are not served: set SABACC_SIGNING_KEY and the address of every service"
+        );
+    }
+    let limiter = ConcurrencyLimiter::new(AT_WORK, WAITING);
+    let shared = Arc::new(Shared { limiter, kept: Kept::default() });
+    let audits = AuditServiceServer::new(Audits { logs, shared });
     Ok(audits.max_decoding_message_size(longest))
 }
 
@@ -69,8 +96,8 @@ impl AuditService for Audits {
         request: Request<pb::GetHandBundleRequest>,
     ) -> Result<Response<pb::GetHandBundleResponse>, Status> {
         let pb::GetHandBundleRequest { table_id, hand_no } = request.into_inner();
-        let bundle = self.bundle(field::table_id(&table_id)?, hand_no).await?;
-        Ok(Response::new(pb::GetHandBundleResponse { bundle }))
+        let audited = self.audited(field::table_id(&table_id)?, hand_no).await?;
+        Ok(Response::new(pb::GetHandBundleResponse { bundle: audited.bundle.clone() }))
     }
 
     async fn audit_hand(
@@ -78,30 +105,55 @@ impl AuditService for Audits {
         request: Request<pb::AuditHandRequest>,
     ) -> Result<Response<pb::AuditHandResponse>, Status> {
         let pb::AuditHandRequest { table_id, hand_no } = request.into_inner();
-        let bytes = self.bundle(field::table_id(&table_id)?, hand_no).await?;
-        let bundle = Bundle::parse(&bytes).map_err(|error| {
-            refused(ErrorReason::Corrupt, format!("the logs' records make no bundle: {error}"))
-        })?;
-        // Whoever trusts the house trusts the keys its services answer with; nobody else asks it.
-        let keys = bundle.logs().map(|(_, log)| format!("{}\n", log.key)).concat();
-        let trusted = Trusted::parse(&keys).unwrap_or_default();
-        let records = bundle.records(&trusted);
-        let report = hand::audit(&records);
-        let story = hand::story(&records, &report).into_iter().map(story_line).collect();
-        Ok(Response::new(told(report, bundle.hand_id.0.to_vec(), story)))
+        let audited = self.audited(field::table_id(&table_id)?, hand_no).await?;
+        Ok(Response::new(audited.answer.clone()))
     }
 }
 
 impl Audits {
-    async fn bundle(&self, table: TableId, hand_no: u64) -> Result<Vec<u8>, Status> {
-        let Audits(logs) = self;
+    /// A hand's records, audited; what is kept of it where it passed before.
+    async fn audited(&self, table: TableId, hand_no: u64) -> Result<Arc<Audited>, Status> {
+        let Audits { logs, shared } = self;
+        if let Some(kept) = shared.kept.get(table, hand_no) {
+            return Ok(kept);
+        }
         let logs = logs.clone().ok_or_else(|| {
             let words = "this gateway cannot read the logs: its operator sets signing_key and the \
                          address of every service";
             refused(ErrorReason::NoSuchMethod, words)
         })?;
-        logs.hand(table, hand_no).await
+        let busy = "as many hands are being audited as can be: try again in a moment";
+        let turn = shared.limiter.enter().await;
+        let _turn = turn.ok_or_else(|| refused(ErrorReason::Overloaded, busy))?;
+        // Whoever was before may have asked for the same.
+        if let Some(kept) = shared.kept.get(table, hand_no) {
+            return Ok(kept);
+        }
+        let bundle = logs.hand(table, hand_no).await?;
+        let broken = |_| refused(ErrorReason::Corrupt, "the audit of this hand broke down");
+        let audited =
+            tokio::task::spawn_blocking(move || audit(bundle)).await.map_err(broken)??;
+        let audited = Arc::new(audited);
+        // One that passed is over and stays what it is; any other may still be completed.
+        if audited.answer.passed {
+            shared.kept.put((table, hand_no), Arc::clone(&audited));
+        }
+        Ok(audited)
     }
+}
+
+fn audit(bytes: Vec<u8>) -> Result<Audited, Refused> {
+    let bundle = Bundle::parse(&bytes).map_err(|error| {
+        refused(ErrorReason::Corrupt, format!("the logs' records make no bundle: {error}"))
+    })?;
+    // Whoever trusts the house trusts the keys its services answer with; nobody else asks it.
+    let keys = bundle.logs().map(|(_, log)| format!("{}\n", log.key)).concat();
+    let trusted = Trusted::parse(&keys).unwrap_or_default();
+    let records = bundle.records(&trusted);
+    let report = hand::audit(&records);
+    let story = hand::story(&records, &report).into_iter().map(story_line).collect();
+    let answer = told(report, bundle.hand_id.0.to_vec(), story);
+    Ok(Audited { bundle: bytes, answer })
 }
 
 fn told(report: Report, hand_id: Vec<u8>, story: Vec<pb::StoryLine>) -> pb::AuditHandResponse {

@@ -1,21 +1,26 @@
 //! Passing calls on.
 //!
 //! A call goes to the service behind it as it came: path, token, body, and back the same way, streams
-//! included. What does not come back at all becomes an error of ours that says to repeat the call.
+//! included; only when it was completely here is added. What does not come back at all becomes an error of
+//! ours that says to repeat the call.
 
 use std::convert::Infallible;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::LazyLock;
 use std::task::{Context, Poll};
 
-use chassis::channel::Pool;
-use http::{Request, Response};
+use chassis::channel::{CallError, Pool};
+use chassis::clock::{Clock as _, SystemClock};
+use chassis::serve::WholeBody;
+use http::{HeaderName, HeaderValue, Request, Response};
+use proto::common::v1::ErrorReason;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::Service;
 use tonic::server::NamedService;
-use wire::status;
+use wire::status::{self, refused};
 
 /// All methods of one public service, answered by the service behind.
 pub(crate) struct Forward<N> {
@@ -80,21 +85,73 @@ impl<N: Name> Service<Request<Body>> for Forward<N> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        stamp(&mut request);
         let answer = self.to.call(request);
         Box::pin(async move {
             Ok(match answer.await {
                 Ok(answer) => answer,
-                Err(error) => no_answer(N::NAME, &error.to_string()),
+                Err(error) => no_answer(N::NAME, &error),
             })
         })
     }
 }
 
-/// The service behind did not answer. Whether it took the call is not known.
-pub(crate) fn no_answer(service: &str, error: &str) -> Response<Body> {
-    tracing::warn!(service, error, "a service does not answer");
+/// When a request was completely here, in microseconds since 1970 by this gateway's clock: the service
+/// behind knows from it how long the request has waited. Streams have none.
+const RECEIVED: HeaderName = HeaderName::from_static("x-sabacc-received");
+
+static CLOCK: LazyLock<SystemClock> = LazyLock::new(SystemClock::new);
+
+/// Says when a request was completely here. What its caller says about that is taken away.
+pub(crate) fn stamp(request: &mut Request<Body>) {
+    let whole = request.extensions().get::<WholeBody>().is_some();
+    let headers = request.headers_mut();
+    headers.remove(RECEIVED);
+    if whole {
+        headers.insert(RECEIVED, HeaderValue::from(CLOCK.now().0));
+    }
+}
+
+/// The service behind did not answer. Whether it took the call is not known, unless it was not made.
+pub(crate) fn no_answer(service: &str, error: &CallError) -> Response<Body> {
+    match error {
+        CallError::Busy => {
+            tracing::debug!(service, "a service behind has all calls that it may have");
+            let words = "the service behind the gateway has too much to do: try again in a moment";
+            return Status::from(refused(ErrorReason::Overloaded, words)).into_http();
+        }
+        CallError::Transport(error) => {
+            tracing::warn!(
+                runbook = "deploy/README.md, A service does not answer",
+                service,
+                %error,
+                "a service does not answer"
+            );
+        }
+    }
     let status: Status =
         status::unavailable("the service behind the gateway does not answer").into();
     status.into_http()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_gateway_says_when_a_request_was_here() {
+        let mut request = Request::new(Body::empty());
+        request.headers_mut().insert(RECEIVED, HeaderValue::from_static("1"));
+        stamp(&mut request);
+        assert!(!request.headers().contains_key(RECEIVED), "a stream's");
+        request.headers_mut().append(RECEIVED, HeaderValue::from_static("1"));
+        request.headers_mut().append(RECEIVED, HeaderValue::from_static("2"));
+        request.extensions_mut().insert(WholeBody);
+        let before = CLOCK.now().0;
+        stamp(&mut request);
+        let said: Vec<_> = request.headers().get_all(RECEIVED).iter().collect();
+        let [said] = said[..] else { panic!("{said:?}") };
+        assert!(said.to_str().unwrap().parse::<u64>().unwrap() >= before);
+    }
 }

@@ -58,6 +58,7 @@ pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bo
     let access = Access::from_descriptors(proto::DESCRIPTORS)
         .map_err(|error| StartError::Descriptors(Box::new(error)))?;
     let health = Health::new();
+    watch_peers(&config, &health)?;
     let app = Grpc::new(health.clone())
         .add(Forward::<forward::Table>::new(table.clone()))
         .await
@@ -77,6 +78,7 @@ pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bo
     let app = Beside::new("/log/", logs.files(), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
     server.http1 = true;
+    server.proxies = config.trusted_proxies.clone();
     server.tls = config
         .tls
         .as_ref()
@@ -84,4 +86,15 @@ pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bo
         .transpose()
         .map_err(|error| StartError::Tls(Box::new(error)))?;
     Ok(server.run(bound, app).await)
+}
+
+/// Table and wallet, without which nobody plays. What the dealer lacks shows in the table's readiness.
+fn watch_peers(config: &ServiceConfig, health: &Health) -> Result<(), StartError> {
+    for (name, uri) in [("table", &config.peers.table), ("wallet", &config.peers.wallet)] {
+        let Some(uri) = uri else { continue };
+        let channel = channel::to(uri, config.peers.tls.as_ref(), Carry::Nothing)?;
+        let condition = health.condition(name, "it was not asked yet");
+        tokio::spawn(channel::watch_ready(channel, condition));
+    }
+    Ok(())
 }

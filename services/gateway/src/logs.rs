@@ -20,7 +20,7 @@ use tonic::codegen::Service;
 use tonic::server::NamedService;
 use wire::status::refused;
 
-use crate::forward::no_answer;
+use crate::forward::{no_answer, stamp};
 
 const NAME: &str = "sabacc.audit.v1.LogService";
 
@@ -52,10 +52,11 @@ impl Logs {
         let Some(mut pool) = self.services.get(log.as_str()).cloned() else {
             return unknown().into_http();
         };
-        let request = Request::from_parts(head, Body::new(Full::new(body)));
+        let mut request = Request::from_parts(head, Body::new(Full::new(body)));
+        stamp(&mut request);
         match pool.call(request).await {
             Ok(answer) => answer,
-            Err(error) => no_answer(NAME, &error.to_string()),
+            Err(error) => no_answer(NAME, &error),
         }
     }
 }
@@ -131,7 +132,7 @@ impl Service<Request<Body>> for Files {
             Ok(match pool.call(plain).await {
                 Ok(answer) => answer,
                 Err(error) => {
-                    tracing::warn!(%error, "a service does not answer");
+                    tracing::warn!(runbook = "deploy/README.md, A service does not answer", %error, "a service does not answer");
                     words(StatusCode::BAD_GATEWAY, "the log's service does not answer\n")
                 }
             })

@@ -26,8 +26,9 @@ struct Arguments {
 async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let source = Source::from_process(arguments.config.as_deref())?;
-    let config = ServiceConfig::parse(Service::Gateway, source)?;
+    let config = ServiceConfig::parse_whole(Service::Gateway, source)?;
     let telemetry = telemetry::start("sabacc-gateway", &config.telemetry)?;
+    chassis::memory::protect();
     let drain = Drain::new(config.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;
     let bound = serve::bind(config.listen).await?;

@@ -2,6 +2,9 @@
 
 use std::process::{Command, Output};
 
+use chassis::auth::TokenIssuer;
+use chassis::entropy::SystemEntropy;
+
 fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sabacc-gateway"));
     command.args(arguments).env_clear().env("SABACC_LISTEN", "127.0.0.1:0");
@@ -26,10 +29,13 @@ fn it_says_what_it_is() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
-    refused(&[], &[], &["table", "SABACC_TABLE_URL"]);
+fn what_is_missing_is_named_at_once() {
+    let all = ["SABACC_TABLE_URL", "SABACC_WALLET_URL", "SABACC_ISSUER_KEYS"];
+    refused(&[], &[], &all);
     let table = ("SABACC_TABLE_URL", "http://127.0.0.1:1");
-    refused(&[], &[table], &["wallet", "SABACC_WALLET_URL"]);
+    refused(&[], &[table], &all[1..]);
+    let said = run(&[], &[table]).stderr;
+    assert!(!String::from_utf8_lossy(&said).contains(all[0]), "it is there");
 }
 
 #[test]
@@ -45,5 +51,15 @@ fn all_settings_that_are_wrong_are_named_at_once() {
 fn a_port_that_is_taken_is_named() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    refused(&[], &[("SABACC_LISTEN", &address)], &[&address, "in use"]);
+    let key = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("issuer.pub.pem");
+    let issuer = TokenIssuer::generate("door", &SystemEntropy);
+    std::fs::write(&key, issuer.public_pem()).expect("the folder is there");
+    let key = key.display().to_string();
+    let variables = [
+        ("SABACC_LISTEN", address.as_str()),
+        ("SABACC_TABLE_URL", "http://127.0.0.1:1"),
+        ("SABACC_WALLET_URL", "http://127.0.0.1:1"),
+        ("SABACC_ISSUER_KEYS", &key),
+    ];
+    refused(&[], &variables, &[&address, "in use"]);
 }

@@ -16,6 +16,8 @@ use chassis::postgres::{Environment, default_data_dir};
 use clap::{Args, Subcommand, ValueEnum};
 use eventlog::archive::{self, Archive, Verified};
 use eventlog::{PgStore, Pools, Reader, UnixMicros};
+use sabacc_wallet::newest_snapshot;
+use sabacc_wallet::repo::Repo;
 
 use crate::folder::Folder;
 use crate::say;
@@ -90,8 +92,7 @@ impl Database {
             return Ok(url.expose().to_owned());
         }
         let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
-        let running = Folder::open(&path).ok().and_then(|folder| folder.running());
-        let running = running.context(
+        let running = Folder::open(&path)?.running().context(
             "which database? set SABACC_DATABASE_URL to an administrator's address, or start the \
              room of the data folder",
         )?;
@@ -112,6 +113,9 @@ pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow
             let keep = u64::try_from(keep.as_micros()).unwrap_or(u64::MAX);
             let since = UnixMicros(SystemClock::new().now().0.saturating_sub(keep));
             let url = database.url(data)?;
+            if whole.recorded_at < since {
+                has_snapshot(&url, whole.header.range.end).await?;
+            }
             let removed = archive::remove(&url, "wallet", &mut open(&file)?, since).await?;
             tell(json, &format!("{removed} events removed"), &whole);
         }
@@ -122,6 +126,21 @@ pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow
         }
     }
     Ok(true)
+}
+
+/// The wallet must be able to start without the events before `cut`.
+async fn has_snapshot(url: &str, cut: u64) -> anyhow::Result<()> {
+    let store = PgStore::connect(url, "wallet", Pools::default()).await?;
+    let repo = Repo::new(&store);
+    let newest = newest_snapshot(&Reader::new(store, "wallet/0"), &repo).await?.unwrap_or(0);
+    if newest <= cut {
+        bail!(
+            "the wallet could not start without these events: its newest snapshot is of the first \
+             {newest}, and it must reach beyond position {cut}. The wallet takes one when it stops: \
+             stop and start it, and remove the range then"
+        );
+    }
+    Ok(())
 }
 
 /// Writes a file that was not there before, and reads it back from the disk.

@@ -109,6 +109,9 @@ async fn ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
     for open in &report.open {
         say::line(&format!("under way: {open}"));
     }
+    for paid in &report.suspense {
+        say::line(&format!("paid to house/suspense: {paid}"));
+    }
     let figures = report.figures;
     say::line(&format!(
         "{} transfers on {} accounts, {} hands settled; {} credits issued, {} redeemed, rake {}",

@@ -1,17 +1,17 @@
 //! The demo table and its bots, which play through the public port like anybody.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use chassis::auth::Role;
-use client::{Bot, Client, Seen, strategy};
+use client::{Bot, BotEnd, BotReport, Client, Seen, strategy};
 use primitives::{Credits, PlayerId, TableId};
 use proto::table::v1::TableConfig;
 use proto::table::v1::table_update::What;
 use sha2::{Digest as _, Sha256};
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::keys;
@@ -22,6 +22,9 @@ use crate::say::Progress;
 pub(crate) const NAME: &str = "Demo";
 /// How many bots play.
 const BOTS: usize = 4;
+/// Between a bot's end and its return.
+const AGAIN: Duration = Duration::from_secs(2);
+const FOR_A_BOT: &str = "credits for a bot of the demo";
 /// Credits that a bot's account is filled up to at start.
 const ACCOUNT: u64 = 1_000_000;
 
@@ -49,9 +52,15 @@ impl Pace {
 /// A table with bots to play at it.
 pub(crate) struct Demo {
     pub(crate) table: TableId,
-    clients: Vec<Client>,
+    bots: Vec<Player>,
     operator: Client,
     thinking: Duration,
+}
+
+/// A bot's player.
+struct Player {
+    id: PlayerId,
+    client: Client,
 }
 
 /// Hands that were played as fast as they go.
@@ -72,66 +81,81 @@ impl Demo {
             Some(table) => TableId::try_from(table.table_id.as_slice())?,
             None => operator.create_table(config(game, pace)).await?,
         };
-        let mut clients = Vec::new();
+        let mut bots = Vec::new();
         for number in 0..BOTS {
-            let player = player(room, &format!("bot {number}"))?;
-            let client = Client::connect(&url, room.token(Role::Player, &player.to_string()))?;
+            let id = player(room, &format!("bot {number}"))?;
+            let client = Client::connect(&url, room.token(Role::Player, &id.to_string()))?;
             let client = client.trusting(keys::trust(&room.folder)?);
             // Kept over restarts: what a bot has committed to before a kill it reveals after it.
             let secret = room.folder.password("bots.secret")?;
             let secret = Sha256::digest(format!("{} bot {number}", *secret));
             let client = client.with_secret(client::Secret::kept(secret.into()));
             client.open_account(None).await?;
-            fill(&operator, player, "credits for a bot of the demo").await?;
-            clients.push(client);
+            fill(&operator, id, FOR_A_BOT).await?;
+            bots.push(Player { id, client });
         }
         let you = player(room, "you")?;
         operator.open_account(Some(you)).await?;
         fill(&operator, you, "credits to try the demo with").await?;
         room.folder.keep("player.token", &room.token(Role::Player, &you.to_string()))?;
-        Ok(Demo { table, clients, operator, thinking: pace.thinking() })
+        Ok(Demo { table, bots, operator, thinking: pace.thinking() })
     }
 
-    /// Starts the bots.
-    fn bots(&self, stop: &CancellationToken) -> JoinSet<anyhow::Result<()>> {
-        let mut bots = JoinSet::new();
-        for (number, client) in self.clients.iter().enumerate() {
-            // Three play steadily, one at random: a table with something to see.
-            let name = if number == BOTS - 1 { "random" } else { "steady" };
-            let seed = u64::try_from(number).unwrap_or_default();
-            let strategy = strategy::by_name(name, seed).expect("both names are known");
-            let (client, table, stop) = (client.clone(), self.table, stop.clone());
-            let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: self.thinking };
-            bots.spawn(async move {
-                client::run_bot(&client, table, bot, strategy, stop).await?;
-                Ok(())
-            });
-        }
+    /// Starts one bot.
+    fn start(&self, number: usize, bots: &mut Bots, stop: &CancellationToken) {
+        let Some(Player { client, .. }) = self.bots.get(number) else { return };
+        // Three play steadily, one at random: a table with something to see.
+        let name = if number == BOTS - 1 { "random" } else { "steady" };
+        let seed = u64::try_from(number).unwrap_or_default();
+        let strategy = strategy::by_name(name, seed).expect("both names are known");
+        let (client, table, stop) = (client.clone(), self.table, stop.clone());
+        let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: self.thinking };
+        let playing = async move { client::run_bot(&client, table, bot, strategy, stop).await };
+        let id = bots.running.spawn(playing).id();
+        bots.numbers.insert(id, number);
+    }
+
+    fn start_all(&self, stop: &CancellationToken) -> Bots {
+        let mut bots = Bots::default();
+        (0..self.bots.len()).for_each(|number| self.start(number, &mut bots, stop));
         bots
     }
 
-    /// Lets the bots play until the room stops.
+    /// Lets the bots play until the room stops. One that gives up comes again, with credits where it
+    /// has none left; a closed table ends them, and the room goes on.
     pub(crate) async fn keep_playing(
         &self,
-        _room: &Room,
-        stop: CancellationToken,
+        stop: &CancellationToken,
+        progress: &Progress,
     ) -> anyhow::Result<()> {
-        let mut bots = self.bots(&stop);
-        while let Some(bot) = bots.join_next().await {
-            bot.context("a bot crashed")?.context("a bot gave up")?;
+        let mut bots = self.start_all(stop);
+        while let Some((number, outcome)) = bots.next().await {
+            match outcome {
+                _ if stop.is_cancelled() => continue,
+                Ok(BotEnd::TableClosed | BotEnd::Stopped) => continue,
+                Ok(BotEnd::Broke) => {
+                    if let Some(Player { id, .. }) = self.bots.get(number) {
+                        let filled = fill(&self.operator, *id, FOR_A_BOT).await;
+                        said_once(number, filled.err().map(|error| error.to_string()));
+                    }
+                }
+                Ok(BotEnd::NoSeat) => said_once(number, Some("every seat is taken".to_owned())),
+                Err(why) => said_once(number, Some(why)),
+            }
+            stop.run_until_cancelled(tokio::time::sleep(AGAIN)).await;
+            self.start(number, &mut bots, stop);
         }
+        if !stop.is_cancelled() {
+            progress.say("the demo table is closed: the room goes on without bots");
+        }
+        stop.cancelled().await;
         Ok(())
     }
 
     /// Plays `hands` hands, closes the table, and waits until everybody is paid out.
-    pub(crate) async fn play_out(
-        &self,
-        _room: &Room,
-        hands: u64,
-        progress: &Progress,
-    ) -> anyhow::Result<Played> {
+    pub(crate) async fn play_out(&self, hands: u64, progress: &Progress) -> anyhow::Result<Played> {
         let stop = CancellationToken::new();
-        let mut bots = self.bots(&stop);
+        let mut bots = self.start_all(&stop);
         let ended = Arc::new(AtomicU64::new(0));
         let started = progress.elapsed();
         let mut took = Duration::ZERO;
@@ -155,14 +179,43 @@ impl Demo {
                         }
                     }
                 }
-                Some(bot) = bots.join_next() => bot.context("a bot crashed")?.context("a bot gave up")?,
+                Some((_, ended)) = bots.next() => {
+                    ended.map_err(|why| anyhow::anyhow!("a bot gave up: {why}"))?;
+                }
             }
         }
         stop.cancel();
-        while let Some(bot) = bots.join_next().await {
-            bot.context("a bot crashed")?.context("a bot gave up")?;
+        while let Some((_, ended)) = bots.next().await {
+            ended.map_err(|why| anyhow::anyhow!("a bot gave up: {why}"))?;
         }
         Ok(Played { table: self.table, hands: ended.load(Ordering::Relaxed), took })
+    }
+}
+
+/// Bots that play, by their numbers.
+#[derive(Default)]
+struct Bots {
+    running: JoinSet<Result<BotReport, client::Error>>,
+    numbers: BTreeMap<Id, usize>,
+}
+
+impl Bots {
+    /// The next one that ends, and why; none where all have.
+    async fn next(&mut self) -> Option<(usize, Result<BotEnd, String>)> {
+        let ended = self.running.join_next_with_id().await?;
+        let (id, outcome) = match ended {
+            Ok((id, outcome)) => (id, outcome.map_err(|error| error.to_string())),
+            Err(crashed) => (crashed.id(), Err(crashed.to_string())),
+        };
+        Some((self.numbers.remove(&id).unwrap_or_default(), outcome.map(|report| report.end)))
+    }
+}
+
+/// Tells that a bot has ended; where it goes on like that, once a minute for all of them.
+fn said_once(bot: usize, why: Option<String>) {
+    if let Some(why) = why {
+        let runbook = "deploy/README.md, A bot gives up";
+        tracing::warn!(runbook, bot, why, "a bot of the demo gave up: it comes again");
     }
 }
 

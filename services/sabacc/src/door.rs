@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use audit::bundle::Trusted;
 use chassis::auth::Role;
 use chassis::postgres::{Environment, default_data_dir};
@@ -37,6 +37,12 @@ impl Door {
     /// What is remembered here of what the room's logs signed.
     pub(crate) fn logs(&self, data: Option<&Path>) -> anyhow::Result<Checkpoints<InFolder>> {
         let path = data.map_or_else(|| default_data_dir(&Environment::read()), Path::to_owned);
+        if let Some(named) = data.filter(|named| !is_for_memory(named)) {
+            bail!(
+                "{}: no room's folder, and no empty one to remember in: name another with --data",
+                named.display()
+            );
+        }
         let known = known(self.keys.as_deref(), self.server.as_deref(), &path)?;
         let keys = Trusted::parse(&known).context("the keys of the logs cannot be used")?;
         let memory = InFolder::open(path.join("seen"));
@@ -46,6 +52,15 @@ impl Door {
 
     /// A client of the room, as an auditor of this name where no token is given.
     pub(crate) fn open(self, data: Option<PathBuf>, name: &str) -> anyhow::Result<Client> {
+        self.open_as(data, (Role::Auditor, name))
+    }
+
+    /// A client of the room, in this role and under this name where no token is given.
+    pub(crate) fn open_as(
+        self,
+        data: Option<PathBuf>,
+        (role, name): (Role, &str),
+    ) -> anyhow::Result<Client> {
         let Door { server, token, keys } = self;
         let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
         let folder = || Folder::open(&path);
@@ -65,10 +80,17 @@ impl Door {
         };
         let token = match token {
             Some(token) => token,
-            None => room::token(&folder()?.issuer()?, Role::Auditor, name),
+            None => room::token(&folder()?.issuer()?, role, name),
         };
         Ok(Client::connect(&server, token)?.trusting(trust))
     }
+}
+
+/// Whether what logs signed may be remembered in a folder: it is a room's, was used for it before, or is
+/// empty.
+fn is_for_memory(path: &Path) -> bool {
+    let ours = path.join("keys").is_dir() || path.join("seen").is_dir();
+    ours || std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// The public keys of the room's logs, as a text.

@@ -2,7 +2,9 @@
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use rules::explain::{Clock, Explanation, Item, Section};
+use rules::explain::{
+    Clock, Explanation, Item, NOT_IMPLEMENTED, NotImplemented, Section, VariantsPage,
+};
 use rules::{ALL, FieldValue, RuleSet, Variant, explain, variant};
 use serde_json::{Value, json};
 
@@ -10,7 +12,7 @@ use crate::say;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The game; left out, all of them are listed.
+    /// The game; left out, all of them are listed with their sources, and those that are not played.
     variant: Option<String>,
     /// Fields that differ from the game's defaults: `key=value,…`; the items of a list joined by `+`.
     #[arg(long, value_name = "FIELDS", default_value = "")]
@@ -26,7 +28,8 @@ pub(crate) struct Options {
 /// Whether all went well.
 pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
     let Some(id) = &options.variant else {
-        say::line(&if json { names().to_string() } else { listed() });
+        let page = if json { page().to_string() } else { VariantsPage.to_string() };
+        say::line(page.trim_end());
         return Ok(true);
     };
     let variant = variant(id)
@@ -49,8 +52,23 @@ fn listed() -> String {
     ALL.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn names() -> Value {
-    ALL.iter().map(|variant| json!({"variant": variant.id, "title": variant.title})).collect()
+/// The variants page as one object.
+fn page() -> Value {
+    let variants = ALL.iter().map(|variant| {
+        let Variant { id, title, source, deck, seats, .. } = variant;
+        json!({
+            "variant": id, "title": title, "source": source, "deck": deck.name,
+            "cards": deck.len(), "seats": [seats.start(), seats.end()],
+        })
+    });
+    let absent = NOT_IMPLEMENTED.iter().map(|game| {
+        let NotImplemented { title, why } = game;
+        json!({"title": title, "why": why})
+    });
+    json!({
+        "variants": variants.collect::<Vec<_>>(),
+        "not_implemented": absent.collect::<Vec<_>>(),
+    })
 }
 
 /// Reads `key=value,…` by what kind of value each field has.
@@ -141,6 +159,28 @@ mod tests {
         for variant in ALL {
             assert!(error.contains(variant.id), "{error}");
         }
+    }
+
+    #[test]
+    fn variants_page_names_every_game_and_those_that_are_not_implemented() {
+        let page = page();
+        let ids: Vec<&str> = page["variants"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|v| v["variant"].as_str())
+            .collect();
+        assert_eq!(ids, ALL.iter().map(|variant| variant.id).collect::<Vec<_>>());
+        let kessel = &page["variants"][5];
+        assert_eq!((&kessel["deck"], &kessel["seats"]), (&json!("K44"), &json!([2, 6])));
+        assert!(kessel["source"].as_str().unwrap().contains("Rules for Kessel Sabacc"));
+        let absent: Vec<&str> = page["not_implemented"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|g| g["title"].as_str())
+            .collect();
+        assert_eq!(absent, ["Centran Sabac", "Contract Sabacc", "West End Games rules"]);
     }
 
     #[test]

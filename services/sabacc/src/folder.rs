@@ -6,7 +6,7 @@
 //! backed up together.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read as _, Write as _};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -31,12 +31,31 @@ const COMMITMENTS: &str = "commitment.pem";
 #[derive(Debug, Clone)]
 pub(crate) struct Folder {
     path: PathBuf,
+    /// Whether what is missing in it may be made.
+    makes: bool,
 }
 
 /// Held as long as a room runs in a data folder.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
+    instance: String,
+    before: String,
+}
+
+impl Lock {
+    /// How the process that holds this is called: its number, and a random part that no process
+    /// anywhere had before.
+    #[must_use]
+    pub(crate) fn instance(&self) -> String {
+        format!("up {}", self.instance)
+    }
+
+    /// Whether the owner of a log is the process that held this before, which is dead.
+    #[must_use]
+    pub(crate) fn is_predecessor(&self, owner: &str) -> bool {
+        !self.before.is_empty() && owner.ends_with(&format!(" up {}", self.before))
+    }
 }
 
 /// Where a running room is reached.
@@ -51,15 +70,33 @@ pub(crate) struct Running {
 }
 
 impl Folder {
-    /// The folder, made if it is missing.
+    /// The folder of a room that there is. Nothing is made in it.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Folder> {
+        let named = path.display();
+        if path.join("keys").is_dir() {
+            let path = path.canonicalize();
+            let path = path.with_context(|| format!("the folder {named} cannot be found"))?;
+            return Ok(Folder { path, makes: false });
+        }
+        let what = match fs::metadata(path) {
+            Err(_) => "there is no such folder",
+            Ok(found) if found.is_dir() => "there is no room in that folder",
+            Ok(_) => "that is no folder",
+        };
+        bail!(
+            "{named}: {what}. Name a room's folder with --data, or start a room there: `sabacc up`"
+        )
+    }
+
+    /// The folder, made if it is missing, and what a room needs in it.
+    pub(crate) fn create(path: &Path) -> anyhow::Result<Folder> {
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o755)
             .create(path)
             .with_context(|| format!("the data folder {} cannot be made", path.display()))?;
         let path = path.canonicalize().context("the data folder cannot be found")?;
-        Ok(Folder { path })
+        Ok(Folder { path, makes: true })
     }
 
     #[must_use]
@@ -136,10 +173,10 @@ impl Folder {
         make: impl FnOnce() -> Zeroizing<String>,
     ) -> anyhow::Result<Zeroizing<String>> {
         let keys = self.path.join("keys");
-        let mut folder = fs::DirBuilder::new();
-        folder.recursive(true).mode(0o700).create(&keys).context("keys/ cannot be made")?;
         let path = keys.join(name);
-        if !path.exists() {
+        if self.makes && !path.exists() {
+            let mut folder = fs::DirBuilder::new();
+            folder.recursive(true).mode(0o700).create(&keys).context("keys/ cannot be made")?;
             write_private(&path, make().as_bytes())?;
         }
         let text = fs::read_to_string(&path);
@@ -172,6 +209,7 @@ impl Folder {
 
 /// Takes a folder for this process, by a file in it. `option` is the one that names another folder.
 pub(crate) fn lock_file(path: &Path, (folder, option): (&Path, &str)) -> anyhow::Result<Lock> {
+    let mut before = String::new();
     let mut file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -180,19 +218,24 @@ pub(crate) fn lock_file(path: &Path, (folder, option): (&Path, &str)) -> anyhow:
         .mode(0o600)
         .open(path)
         .with_context(|| format!("{} cannot be written", path.display()))?;
-    if file.try_lock().is_err() {
-        let mut owner = String::new();
-        let _ = file.read_to_string(&mut owner);
+    let taken = file.try_lock().is_err();
+    // Who cannot be read is nobody's predecessor.
+    let _ = file.read_to_string(&mut before);
+    if taken {
         bail!(
             "the folder {} is in use by process {}: stop that one, or choose another folder with \
              {option}",
             folder.display(),
-            owner.trim()
+            before.split_whitespace().next().unwrap_or("?")
         );
     }
+    let chance: String =
+        entropy::bytes::<8>(&SystemEntropy).iter().map(|byte| format!("{byte:02x}")).collect();
+    let instance = format!("{} {chance}", std::process::id());
     file.set_len(0)?;
-    write!(file, "{}", std::process::id())?;
-    Ok(Lock { _file: file })
+    file.rewind()?;
+    file.write_all(instance.as_bytes())?;
+    Ok(Lock { _file: file, instance, before })
 }
 
 /// 64 random hexadecimal digits.

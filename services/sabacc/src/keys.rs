@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use chassis::config::{LogIdentity, Service};
 use chassis::postgres::{Environment, default_data_dir};
 use clap::{Args, Subcommand};
@@ -60,14 +60,7 @@ pub(crate) fn run(data: Option<PathBuf>, options: &Options) -> anyhow::Result<bo
 /// The data folder of a room that is there.
 fn folder(data: Option<PathBuf>) -> anyhow::Result<Folder> {
     let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
-    if !path.join("keys").exists() {
-        bail!(
-            "there is no room in {}: start one with `sabacc up`, name its folder with --data, \
-             or a log and its key with --log",
-            path.display()
-        );
-    }
-    Folder::open(&path)
+    Folder::open(&path).context("or name a log and its key with --log")
 }
 
 /// The keys of a room on one machine, told apart by comments.

@@ -1,8 +1,9 @@
 //! `sabacc load`: many tables with bots at once, over the public port, measured and then audited.
 //!
 //! **What plays.** N tables of P bots. Each bot follows its table on a stream of its own and decides
-//! the moment it is due, at random among what is legal with the smallest amounts; nobody thinks,
-//! and the tables pause between hands for nothing. There is never more than one decision due at a
+//! the moment it is due, at random among what is legal with the smallest amounts; nobody thinks, unless
+//! `--think 1s..6s` says from where each thought is drawn, and the tables pause between hands for
+//! nothing. There is never more than one decision due at a
 //! table, so N calls are under way at the most. Every bot takes part in the chance of its hands, which
 //! is two messages more for each; what it is told of it one bot at each table checks, for the others
 //! would only find the same.
@@ -14,23 +15,36 @@
 //! hands in play end, everybody is paid out, and the hands (all, or as many as `--audit` says, evenly
 //! spread) and the whole ledger are audited. A check that fails fails the command.
 //!
+//! **What is judged.** Where bots think, as people do, the room is not asked for more than it has: a hand
+//! that is burnt or a decision that the clock takes is its fault then, since bots keep nothing back and
+//! think for less than the clock gives, and the command fails. `--p99 50ms` judges that too. Bots that do
+//! not think take all that there is, and what becomes of hands is reported only.
+//!
+//! **Overload.** With `--overload` tables are added, `--tables` at a time, until the room is saturated: an
+//! action's p99 is over 50 ms, or it refuses a table. Then twice as many are asked for and played at for
+//! `--seconds`; whatever is refused must be refused with `OVERLOADED`, no hand may be burnt and no clock
+//! lost. Then all but half of the tables that saturate it are closed, and within ten seconds the room
+//! must take a table and answer in time again. Bots wait as long as the room asks.
+//!
 //! **Where.** By default a room of its own in a temporary folder, with a PostgreSQL of its own that
 //! waits for the disk. With `--data` the room that runs in that folder; with `--server` and `--key` a
 //! room anywhere: `--key` is the private key of an issuer whose tokens that room believes, for the
 //! bots need tokens of a player each. There the logs cannot be read, and so nothing is audited.
 //!
-//! **Limits.** The public port takes 32 streams on a connection and 16 connections of an address
-//! (loopback excepted), and services among themselves 256 streams on a connection: the gateway
-//! follows all its viewers' tables over one. A room of its own is started with more. An operator who
-//! wants to load his from one address sets, at the gateway, `limits.streams` to the bots divided by
-//! the connections, plus the tables divided by the connections, and `limits.address_connections` to
-//! the connections; and at the table service `limits.streams` and `limits.connection_calls` to the
+//! **Limits.** The public port takes 32 streams on a connection, and 16 connections and 200 calls a
+//! second of an address (of its own machine as many as come, where `limits.exempt_loopback` is set), and
+//! services among themselves 256 streams on a connection. A room of its own is started with more. An
+//! operator who wants to load theirs from one address sets, at the gateway, `limits.streams` to the bots
+//! divided by the connections, plus the tables divided by the connections, `limits.address_connections`
+//! to the connections, and `limits.address_calls` to 0; and at the table service `limits.streams` and `limits.connection_calls` to the
 //! bots plus the tables.
 
 mod bot;
 mod crowd;
 mod figures;
+mod overload;
 pub(crate) mod place;
+mod think;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -45,6 +59,7 @@ use crate::up::telemetry_config;
 use crowd::Crowd;
 pub(crate) use figures::Figures;
 use place::Place;
+pub(crate) use think::Think;
 
 #[derive(Args, Clone)]
 pub(crate) struct Options {
@@ -60,6 +75,16 @@ pub(crate) struct Options {
     /// How many seconds are played before, and not counted.
     #[arg(long, value_name = "S", default_value = "3", value_parser = clap::value_parser!(u64).range(..=3600))]
     pub(crate) warm_up: u64,
+    /// How long a bot thinks before each decision: 1s..6s, 500ms..2s, or one time for all [default: not
+    /// at all].
+    #[arg(long, value_name = "FROM..TO", value_parser = Think::parse, default_value = "0s", hide_default_value = true)]
+    pub(crate) think: Think,
+    /// Fail where one of a hundred actions takes longer, such as 50ms.
+    #[arg(long, value_name = "TIME", value_parser = think::duration)]
+    pub(crate) p99: Option<Duration>,
+    /// Add tables until the room is saturated, then play at twice as many, and see it recover.
+    #[arg(long)]
+    pub(crate) overload: bool,
     /// The game.
     #[arg(long, value_name = "VARIANT", default_value = "dice")]
     pub(crate) game: String,
@@ -81,9 +106,18 @@ pub(crate) struct Options {
     pub(crate) pgbench: u64,
 }
 
+/// Hands in play have so long to end once their tables are closed.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+
 impl Options {
     fn bots(&self) -> u32 {
         self.tables.saturating_mul(self.players)
+    }
+
+    /// Streams and calls that a room of one's own takes on a connection.
+    fn streams(&self) -> u32 {
+        let times = if self.overload { overload::MOST_STEPS * 2 } else { 1 };
+        (self.bots() + self.tables).saturating_mul(times).saturating_add(64)
     }
 }
 
@@ -98,15 +132,25 @@ pub(crate) async fn run(
     }
     let telemetry = telemetry::start("sabacc", &telemetry_config()?)?;
     let place = Place::open(data, &options).await?;
-    let outcome = Box::pin(unless_stopped(measure(&place, &options))).await;
+    let outcome = Box::pin(unless_stopped(outcome(&place, &options))).await;
     place.close().await?;
     telemetry.flush().await;
-    let figures = outcome?;
+    let (words, object, passed) = outcome?;
     if !json {
-        say::line(&figures.to_string());
+        say::line(&words);
     }
-    say::line(&serde_json::to_string(&figures)?);
-    Ok(figures.passed)
+    say::line(&object);
+    Ok(passed)
+}
+
+/// For people, for programs, and whether it passed.
+async fn outcome(place: &Place, options: &Options) -> anyhow::Result<(String, String, bool)> {
+    if options.overload {
+        let report = overload::measure(place, options).await?;
+        return Ok((report.to_string(), serde_json::to_string(&report)?, report.passed));
+    }
+    let figures = measure(place, options).await?;
+    Ok((figures.to_string(), serde_json::to_string(&figures)?, figures.passed))
 }
 
 /// Plays, measures, and audits, where there is something to audit; beside `pgbench` where that was
@@ -122,7 +166,8 @@ pub(crate) async fn measure(place: &Place, options: &Options) -> anyhow::Result<
     crowd.play_for(("measuring", options.seconds), true).await?;
     let took = clock.elapsed();
     let after = gauge.read().await?;
-    let played = crowd.finish(Duration::from_secs(60)).await?;
+    let latencies = crowd.take_latencies();
+    let played = crowd.finish(place, (latencies, PATIENCE)).await?;
     beside.run().await?;
     let audited = place.audit(&played.tables, options.audit).await?;
     Ok(Figures::new(options, took, (&before, &after), (played, audited)).beside(beside.mean()))

@@ -10,7 +10,7 @@ use audit::bundle::{Bundle, Trusted};
 use audit::hand::HandRecords;
 use chassis::config::Service;
 use chassis::postgres::{self, Environment, Postgres, default_data_dir};
-use eventlog::{Event, PgStore, Pools, Position, Reader, StreamId, Version};
+use eventlog::{Event, PgStore, Pools, Position, Reader, RequestKey, StreamId, Version};
 use primitives::{HandId, TableId};
 use sabacc_wallet::repo::Repo;
 use wire::Recorded;
@@ -47,12 +47,6 @@ impl Logs {
     pub(crate) async fn open(data: Option<PathBuf>) -> anyhow::Result<Logs> {
         let environment = Environment::read();
         let path = data.unwrap_or_else(|| default_data_dir(&environment));
-        if !path.join("keys").exists() {
-            bail!(
-                "there is no room in {}: start one with `sabacc up`, or name its folder with --data",
-                path.display()
-            );
-        }
         let folder = Folder::open(&path)?;
         if let Some(running) = folder.running()
             && let Ok(logs) = Logs::at(&folder, &running.database_url, None).await
@@ -60,6 +54,13 @@ impl Logs {
             return Ok(logs);
         }
         let options = postgres::Options::new(folder.path(), environment);
+        if options.database_url.is_none() && !folder.path().join("postgres").exists() {
+            bail!(
+                "the room in {} has no database of its own and does not run: name its database with \
+                 DATABASE_URL",
+                folder.path().display()
+            );
+        }
         let postgres = postgres::obtain(&options).await?;
         let url = postgres.admin_url();
         Logs::at(&folder, &url, Some(postgres)).await
@@ -150,7 +151,8 @@ impl Logs {
         let of_hand = of_hand.cloned().unwrap_or_default();
         let dealer = stream(&self.dealer.reader, id.into()).await?;
         let mut wallet = Vec::new();
-        if let Some(request) = self.wallet.reader.request(id.into()).await? {
+        let settlement = RequestKey::new("service:table", id.into());
+        if let Some(request) = self.wallet.reader.request(settlement).await? {
             // A transfer stands behind the accounts that it opens.
             wallet = self.wallet.reader.read(request.first, SETTLEMENT).await?;
             wallet.retain(|event| {
@@ -219,6 +221,11 @@ impl Logs {
             events.iter().any(is)
         };
         Ok(hands.filter(|(_, events)| started(events)).map(|(number, _)| *number).collect())
+    }
+
+    /// A table's own stream.
+    pub(crate) async fn table_stream(&self, table: TableId) -> anyhow::Result<Vec<Event>> {
+        stream(&self.table.reader, table.into()).await
     }
 
     /// What a table's stream says of its hands.

@@ -10,12 +10,14 @@ mod door;
 mod explain;
 mod folder;
 mod hand;
+mod healthcheck;
 mod keys;
 mod load;
 mod logs;
 mod migrate;
 mod randomness;
 mod repo;
+mod resume;
 mod room;
 mod say;
 mod shown;
@@ -77,6 +79,10 @@ enum Command {
     Keys(keys::Options),
     /// See the logs of a room grow, from outside, and cosign what follows from what was seen.
     Witness(witness::Options),
+    /// Let what had stopped at a table go on, as an operator, for a reason that is on record.
+    Resume(resume::Options),
+    /// Ask a server whether it is ready, and what is missing where it is not.
+    Healthcheck(healthcheck::Options),
     /// Bring a database's schemas up to date, as its administrator.
     Migrate(migrate::Options),
 }
@@ -101,7 +107,9 @@ fn main() -> ExitCode {
             Command::Rules(options) => explain::run(json, &options),
             Command::Keys(options) => keys::run(data, &options),
             Command::Witness(options) => Box::pin(witness::run(options)).await,
-            Command::Migrate(options) => migrate::run(options).await,
+            Command::Resume(options) => resume::run(data, json, options).await,
+            Command::Migrate(options) => migrate::run(data, options).await,
+            Command::Healthcheck(options) => healthcheck::run(options).await,
         }
     });
     match done {

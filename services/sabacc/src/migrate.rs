@@ -1,12 +1,14 @@
 //! `sabacc migrate`: for operators whose services run apart. Roles get no password here: whoever
-//! runs the database sets them.
+//! runs the database sets them. And how the wallet's tables are made anew, of a room as well.
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use chassis::config::{Settings, Source};
+use chassis::postgres::{self, Environment, default_data_dir};
 use clap::Args;
 
+use crate::folder::Folder;
 use crate::say;
 
 #[derive(Args)]
@@ -14,17 +16,45 @@ pub(crate) struct Options {
     /// A TOML file with `database_url`, an administrator's; SABACC_DATABASE_URL or DATABASE_URL go before it.
     #[arg(long)]
     config: Option<PathBuf>,
+    /// Have the wallet make its tables anew from its log when it starts next. Without an address: those of
+    /// the room in the data folder, which must not run.
+    #[arg(long)]
+    rebuild: bool,
 }
 
-pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
+pub(crate) async fn run(data: Option<PathBuf>, options: Options) -> anyhow::Result<bool> {
     let mut settings = Settings::new(Source::from_process(options.config.as_deref())?);
     let url = settings.secret("database_url", &["DATABASE_URL"]);
     settings.finish()?;
-    let url =
-        url.context("which database? set SABACC_DATABASE_URL to an administrator's address")?;
+    let Some(url) = url else {
+        if options.rebuild {
+            return rebuild_room(data).await;
+        }
+        bail!("which database? set SABACC_DATABASE_URL to an administrator's address");
+    };
     sabacc_dealer::shell::migrate(url.expose(), None).await?;
     sabacc_wallet::shell::migrate(url.expose(), None).await?;
     sabacc_table::shell::migrate(url.expose(), None).await?;
     say::line("schemas dealer, wallet and table are up to date");
+    if options.rebuild {
+        rebuild(url.expose()).await?;
+    }
     Ok(true)
+}
+
+async fn rebuild_room(data: Option<PathBuf>) -> anyhow::Result<bool> {
+    let environment = Environment::read();
+    let folder = Folder::open(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
+    let _lock = folder.lock().context("stop the room first")?;
+    let options = postgres::Options::new(folder.path(), environment);
+    let postgres = postgres::obtain(&options).await?;
+    let done = rebuild(&postgres.admin_url()).await;
+    postgres.stop().await?;
+    done.map(|()| true)
+}
+
+async fn rebuild(admin_url: &str) -> anyhow::Result<()> {
+    sabacc_wallet::repo::forget_tables(admin_url).await?;
+    say::line("the wallet makes its tables anew from its log when it starts next");
+    Ok(())
 }

@@ -1,5 +1,8 @@
-//! What PostgreSQL says of what was written, and the same rows written by nobody but PostgreSQL:
+//! Who owns the logs of a database; and, measured beside the card room, never by it: what PostgreSQL
+//! says of what was written, and the same rows written by nobody but PostgreSQL:
 //! measured beside the card room, never by it.
+
+use std::time::Duration;
 
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -13,6 +16,22 @@ use sqlx::{
 pub(crate) struct Database {
     link: PgConnection,
 }
+
+/// Somebody to whom a log is leased now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LogOwner {
+    pub(crate) log: String,
+    pub(crate) owner: String,
+    /// Where the owner is called.
+    pub(crate) address: String,
+    /// Date and time, by the database's clock.
+    pub(crate) since: String,
+    /// Until the lease ends, if it is not renewed.
+    pub(crate) remaining: Duration,
+}
+
+/// The schemas of services that have a log.
+const SCHEMAS: [&str; 3] = ["dealer", "wallet", "table"];
 
 /// How much was written so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +63,44 @@ impl Database {
         let options: PgConnectOptions = url.parse()?;
         let options = options.disable_statement_logging();
         Ok(Database { link: PgConnection::connect_with(&options).await? })
+    }
+
+    /// Takes the lock of a room that has this database for itself; whether it was free. It is given up with
+    /// the connection.
+    pub(crate) async fn lock(&mut self) -> Result<bool, sqlx::Error> {
+        sqlx::query_scalar("SELECT pg_try_advisory_lock(hashtext('sabacc'), hashtext('up'))")
+            .fetch_one(&mut self.link)
+            .await
+    }
+
+    /// Owners of logs whose lease runs. One that begins in the future was given by a clock that has
+    /// been set back since, and holds nobody off.
+    pub(crate) async fn owners(&mut self) -> Result<Vec<LogOwner>, sqlx::Error> {
+        let mut owners = Vec::new();
+        for schema in SCHEMAS {
+            let there: bool = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
+                .bind(format!("\"{schema}\".owners"))
+                .fetch_one(&mut self.link)
+                .await?;
+            if !there {
+                continue;
+            }
+            let leased: Vec<(String, String, String, String, i64)> =
+                sqlx::query_as(AssertSqlSafe(format!(
+                    "SELECT log, owner, address, \
+                     to_char(claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC', \
+                     (extract(epoch FROM lease_ends - clock_timestamp()) * 1000)::bigint \
+                     FROM \"{schema}\".owners WHERE lease_ends > clock_timestamp() \
+                     AND leased_at <= clock_timestamp() + interval '2 seconds'"
+                )))
+                .fetch_all(&mut self.link)
+                .await?;
+            owners.extend(leased.into_iter().map(|(log, owner, address, since, left)| {
+                let remaining = Duration::from_millis(unsigned(left));
+                LogOwner { log, owner, address, since, remaining }
+            }));
+        }
+        Ok(owners)
     }
 
     /// What was written by everybody.
@@ -128,7 +185,7 @@ impl Database {
              SELECT 'floor', * FROM UNNEST($1::bigint[], $2::bigint[], $3::uuid[], $4::bigint[], \
              $5::integer[], $6::integer[], $7::boolean[], $8::bytea[], $9::bytea[], $10::uuid[], \
              $11::text[], $12::bytea[])) \
-             INSERT INTO floor.requests (log, request_id, digest, first, answer) \
+             INSERT INTO floor.requests (log, key, digest, first, answer) \
              SELECT 'floor', * FROM UNNEST($13::uuid[], $14::bytea[], $15::bigint[], $16::bytea[])",
         )
         .bind(&rows.positions)

@@ -1,26 +1,43 @@
 //! A whole card room in one process: the four services, talking gRPC over loopback exactly as they
-//! do apart, on a PostgreSQL of their own.
+//! do apart, on a PostgreSQL of their own, which is started again where it dies.
+//!
+//! The public port speaks TLS where a certificate is set, and has to where others than this machine
+//! reach it. The room's own people (bots, and the commands of its folder) come in by another port, on
+//! this machine alone and without TLS, since they know it by its folder and not by a name.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use chassis::auth::{Claims, Identity, IssuerKey, Role, TokenIssuer};
+use chassis::channel::{self, Carry};
 use chassis::clock::SystemClock;
 use chassis::config::{Service, ServiceConfig, Source};
 use chassis::drain::Drain;
 use chassis::entropy::SystemEntropy;
-use chassis::postgres::{self, Postgres};
+use chassis::postgres::{self, Postgres, PostgresError};
 use chassis::secret::Secret;
 use chassis::serve::{self, Bound};
 use merkle::note::VerifierKey;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tonic::transport::Uri;
 
 use crate::folder::{Folder, Lock, Running};
 use crate::keys;
 use crate::say::Progress;
 
+mod owners;
+
+/// How long all services together have to stop where the database is away: nothing that they wait for
+/// will come.
+const WITHOUT_DATABASE: Duration = Duration::from_secs(3);
+/// Services are ready within so long, or the room is shown as it is.
+const READY: Duration = Duration::from_secs(30);
+const READY_POLL: Duration = Duration::from_millis(20);
+/// A port of this machine that nobody else reaches.
+const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 /// How long each service has to finish what it accepted.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -39,7 +56,10 @@ pub(crate) struct Plan {
 
 /// A room that runs.
 pub(crate) struct Room {
-    pub(crate) address: SocketAddr,
+    /// Where the room's own people come in.
+    address: SocketAddr,
+    /// The public port.
+    public: String,
     pub(crate) issuer: TokenIssuer,
     pub(crate) folder: Folder,
     pub(crate) postgres: Postgres,
@@ -47,7 +67,8 @@ pub(crate) struct Room {
     unpaced: bool,
     witnesses: Vec<(Uri, VerifierKey)>,
     services: Vec<Started>,
-    _lock: Lock,
+    lock: Lock,
+    own_database: owners::Own,
 }
 
 /// A service that runs, and how it is told to stop.
@@ -68,11 +89,17 @@ impl Room {
         let issuer = folder.issuer()?;
         let postgres = postgres::obtain(&postgres).await?;
         progress.say(&postgres.describe());
+        let own_database = owners::own(&postgres.admin_url(), &lock, progress).await?;
+        let postgres = postgres.look_after();
         folder.publish(&keys::of_room(&folder)?)?;
         let urls = migrate(&folder, &postgres).await?;
         progress.say("schemas dealer, wallet and table are up to date");
+        let own = if tls(listen)? { Some(serve::bind(LOOPBACK).await?) } else { None };
+        let scheme = if own.is_some() { "https" } else { "http" };
         let mut room = Room {
-            address: public.address(),
+            address: own.as_ref().unwrap_or(&public).address(),
+            public: format!("{scheme}://{}", public.address()),
+            lock,
             issuer,
             folder,
             postgres,
@@ -80,9 +107,11 @@ impl Room {
             unpaced,
             witnesses,
             services: Vec::new(),
-            _lock: lock,
+            own_database,
         };
-        room.start_services(public, urls).await?;
+        let take_over = room.own_database.take_over;
+        room.start_services((public, own), urls, take_over).await?;
+        room.until_ready().await?;
         room.folder.announce(&Running {
             pid: std::process::id(),
             address: room.url(),
@@ -90,21 +119,48 @@ impl Room {
         })?;
         progress.say(&format!(
             "dealer, wallet, table and gateway serve; the public port is {}",
-            room.url()
+            room.public
         ));
         Ok(room)
     }
 
-    /// The public address.
+    /// Waits until callers are answered, but not for ever: whoever looks sees why it is not ready.
+    async fn until_ready(&self) -> anyhow::Result<()> {
+        let gateway = channel::to(&self.url().parse()?, None, Carry::Nothing)?;
+        let ready = async {
+            while channel::is_ready(&gateway).await.is_err()
+                && self.services.iter().all(|service| !service.task.is_finished())
+            {
+                tokio::time::sleep(READY_POLL).await;
+            }
+        };
+        let _ = tokio::time::timeout(READY, ready).await;
+        Ok(())
+    }
+
+    /// The address that the room's own people come in by.
     #[must_use]
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    async fn start_services(&mut self, public: Bound, urls: [String; 3]) -> anyhow::Result<()> {
-        let inside = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let [dealer, wallet, table] =
-            [serve::bind(inside).await?, serve::bind(inside).await?, serve::bind(inside).await?];
+    /// The public address.
+    #[must_use]
+    pub(crate) fn public(&self) -> &str {
+        &self.public
+    }
+
+    async fn start_services(
+        &mut self,
+        (public, own): (Bound, Option<Bound>),
+        urls: [String; 3],
+        take_over: bool,
+    ) -> anyhow::Result<()> {
+        let [dealer, wallet, table] = [
+            serve::bind(LOOPBACK).await?,
+            serve::bind(LOOPBACK).await?,
+            serve::bind(LOOPBACK).await?,
+        ];
         let [dealer_url, wallet_url, table_url] = urls;
         let uri = |bound: &Bound| format!("http://{}", bound.address()).parse().ok();
         let (to_dealer, to_wallet, to_table) = (uri(&dealer), uri(&wallet), uri(&table));
@@ -118,11 +174,11 @@ impl Room {
             hands: 10_000,
         };
         self.spawn("dealer", |drain| async move {
-            Ok(sabacc_dealer::shell::run(dealer_config, (dealer, drain), true).await?)
+            Ok(sabacc_dealer::shell::run(dealer_config, (dealer, drain), take_over).await?)
         });
         let config = self.config(Service::Wallet, Some(wallet_url))?;
         self.spawn("wallet", |drain| async move {
-            Ok(sabacc_wallet::shell::run(config, (wallet, drain), true).await?)
+            Ok(sabacc_wallet::shell::run(config, (wallet, drain), take_over).await?)
         });
         let mut service = self.config(Service::Table, Some(table_url))?;
         service.peers.dealer = to_dealer.clone();
@@ -131,14 +187,22 @@ impl Room {
         let (people_key, people_keys_previous) = self.folder.people_keys()?;
         let config = sabacc_table::config::Config { service, people_key, people_keys_previous };
         self.spawn("table", |drain| async move {
-            Ok(sabacc_table::shell::run(config, (table, drain), true).await?)
+            Ok(sabacc_table::shell::run(config, (table, drain), take_over).await?)
         });
         let mut config = self.config(Service::Gateway, None)?;
+        config.tls = None;
         config.peers.table = to_table;
         config.peers.dealer = to_dealer;
         config.peers.wallet = to_wallet;
         // It reads the logs for auditors in its own name.
         config.auth.signing = Some(self.issuer.clone());
+        if let Some(own) = own {
+            let plain = config.clone();
+            self.spawn("gateway of this machine", |drain| async move {
+                Ok(sabacc_gateway::run(plain, own, drain).await?)
+            });
+            config.tls = self.config(Service::Gateway, None)?.tls;
+        }
         self.spawn("gateway", |drain| async move {
             Ok(sabacc_gateway::run(config, public, drain).await?)
         });
@@ -164,14 +228,22 @@ impl Room {
         config.database_url = database_url.map(Secret::new);
         config.auth.issuers = vec![IssuerKey::trusted(self.issuer.public_key())];
         config.drain_grace = GRACE;
-        config.tls = None;
+        config.instance = self.lock.instance();
+        if service != Service::Gateway {
+            // They are reached from this machine alone, by nobody who could tell it from another.
+            config.tls = None;
+        }
         if let Some(streams) = self.streams {
             config.limits.streams = config.limits.streams.max(streams);
             let calls = usize::try_from(streams).unwrap_or(usize::MAX);
             config.limits.connection_calls = config.limits.connection_calls.max(calls);
         }
+        // Bots and their people sit on this machine.
+        config.limits.exempt_loopback = true;
         if self.unpaced {
             config.limits.player_calls = None;
+            config.limits.player_open = None;
+            config.limits.player_streams = None;
         }
         Ok(config)
     }
@@ -213,22 +285,54 @@ impl Room {
         }
     }
 
-    /// Stops everything in order: the edge first, then those behind it, the database last.
+    /// Ends when the room's database is gone for good; why it is.
+    pub(crate) async fn database_gone(&self) -> Arc<PostgresError> {
+        self.postgres.given_up().await
+    }
+
+    /// Stops everything in order: the edge first, then those behind it, the database last. Without a
+    /// database all stop at once, and are not waited for long.
     pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
+        let mut end = None;
+        if !self.postgres.answers().await {
+            tracing::warn!("the database does not answer: nothing more can be written");
+            self.services.iter().for_each(|service| service.drain.begin());
+            end = Some(Instant::now() + WITHOUT_DATABASE);
+        }
         while let Some(mut service) = self.services.pop() {
             service.drain.begin();
             let name = service.name;
-            match tokio::time::timeout(GRACE + GRACE, &mut service.task).await {
+            let until = end.unwrap_or_else(|| Instant::now() + GRACE + GRACE);
+            match tokio::time::timeout_at(until, &mut service.task).await {
                 Ok(Ok(Ok(true))) => {}
                 Ok(Ok(Ok(false))) => tracing::warn!(name, "somebody was cut off"),
                 Ok(Ok(Err(error))) => tracing::warn!(name, %error, "stopped with an error"),
                 Ok(Err(error)) => tracing::warn!(name, %error, "crashed while stopping"),
-                Err(_) => tracing::warn!(name, "did not stop in time"),
+                Err(_) => {
+                    tracing::warn!(name, "did not stop in time");
+                    service.task.abort();
+                }
             }
         }
         self.folder.retract();
         self.postgres.stop().await.context("PostgreSQL did not stop")
     }
+}
+
+/// Whether the public port speaks TLS.
+///
+/// # Errors
+/// A setting is wrong, or others than this machine would reach a port without TLS.
+pub(crate) fn tls(listen: SocketAddr) -> anyhow::Result<bool> {
+    let config = ServiceConfig::parse(Service::Gateway, Source::from_process(None)?)?;
+    if config.tls.is_none() && !listen.ip().is_loopback() {
+        bail!(
+            "others than this machine reach {listen}, and without TLS they could read every token: \
+             set SABACC_TLS_CERTIFICATE and SABACC_TLS_KEY to files in PEM, or listen on 127.0.0.1 \
+             and put a proxy that speaks TLS before it"
+        );
+    }
+    Ok(config.tls.is_some())
 }
 
 /// A token of the room, good for a day.

@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use chassis::config::{LogWitnesses, Settings, Source};
 use chassis::drain::Drain;
-use chassis::postgres::{self, Environment, default_data_dir};
+use chassis::postgres::{self, Environment, PostgresError, default_data_dir};
 use chassis::telemetry::{self, TelemetryConfig};
 use clap::Args;
 use merkle::note::VerifierKey;
@@ -16,7 +17,7 @@ use tonic::transport::Uri;
 use crate::audits;
 use crate::demo::{Demo, Pace};
 use crate::folder::Folder;
-use crate::room::{Plan, Room};
+use crate::room::{self, Plan, Room};
 use crate::say::{self, Progress};
 
 #[derive(Args)]
@@ -56,8 +57,11 @@ pub(crate) async fn run(
     let telemetry = telemetry::start("sabacc", &telemetry_config()?)?;
     let signals = Drain::new(Duration::from_secs(10));
     signals.on_signals().context("signals cannot be listened to")?;
+    chassis::memory::protect();
+    // What is wrong with the settings is said before anything is made.
+    room::tls(options.listen)?;
     let environment = Environment::read();
-    let folder = Folder::open(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
+    let folder = Folder::create(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
     let mut postgres = postgres::Options::new(folder.path(), environment);
     postgres.fetch = options.fetch_postgres;
     postgres.interactive = std::io::IsTerminal::is_terminal(&std::io::stdin());
@@ -70,9 +74,11 @@ pub(crate) async fn run(
         outcome = serve(&room, json, &options, (&progress, &signals)) => outcome,
         () = signals.stopping().cancelled() => Ok(true),
         () = room.service_ended() => Err(anyhow::anyhow!("a service ended")),
+        gone = room.database_gone() => Err(anyhow::Error::new(gone)),
     };
-    // What broke a service says more than what broke of it.
+    // What broke a service says more than what broke of it, and the database more than either.
     let outcome = match outcome {
+        Err(error) if error.is::<Arc<PostgresError>>() => Err(error),
         Err(error) => Err(room.failed_already().await.unwrap_or(error)),
         fine => fine,
     };
@@ -93,14 +99,14 @@ async fn serve(
     if let Some(hands) = options.hands {
         let demo = Demo::open(room, &options.game, pace).await?;
         progress.say(&format!("{hands} hands of {} on table {}", options.game, demo.table));
-        let played = demo.play_out(room, hands, progress).await?;
+        let played = demo.play_out(hands, progress).await?;
         return audits::summary(room, &played, json, progress).await;
     }
     if !options.no_bots {
         let demo = Demo::open(room, &options.game, pace).await?;
         progress.say(&format!("four bots play {} on table {}", options.game, demo.table));
         hints(room, &demo);
-        demo.keep_playing(room, signals.stopping().clone()).await?;
+        demo.keep_playing(signals.stopping(), progress).await?;
         return Ok(true);
     }
     progress.say("no table yet: this room waits");
@@ -124,7 +130,7 @@ fn hints(room: &Room, demo: &Demo) {
     say::line(&format!("  cargo run --release -- --data {data} audit ledger"));
     say::line(&format!(
         "The public port speaks gRPC at {}, with reflection. Ctrl-C stops the room.",
-        room.url()
+        room.public()
     ));
     say::line(&format!("A player's token, good for a day, is in {data}/keys/player.token."));
     say::line("");

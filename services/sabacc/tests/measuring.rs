@@ -228,7 +228,7 @@ fn a_folder_in_which_no_room_runs_says_how_to_get_one() {
     let output = sabacc(&[&["--data", data], &load[..]].concat());
     let complained = String::from_utf8(output.stderr).unwrap();
     assert!(
-        complained.contains("no room runs in") && complained.contains("sabacc up"),
+        complained.contains("there is no room in that folder") && complained.contains("sabacc up"),
         "{complained}"
     );
     assert!(!output.status.success());

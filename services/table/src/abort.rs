@@ -7,12 +7,11 @@
 //! the same ([`crate::table::SeedOwed`]) and asked for until it is open, while the next hand is played.
 //!
 //! - **Seats** that committed to entropy and withheld it burn the hand number, before any ante, and sit
-//!   out. Twice in a row pauses the table.
+//!   out. The next hand starts without them; each time it takes them longer to come back
+//!   ([`Table::may_return`]).
 //! - **The dealer** that is silent for too long costs the hand. One that contradicts itself or what it
 //!   has committed to costs the table: no hand starts any more, everybody is paid out.
 //! - **The operator** may make a hand void, with a reason that everybody reads.
-
-use std::time::Duration;
 
 use primitives::{SeatNo, StreamId};
 use proto::event::v1 as pb;
@@ -24,9 +23,6 @@ use crate::pay::{Broken, Paid};
 use crate::play::{Fault, Play};
 use crate::proof::Faces;
 use crate::table::{Closing, Table};
-
-/// No hand starts for so long after two burnt ones in a row.
-const PAUSE: Duration = Duration::from_secs(60);
 
 type Events = Vec<(StreamId, Recorded)>;
 
@@ -48,14 +44,6 @@ pub fn burnt(table: &Table, play: &Play, now: &Now) -> Result<Paid, Broken> {
     end(table, play, (pb::AtFault::Seat, numbers, &evidence), &mut events);
     for seat in silent {
         events.extend(sits_out(table, seat, "withheld"));
-    }
-    if table.burnt > 0 {
-        let paused = pb::TablePaused {
-            why: "two hands in a row came to nothing because seats withheld their entropy"
-                .to_owned(),
-            until_micros: now.at.plus(PAUSE).0,
-        };
-        events.push((table.id.into(), paused.into()));
     }
     Ok(Paid { events, faces: Faces::new() })
 }

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use chassis::clock::Clock as _;
-use chassis::clock::SystemClock;
-use eventlog::{AppendError, Entry, Log, Receipt, Request};
+use chassis::clock::Clock;
+use eventlog::{AppendError, Entry, Log, Receipt, RequestKey};
 use notary::Notary;
 use primitives::{PlayerId, RequestId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
@@ -23,8 +23,12 @@ use tokio::task::JoinSet;
 use tracing::Instrument as _;
 use wire::{Recorded, Refused, refused, status};
 
+use crate::backlog::{Backlog, backlog};
+use crate::bounds::Bounds;
 use crate::debt::Debt;
 use crate::deeds::Deed;
+use crate::house::Closed;
+use crate::lateness::{Lateness, Measured};
 use crate::pay::Paid;
 use crate::peers::{Failure, Peers, Reply};
 use crate::people::directory::Directory;
@@ -33,10 +37,18 @@ use crate::proof::Faces;
 use crate::publish::{self, Past, Publisher};
 use crate::receipt::ReceiptKey;
 use crate::state::State;
+use crate::updates;
+use author::Author;
+use repeats::{Asked, Waiting};
 
+mod author;
 mod clock;
+mod ending;
 mod orders;
 mod paying;
+mod repeats;
+#[cfg(test)]
+mod tests;
 
 /// Deeds that wait while one is being written; more are refused at once.
 const DEFERRED: usize = 64;
@@ -51,6 +63,8 @@ pub enum Command {
 pub enum Look {
     View {
         viewer: Option<PlayerId>,
+        /// With every reason why something has stopped.
+        full: bool,
         reply: oneshot::Sender<pb::TableView>,
     },
     /// Nothing comes back of a table that is closed.
@@ -65,8 +79,7 @@ pub enum Look {
 }
 
 /// What was sent to a viewer first, and the rest as it comes.
-pub type Watched =
-    Result<(Vec<pb::WatchTableResponse>, mpsc::Receiver<pb::WatchTableResponse>), Refused>;
+pub type Watched = Result<(Vec<pb::WatchTableResponse>, Backlog), Refused>;
 
 /// A deed, by whom, under which request.
 pub struct Order {
@@ -77,6 +90,8 @@ pub struct Order {
     pub digest: [u8; 32],
     pub actor: Arc<str>,
     pub trace: [u8; 16],
+    /// When it had arrived at the edge, or here where that is not known.
+    pub arrived: UnixMicros,
     pub span: tracing::Span,
     /// The encoded answer.
     pub reply: oneshot::Sender<Result<Vec<u8>, Refused>>,
@@ -87,7 +102,7 @@ pub struct Order {
 pub struct Surroundings {
     pub log: Log,
     pub peers: Peers,
-    pub clock: Arc<SystemClock>,
+    pub clock: Arc<dyn Clock>,
     /// Signs the log, sooner where a hand has ended.
     pub notary: Notary,
     pub directory: Directory,
@@ -95,6 +110,9 @@ pub struct Surroundings {
     pub key: Arc<ReceiptKey>,
     /// How long the dealer may be silent before a hand is aborted.
     pub patience: Duration,
+    /// How late the room is.
+    pub lateness: Arc<Lateness>,
+    pub bounds: Arc<Bounds>,
 }
 
 /// What a table's task is made of.
@@ -102,12 +120,21 @@ pub struct Actor {
     state: State,
     log: Log,
     peers: Peers,
-    clock: Arc<SystemClock>,
+    clock: Arc<dyn Clock>,
     notary: Notary,
     key: Arc<ReceiptKey>,
     patience: Duration,
+    lateness: Arc<Lateness>,
+    /// What requests had to wait at this table.
+    own: Measured,
+    /// Commands taken so far.
+    judged: usize,
+    /// As many are taken before a deadline that is over passes.
+    judged_first: Option<usize>,
     /// The table has been listening without a break since then.
     since: UnixMicros,
+    /// When the wallet last said how idle players stand.
+    checked: UnixMicros,
     publisher: Publisher,
     /// How players are shown, and who sits where.
     directory: Directory,
@@ -116,12 +143,23 @@ pub struct Actor {
     /// When a debt that failed is tried again, and how often it has.
     later: BTreeMap<Debt, (UnixMicros, u32)>,
     waiting: Vec<Waiting>,
+    /// Questions to the store about requests, and which these are.
+    asking: JoinSet<Asked>,
+    asked_for: BTreeSet<RequestKey>,
+    bounds: Arc<Bounds>,
     /// Since when the log takes nothing.
     outage: Option<UnixMicros>,
     /// Since when the log took nothing, where it does again: the clock that ran is owed that time.
     lost_time: Option<UnixMicros>,
-    /// The table contradicts itself or a service contradicts it: nothing moves any more.
-    broken: Option<String>,
+    /// How far the clock was set in all, as far as this table has followed.
+    stepped: i64,
+    /// How far it was set since the log's last word on the clock that runs: that clock, the outage and the
+    /// lost time are told by the clock as it was before.
+    set_by: i64,
+    /// Memory and log contradict each other: nothing moves until the table is read again.
+    broken: Option<(UnixMicros, String)>,
+    /// Whether the table is closed, for whoever lists tables.
+    closed: Arc<AtomicBool>,
     commands: mpsc::Receiver<Command>,
     /// Deeds that came while another was being written.
     deferred: VecDeque<Box<Order>>,
@@ -135,17 +173,13 @@ struct Returned {
     span: tracing::Span,
 }
 
-/// Somebody who waits for his buy-in.
-struct Waiting {
-    transfer: [u8; 16],
-    /// What he will hear if the credits come.
-    answer: Vec<u8>,
-    reply: oneshot::Sender<Result<Vec<u8>, Refused>>,
-}
-
 /// Why a table's task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
+    /// The table is closed and owes nothing.
+    Closed(Closed),
+    /// An operator lets it be read again from its log.
+    ReadAgain,
     /// Nobody asks any more: the house is closing.
     Dropped,
     /// The log is no longer ours: memory is worth nothing.
@@ -160,12 +194,13 @@ impl Actor {
         surroundings: Surroundings,
         commands: mpsc::Receiver<Command>,
     ) -> Actor {
-        let Surroundings { log, peers, clock, notary, directory, key, patience } = surroundings;
+        let Surroundings { log, peers, clock, notary, directory, key, patience, lateness, bounds } =
+            surroundings;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
             publisher.remember(past);
         }
-        let since = clock.now();
+        let (since, stepped) = (clock.now(), clock.stepped());
         Actor {
             state,
             log,
@@ -174,31 +209,48 @@ impl Actor {
             notary,
             key,
             patience,
+            lateness,
+            own: Measured::default(),
+            judged: 0,
+            judged_first: None,
             since,
+            checked: since,
             publisher,
             directory,
             paying: JoinSet::new(),
             busy: BTreeSet::new(),
             later: BTreeMap::new(),
             waiting: Vec::new(),
+            asking: JoinSet::new(),
+            asked_for: BTreeSet::new(),
+            bounds,
             outage: None,
             lost_time: None,
+            stepped,
+            set_by: 0,
             broken: None,
+            closed: Arc::default(),
             commands,
             deferred: VecDeque::new(),
         }
     }
 
     /// Runs the table until nobody asks any more or the log is lost.
-    pub async fn run(mut self) -> Ended {
+    pub async fn run(&mut self) -> Ended {
         if self.resume_clock().await == Err(Ended::Lost) {
             return Ended::Lost;
         }
         loop {
+            if let Err(ended) = self.follow_clock().await {
+                return ended;
+            }
             let wake = match self.pay_debts().await {
                 Ok(wake) => wake,
                 Err(ended) => return ended,
             };
+            if wake.is_none() && self.asking.is_empty() && self.is_over() {
+                return Ended::Closed(Closed::of(&self.state.table));
+            }
             let clock = Arc::clone(&self.clock);
             let sleep = async move {
                 match wake {
@@ -219,6 +271,7 @@ impl Actor {
                         Ok(())
                     }
                 },
+                Some(Ok(asked)) = self.asking.join_next() => self.asked(asked).await,
                 // Taken where it is polled, so that none is lost to another branch.
                 Some(order) = poll_fn(|_| Poll::Ready(self.deferred.pop_front())) => {
                     self.command(Command::Do(order)).await
@@ -227,7 +280,12 @@ impl Actor {
                     Some(command) => self.command(command).await,
                     None => Err(Ended::Dropped),
                 },
-                () = sleep => self.tick().await,
+                () = sleep => Ok(()),
+            };
+            // Not among the others, so that none of them, however often it comes, holds a clock up.
+            let step = match step {
+                Ok(()) if self.has_run_out() => self.tick().await,
+                Ok(()) | Err(_) => step,
             };
             let step = match step {
                 Ok(()) => self.make_up_lost_time().await,
@@ -242,12 +300,14 @@ impl Actor {
     }
 
     async fn command(&mut self, command: Command) -> Result<(), Ended> {
+        self.judged = self.judged.wrapping_add(1);
         match command {
             Command::Look(look) => {
                 self.look(look);
                 Ok(())
             }
             Command::Do(order) => {
+                self.follow_clock().await?;
                 let span = order.span.clone();
                 self.order(*order).instrument(span).await
             }
@@ -256,8 +316,8 @@ impl Actor {
 
     fn look(&mut self, look: Look) {
         match look {
-            Look::View { viewer, reply } => {
-                let _ = reply.send(self.directory.named(self.state.view(viewer)));
+            Look::View { viewer, full, reply } => {
+                let _ = reply.send(self.view(viewer, full));
             }
             Look::Summary { reply } => {
                 let open = !self.state.is_closed();
@@ -269,15 +329,36 @@ impl Actor {
         }
     }
 
+    /// The table as somebody may see it; `full`: with every reason why something has stopped.
+    fn view(&self, viewer: Option<PlayerId>, full: bool) -> pb::TableView {
+        let mut view = self.directory.named(self.state.view(viewer));
+        view.stopped = self.state.table.stopped(full);
+        if let Some((since, why)) = &self.broken {
+            view.stopped.push(pb::StoppedEffect {
+                effect: None,
+                what: "the table as a whole".to_owned(),
+                since: Some(updates::timestamp(*since)),
+                why: if full { why.clone() } else { String::new() },
+                payable_to_suspense: false,
+            });
+        }
+        view
+    }
+
     /// Waits for the log. Whoever only looks is answered meanwhile, by what is durable: a slow disk or
     /// a lost database keeps nobody from seeing the table. Deeds wait their turn.
     async fn written(&mut self, entry: Entry) -> Result<Receipt, AppendError> {
         let log = self.log.clone();
+        let began = self.clock.now();
         let mut appending = pin!(log.append(entry));
         loop {
             tokio::select! {
                 biased;
-                outcome = &mut appending => return outcome,
+                outcome = &mut appending => {
+                    let now = self.clock.now();
+                    self.lateness.observe(now.since(began), now);
+                    return outcome;
+                }
                 Some(command) = self.commands.recv() => match command {
                     Command::Look(look) => self.look(look),
                     Command::Do(order) if self.deferred.len() < DEFERRED => {
@@ -305,7 +386,7 @@ impl Actor {
         };
         let missed = resume.and_then(|resume| self.publisher.since(viewer, resume));
         let mut first = missed.unwrap_or_else(|| {
-            let view = self.directory.named(self.state.view(viewer));
+            let view = self.view(viewer, false);
             vec![message(pb::watch_table_response::Message::Snapshot(Box::new(view)))]
         });
         first.push(message(pb::watch_table_response::Message::CaughtUp(pb::CaughtUp {})));
@@ -313,7 +394,7 @@ impl Actor {
             let reason = pb::EndReason::TableClosed.into();
             let ended = pb::StreamEnded { reason };
             first.push(message(pb::watch_table_response::Message::Ended(ended)));
-            return Ok((first, mpsc::channel(1).1));
+            return Ok((first, backlog().1));
         }
         Ok((first, self.publisher.watch(viewer)))
     }
@@ -336,11 +417,9 @@ impl Actor {
                 return Ok(Err(refused(ErrorReason::Overloaded, message)));
             }
             Err(AppendError::Unavailable { .. }) => {
-                // Whoever had something to say could not be heard.
-                self.since = self.clock.now();
-                self.outage.get_or_insert(self.since);
-                return Ok(Err(status::unavailable("the database cannot be reached")));
+                return Ok(Err(self.unheard("the database cannot be reached")));
             }
+            Err(AppendError::Clock(off)) => return Ok(Err(self.unheard(&off.to_string()))),
             Err(
                 error @ (AppendError::TooLarge { .. }
                 | AppendError::Empty
@@ -352,6 +431,10 @@ impl Actor {
             }
         };
         self.lost_time = self.lost_time.or(self.outage.take());
+        if self.lost_time.is_none() {
+            // What is recorded now is told by the clock as it is.
+            self.set_by = self.set_by.max(0);
+        }
         for (stream, event) in &events {
             self.apply((*stream, event), &faces, receipt.recorded_at);
             if matches!(event, Recorded::HandFinished(_)) {
@@ -361,11 +444,23 @@ impl Actor {
         Ok(Ok(receipt))
     }
 
+    /// The log takes nothing: whoever had something to say could not be heard.
+    fn unheard(&mut self, why: &str) -> Refused {
+        self.since = self.clock.now();
+        let since = self.time();
+        self.outage.get_or_insert(since);
+        status::unavailable(why)
+    }
+
     /// Moves the state by a durable event, and tells the viewers.
     fn apply(&mut self, (stream, event): (StreamId, &Recorded), faces: &Faces, at: UnixMicros) {
         if let Recorded::HandAborted(aborted) = event {
             let (table, hand_no) = (&self.state.table.id, self.state.table.hand_no);
             tracing::warn!(%table, hand_no, at_fault = ?aborted.at_fault(), "a hand is aborted");
+        }
+        if let Recorded::EffectStopped(stopped) = event {
+            let (table, why) = (&self.state.table.id, &stopped.why);
+            tracing::error!(%table, why, "something has stopped at a table: see `sabacc resume`");
         }
         let before = self.state.play.as_ref().map(|play| play.replay.hand.clone());
         self.directory.moves(&self.state.table, event);
@@ -375,6 +470,7 @@ impl Actor {
                 let closed = matches!(event, Recorded::TableClosed(_));
                 self.publisher.publish(past, before.as_ref(), self.state.play.as_ref());
                 if closed {
+                    self.closed.store(true, Ordering::Relaxed);
                     let sequence = self.state.table.sequence;
                     self.publisher.end(pb::EndReason::TableClosed, sequence);
                 }
@@ -384,29 +480,9 @@ impl Actor {
         }
     }
 
-    fn break_down(&mut self, why: &str) {
-        tracing::error!(table = %self.state.table.id, why, "the table is stopped");
-        self.broken = Some(why.to_owned());
-    }
-}
-
-/// Who appends.
-struct Author {
-    actor: Arc<str>,
-    trace: [u8; 16],
-    request: Option<Request>,
-}
-
-impl Author {
-    fn service() -> Author {
-        Author {
-            actor: "service:table".into(),
-            trace: chassis::telemetry::trace_id(),
-            request: None,
-        }
-    }
-
-    fn clock() -> Author {
-        Author { actor: "clock".into(), ..Author::service() }
+    /// Nothing moves any more until an operator lets the table be read again; it can be looked at.
+    pub(crate) fn break_down(&mut self, why: &str) {
+        tracing::error!(table = %self.state.table.id, why, "the table waits for an operator: see `sabacc resume`");
+        self.broken = Some((self.clock.now(), why.to_owned()));
     }
 }

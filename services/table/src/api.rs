@@ -8,12 +8,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::auth::{Identity, Pace};
+use chassis::auth::{Identity, Role};
+use chassis::clock::Clock as _;
+use chassis::rate_limiter::RateLimiter;
 use fairness::{ClientCommitment, Entropy};
 use futures_util::{Stream, StreamExt};
-use primitives::{PlayerId, RequestId};
+use primitives::{PlayerId, RequestId, TableId, UnixMicros};
 use prost::Message;
 use proto::common::v1::ErrorReason;
+use proto::event::v1::Resolution;
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_server::{TableService, TableServiceServer};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -24,12 +27,17 @@ use wire::{Refused, field, refused, status};
 use crate::actor::{Command, Look, Order};
 use crate::deeds::Deed;
 use crate::house::{House, Opening};
+use crate::lateness;
 use crate::pay::digest;
 use crate::publish;
+use crate::stops::Resume;
 
-use follow::Following;
+use follow::{CLOCK, Following};
 
 pub use people::PeopleApi;
+
+/// When a request had arrived at the edge, in microseconds since 1970; see [`lateness::arrived`].
+const RECEIVED: &str = "x-sabacc-received";
 
 /// How long a list waits for one table.
 const SUMMARY: Duration = Duration::from_millis(500);
@@ -40,8 +48,8 @@ const PAGE: (usize, usize) = (100, 500);
 pub struct Api {
     house: watch::Receiver<Option<Arc<House>>>,
     stopping: CancellationToken,
-    /// Of all players who decide over streams: calls of their own are paced at the edge.
-    pace: Arc<Pace>,
+    /// Of all players who decide over streams: calls of their own are counted at the edge.
+    rate: Arc<RateLimiter<String>>,
 }
 
 impl Api {
@@ -50,7 +58,8 @@ impl Api {
         house: watch::Receiver<Option<Arc<House>>>,
         stopping: CancellationToken,
     ) -> TableServiceServer<Api> {
-        TableServiceServer::new(Api { house, stopping, pace: Arc::new(Pace::new(play::DECISIONS)) })
+        let rate = Arc::new(RateLimiter::new(play::DECISIONS));
+        TableServiceServer::new(Api { house, stopping, rate })
     }
 
     fn house(&self) -> Result<Arc<House>, Refused> {
@@ -58,8 +67,8 @@ impl Api {
         house.ok_or_else(|| status::unavailable("the tables are just being taken up"))
     }
 
-    fn table(&self, table_id: &[u8]) -> Result<mpsc::Sender<Command>, Refused> {
-        self.house()?.table(field::table_id(table_id)?)
+    async fn table(&self, table_id: &[u8]) -> Result<mpsc::Sender<Command>, Refused> {
+        self.house()?.table(field::table_id(table_id)?).await
     }
 
     /// Has a deed done, and waits until it is.
@@ -69,11 +78,13 @@ impl Api {
         caller: &Caller,
         (content, deed): (&impl Message, Deed),
     ) -> Result<Response<A>, Status> {
-        let request = field::request_id(request_id)?;
-        let table = self.table(table_id)?;
+        let house = self.house()?;
+        let request = house.bounds().request_id(&caller.actor, request_id, CLOCK.now())?;
+        let table = house.table(field::table_id(table_id)?).await?;
         let digest = digest(method, &caller.actor, content);
         let trace = chassis::telemetry::trace_id();
-        let answer = order(&table, caller, (request, digest, deed), trace)?;
+        let what = Asked { request, digest, deed, arrived: caller.arrived, trace };
+        let answer = order(&table, caller, what)?;
         Ok(Response::new(read(&answer.await.map_err(|_| gone())??)?))
     }
 
@@ -92,7 +103,7 @@ impl Api {
             let read = publish::read_token(id, &resume_token);
             Some(read.ok_or_else(|| wire::BadField::new("resume_token", problem))?)
         };
-        let table = self.table(&table_id)?;
+        let table = self.table(&table_id).await?;
         let (reply, watched) = oneshot::channel();
         send(&table, Command::Look(Look::Watch { viewer: caller.player, resume, reply }))?;
         let (first, live) = watched.await.map_err(|_| gone())??;
@@ -100,13 +111,22 @@ impl Api {
     }
 }
 
+/// A deed, under which request, and when it had arrived.
+struct Asked {
+    request: RequestId,
+    digest: [u8; 32],
+    deed: Deed,
+    arrived: UnixMicros,
+    trace: [u8; 16],
+}
+
 /// Hands a deed to its table. The encoded answer comes when it is done.
 fn order(
     table: &mpsc::Sender<Command>,
     caller: &Caller,
-    (request, digest, deed): (RequestId, [u8; 32], Deed),
-    trace: [u8; 16],
+    asked: Asked,
 ) -> Result<oneshot::Receiver<Result<Vec<u8>, Refused>>, Refused> {
+    let Asked { request, digest, deed, arrived, trace } = asked;
     let (reply, answer) = oneshot::channel();
     let order = Order {
         deed,
@@ -115,6 +135,7 @@ fn order(
         digest,
         actor: Arc::clone(&caller.actor),
         trace,
+        arrived,
         span: tracing::Span::current(),
         reply,
     };
@@ -130,6 +151,8 @@ fn read<A: Message + Default>(answer: &[u8]) -> Result<A, Refused> {
 struct Caller {
     player: Option<PlayerId>,
     actor: Arc<str>,
+    /// When the call had arrived.
+    arrived: UnixMicros,
 }
 
 impl Caller {
@@ -137,7 +160,13 @@ impl Caller {
         let identity = Identity::of(request).ok_or_else(|| {
             Status::from(refused(ErrorReason::TokenMissing, "this call has no verified token"))
         })?;
-        Ok(Caller { player: identity.player(), actor: identity.actor().into() })
+        let said = request.metadata().get(RECEIVED).and_then(|said| said.to_str().ok());
+        let said = said.and_then(|said| said.parse().ok()).map(UnixMicros);
+        Ok(Caller {
+            player: identity.player(),
+            actor: identity.actor().into(),
+            arrived: lateness::arrived(said, CLOCK.now()),
+        })
     }
 }
 
@@ -172,15 +201,17 @@ impl TableService for Api {
     ) -> Result<Response<pb::CreateTableResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
+        let house = self.house()?;
+        let bounds = house.bounds();
         let opening = Opening {
-            request: field::request_id(&message.request_id)?,
+            request: bounds.request_id(&caller.actor, &message.request_id, CLOCK.now())?,
             digest: digest("CreateTable", &caller.actor, &message),
             actor: caller.actor,
             trace: chassis::telemetry::trace_id(),
         };
         let missing = || wire::BadField::new("config", "missing: what kind of table?");
         let config = message.config.as_ref().ok_or_else(missing)?;
-        Ok(Response::new(self.house()?.create(config, opening).await?))
+        Ok(Response::new(house.create(config, opening).await?))
     }
 
     async fn list_tables(
@@ -188,15 +219,15 @@ impl TableService for Api {
         request: Request<pb::ListTablesRequest>,
     ) -> Result<Response<pb::ListTablesResponse>, Status> {
         let pb::ListTablesRequest { page_size, page_token } = request.into_inner();
-        let (skip, size) = people::page(page_size, &page_token)?;
-        let found = self.house()?.list(skip, size);
-        let full = found.len() == size;
+        let (after, size) = page_after(page_size, &page_token)?;
+        let found = self.house()?.list(after, size);
+        let last = found.last().filter(|_| found.len() == size).map(|(id, _)| id.to_string());
         let mut tables = Vec::with_capacity(found.len());
         for (_, table) in found {
             // A table that does not answer must not hide the others.
             tables.extend(tokio::time::timeout(SUMMARY, summary(&table)).await.ok().flatten());
         }
-        let next_page_token = if full { (skip + size).to_string() } else { String::new() };
+        let next_page_token = last.unwrap_or_default();
         Ok(Response::new(pb::ListTablesResponse { tables, next_page_token }))
     }
 
@@ -205,9 +236,13 @@ impl TableService for Api {
         request: Request<pb::GetTableRequest>,
     ) -> Result<Response<pb::GetTableResponse>, Status> {
         let caller = Caller::of(&request)?;
-        let table = self.table(&request.into_inner().table_id)?;
+        let full = matches!(
+            Identity::of(&request).map(|identity| identity.role),
+            Some(Role::Operator | Role::Auditor)
+        );
+        let table = self.table(&request.into_inner().table_id).await?;
         let (reply, view) = oneshot::channel();
-        send(&table, Command::Look(Look::View { viewer: caller.player, reply }))?;
+        send(&table, Command::Look(Look::View { viewer: caller.player, full, reply }))?;
         let table = Some(view.await.map_err(|_| gone())?);
         Ok(Response::new(pb::GetTableResponse { table }))
     }
@@ -246,7 +281,16 @@ impl TableService for Api {
         let message = request.into_inner();
         let pb::SitOutRequest { request_id, table_id, sit_out } = &message;
         let what = ("SitOut", request_id.as_slice(), table_id.as_slice());
-        self.order(what, &caller, (&message, Deed::SitOut(*sit_out))).await
+        let out = *sit_out;
+        // Whoever wants to be dealt in again is asked about first.
+        let standing = match caller.player.filter(|_| !out) {
+            Some(player) => {
+                let table = field::table_id(table_id)?;
+                Some(self.house()?.standing(table, player).await?)
+            }
+            None => None,
+        };
+        self.order(what, &caller, (&message, Deed::SitOut { out, standing })).await
     }
 
     async fn act(
@@ -305,6 +349,23 @@ impl TableService for Api {
         self.order(("VoidHand", request_id, table_id), &caller, (&message, deed)).await
     }
 
+    async fn resume_table(
+        &self,
+        request: Request<pb::ResumeTableRequest>,
+    ) -> Result<Response<pb::ResumeTableResponse>, Status> {
+        let caller = Caller::of(&request)?;
+        let message = request.into_inner();
+        let pb::ResumeTableRequest { request_id, table_id, reason, resolution: _ } = &message;
+        let resolution = message.resolution();
+        if resolution == Resolution::Unspecified {
+            let allowed = "allowed: RESOLUTION_RETRY, RESOLUTION_PAY_TO_SUSPENSE";
+            return Err(wire::BadField::new("resolution", allowed).into());
+        }
+        let reason = field::text("reason", reason, 1, 500)?;
+        let deed = Deed::Resume(Resume { reason, resolution });
+        self.order(("ResumeTable", request_id, table_id), &caller, (&message, deed)).await
+    }
+
     type WatchTableStream =
         Pin<Box<dyn Stream<Item = Result<pb::WatchTableResponse, Status>> + Send>>;
 
@@ -334,8 +395,10 @@ impl TableService for Api {
             let watch = play::opening(&mut asked).await?;
             (watch.table_id.clone(), self.following(&caller, watch).await?)
         };
-        let seat = play::Seat { caller, table: self.table(&table_id)?, table_id };
-        let pace = Arc::clone(&self.pace);
+        let house = self.house()?;
+        let (bounds, id) = (Arc::clone(house.bounds()), field::table_id(&table_id)?);
+        let seat = play::Seat { caller, table: house.table(id).await?, table_id, bounds };
+        let pace = Arc::clone(&self.rate);
         let playing = Box::new(play::Playing::new(seat, pace, following, asked));
         let stream = futures_util::stream::unfold(playing, |mut playing| async move {
             let message = playing.next().await?;
@@ -343,6 +406,14 @@ impl TableService for Api {
         });
         Ok(Response::new(Box::pin(stream.fuse())))
     }
+}
+
+/// The table after which a page begins, and how many tables are on it.
+fn page_after(size: u32, token: &str) -> Result<(Option<TableId>, usize), wire::BadField> {
+    let (_, size) = people::page(size, "")?;
+    let parsed = if token.is_empty() { Ok(None) } else { token.parse().map(Some) };
+    let problem = "not one of ours: send what the page before gave";
+    Ok((parsed.map_err(|_| wire::BadField::new("page_token", problem))?, size))
 }
 
 /// The deed of a decision.

@@ -26,6 +26,7 @@ impl Config {
         let people_key = from_file(&mut settings, "people_key", |text| {
             parse_key(text).ok_or("not 64 hexadecimal digits")
         });
+        ServiceConfig::require(Service::Table, &mut settings);
         if people_key.is_none() && settings.path("people_key").is_none() {
             let advice = "name a file that nobody but the table service can read";
             settings.refuse("people_key", advice.to_owned());

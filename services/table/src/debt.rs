@@ -1,21 +1,24 @@
 //! What the world owes a table, read off its state.
 //!
 //! There is no list of things to do: a table's state says what must happen next, and the same state
-//! says the same after a crash. Each debt is paid under a request id made from the state, so that
+//! says the same after a crash. Each debt is paid under a request id made from the state (`ids`), so that
 //! paying it twice is paying it once.
 
 use std::time::Duration;
 
-use primitives::{HandId, PlayerId, SeatNo, TableId, UnixMicros};
+use primitives::{PlayerId, SeatNo, UnixMicros};
 use rules::Next;
-use sha2::{Digest, Sha256};
 
 use crate::entropy::{Due, Now};
 use crate::play::{Play, Stage};
+use crate::standing;
 use crate::table::{Closing, Funding, Table};
 
 /// Seeds of hands that are over which are asked for at one time.
 const SEEDS: usize = 8;
+
+/// What an idle seat has at the least to be heard, after a restart or an outage.
+const HEARD: Duration = Duration::from_secs(30);
 
 /// Something to do outside the table, or at its own time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,8 +29,10 @@ pub enum Debt {
     Fund { seat: SeatNo },
     /// The wallet pays a seat out.
     CashOut { seat: SeatNo },
-    /// A hand starts.
+    /// A hand starts, once the wallet has said who may be dealt in.
     Start,
+    /// The wallet says how idle players stand.
+    CheckStanding,
     /// No commitment to entropy is taken any more.
     CloseEntropy { hand_no: u64 },
     /// Seats have withheld what they committed to: the hand number is burnt.
@@ -56,6 +61,8 @@ pub enum Debt {
     PayAbsent { player: PlayerId },
     /// The table closes.
     Close,
+    /// A seat that was not dealt in for too long is asked to leave.
+    RemoveIdle { seat: SeatNo },
 }
 
 /// All debts, and when the next one becomes due by itself.
@@ -74,6 +81,11 @@ pub fn debts(table: &Table, play: Option<&Play>, now: &Now) -> (Vec<Debt>, Optio
                 if free && !sharing && (seat.leaving || refunded) {
                     owed.now(Debt::PayOut { seat: number });
                 }
+                if let Some(since) = table.idle_since(number).filter(|_| free && !closing) {
+                    // Nobody is sent away for the time in which they could not be heard.
+                    let due = since.plus(table.config.idle).max(now.since.plus(HEARD));
+                    owed.at(due, Debt::RemoveIdle { seat: number });
+                }
             }
         }
     }
@@ -89,11 +101,17 @@ pub fn debts(table: &Table, play: Option<&Play>, now: &Now) -> (Vec<Debt>, Optio
             let pause = Duration::from_millis(u64::from(table.config.pause_ms));
             let start = table.finished_at.map_or(now.at, |at| at.plus(pause));
             let start = table.paused_until.map_or(start, |until| start.max(until));
-            if table.committed.contains_key(&next_hand) && table.ready().nth(1).is_some() {
+            let start = now.hold.map_or(start, |until| start.max(until));
+            if table.committed.contains_key(&next_hand) && table.enough_are_ready() {
                 owed.at(start, Debt::Start);
             }
         }
     }
+    if standing::is_owed(table, play) && !owed.debts.contains(&Debt::Start) {
+        owed.at(now.checked.plus(standing::EVERY), Debt::CheckStanding);
+    }
+    // What has stopped waits for an operator.
+    owed.debts.retain(|debt| !table.stops.contains_key(debt));
     (owed.debts, owed.later)
 }
 
@@ -231,31 +249,4 @@ fn closing_debts(table: &Table, debts: &mut Vec<Debt>) {
             }
         }
     }
-}
-
-/// A request id made from what it is for: the same state asks under the same id.
-#[must_use]
-pub fn request_id(what: &str, id: &[u8; 16], number: u64) -> [u8; 16] {
-    let hash = Sha256::new()
-        .chain_update(b"sabacc/request-id/v1")
-        .chain_update(u32::try_from(what.len()).unwrap_or(u32::MAX).to_be_bytes())
-        .chain_update(what)
-        .chain_update(id)
-        .chain_update(number.to_be_bytes())
-        .finalize();
-    let mut id = [0; 16];
-    id.copy_from_slice(&hash[..16]);
-    id
-}
-
-/// The request id of a debt to the dealer about a hand.
-#[must_use]
-pub fn hand_request(what: &str, hand: HandId, version: u64) -> Vec<u8> {
-    request_id(what, hand.bytes(), version).to_vec()
-}
-
-/// The request id of a debt about a table.
-#[must_use]
-pub fn table_request(what: &str, table: TableId, number: u64) -> [u8; 16] {
-    request_id(what, table.bytes(), number)
 }

@@ -2,18 +2,20 @@
 //! refusal that changes nothing. Pure.
 
 use fairness::{ClientCommitment, Entropy};
-use primitives::{PlayerId, SeatNo, StreamId, UnixMicros};
+use primitives::{PlayerId, RequestId, SeatNo, StreamId, UnixMicros};
 use prost::Message;
-use proto::common::v1::{ErrorReason, Move as PbMove};
+use proto::common::v1::{ErrorReason, Move as PbMove, PlayStanding};
 use proto::event::v1 as event;
 use proto::table::v1 as pb;
 use rules::{By, Next, Refusal};
 use wire::moves::{self, Reader};
 use wire::{Recorded, Refused, refused};
 
-use crate::debt;
 use crate::play::Play;
+use crate::standing;
+use crate::stops::{self, Resume};
 use crate::table::{Closing, Table};
+use crate::{ids, lateness};
 
 mod chance;
 
@@ -25,7 +27,11 @@ pub enum Deed {
         buy_in: primitives::Credits,
     },
     StandUp,
-    SitOut(bool),
+    SitOut {
+        out: bool,
+        /// What the wallet says of the player just now, where it was asked: before they are dealt in again.
+        standing: Option<PlayStanding>,
+    },
     Act {
         hand_no: u64,
         turn: u32,
@@ -51,6 +57,27 @@ pub enum Deed {
         reason: String,
     },
     Close,
+    /// Let what has stopped go on.
+    Resume(Resume),
+}
+
+impl Deed {
+    /// Whether it counts towards what a player may have recorded in a day: what the course of play bounds,
+    /// and leaving, do not.
+    #[must_use]
+    pub const fn is_counted(&self) -> bool {
+        match self {
+            Deed::SitDown { .. } | Deed::SitOut { .. } => true,
+            Deed::StandUp
+            | Deed::Act { .. }
+            | Deed::Renamed { .. }
+            | Deed::CommitEntropy { .. }
+            | Deed::RevealEntropy { .. }
+            | Deed::Void { .. }
+            | Deed::Close
+            | Deed::Resume(_) => false,
+        }
+    }
 }
 
 /// Events to append, and the answer once they are durable.
@@ -83,8 +110,12 @@ impl Verdict {
 pub struct Doer {
     /// Nobody but an operator closes tables and makes hands void; everything else is a player's.
     pub player: Option<PlayerId>,
-    pub request_id: [u8; 16],
+    pub request: RequestId,
     pub now: UnixMicros,
+    /// When it had arrived: what is decided counts from then on.
+    pub arrived: UnixMicros,
+    /// The room is behind: no seat is given.
+    pub behind: bool,
 }
 
 /// Judges a deed.
@@ -100,14 +131,21 @@ pub fn judge(
     let nobody = || refused(ErrorReason::RoleNotAllowed, "only players have seats");
     match deed {
         Deed::Close => Ok(close(table)),
-        Deed::Renamed { player } => Ok(renamed(table, *player)),
+        Deed::Resume(resume) => stops::resume(table, resume),
+        Deed::Renamed { player } => Ok(renamed(table, *player, doer.now)),
         Deed::SitDown { seat, buy_in } => {
             sit_down(table, doer.player.ok_or_else(nobody)?, (*seat, *buy_in), doer)
         }
         Deed::StandUp => stand_up(table, play, own_seat(table, doer)?),
-        Deed::SitOut(out) => Ok(sit_out(table, own_seat(table, doer)?, *out)),
+        Deed::SitOut { out, standing } => sit_out(
+            table,
+            own_place(table, doer)?,
+            SittingOut { out: *out, now: doer.now, standing: standing.as_ref() },
+        ),
         Deed::CommitEntropy { hand_no, commitment } => {
-            chance::commit(table, own_place(table, doer)?, (*hand_no, *commitment))
+            let place = own_place(table, doer)?;
+            table.has_room_for(place.1, doer.now)?;
+            chance::commit(table, place, (*hand_no, *commitment))
         }
         Deed::RevealEntropy { hand_no, entropy } => {
             chance::reveal((table, play), own_place(table, doer)?, (*hand_no, *entropy))
@@ -138,10 +176,12 @@ fn close(table: &Table) -> Verdict {
     }
 }
 
-/// Whoever watches is told of the seat again, with its new name.
-fn renamed(table: &Table, player: PlayerId) -> Verdict {
+/// Whoever watches is told of the seat again, with its new name; not where its player has had too much
+/// written already: who looks at the table sees the name all the same.
+fn renamed(table: &Table, player: PlayerId, now: UnixMicros) -> Verdict {
     let answer = pb::SetNameResponse::default();
-    match table.seat_of(player) {
+    let room = table.has_room_for_newcomer(player, now).is_ok();
+    match table.seat_of(player).filter(|_| room) {
         Some(seat) => {
             let renamed = event::SeatRenamed { seat: u32::from(seat.get()) };
             Verdict::now(table.id, renamed, &answer)
@@ -162,6 +202,11 @@ fn sit_down(
     if table.seat_of(player).is_some() {
         return Err(refused(ErrorReason::AlreadySeated, "you already have a seat at this table"));
     }
+    if doer.behind {
+        return Err(behind("no seat is given"));
+    }
+    table.may_return(player, doer.now)?;
+    table.has_room_for_newcomer(player, doer.now)?;
     let all = (1..=table.config.seats).filter_map(|number| SeatNo::try_new(number).ok());
     let seat = match seat {
         Some(seat) if seat.get() > table.config.seats => {
@@ -186,7 +231,7 @@ fn sit_down(
             .with("max", max.to_string())
             .field("buy_in"));
     }
-    let transfer = debt::request_id("buy-in", &doer.request_id, 0);
+    let transfer = ids::buy_in(table.id, player, doer.request);
     let taken = event::SeatTaken {
         seat: u32::from(seat.get()),
         player_id: player.0.to_vec().into(),
@@ -197,27 +242,64 @@ fn sit_down(
     Ok(Verdict { waits_for: Some(transfer), ..Verdict::now(table.id, taken, &answer) })
 }
 
+/// New work is refused while the room is behind.
+pub(crate) fn behind(what: &str) -> Refused {
+    let message = format!("the room is behind just now, and {what}: try again in a moment");
+    refused(ErrorReason::Overloaded, message).retry_after(lateness::RETRY)
+}
+
 fn stand_up(table: &Table, play: Option<&Play>, seat: SeatNo) -> Result<Verdict, Refused> {
     let after_hand = play.is_some_and(|play| play.replay.seats.contains(&seat));
     let answer = pb::StandUpResponse { after_hand };
     if table.seats[&seat].leaving {
         return Ok(Verdict::nothing(&answer));
     }
-    let leave = event::LeaveAsked { seat: u32::from(seat.get()) };
+    let leave = event::LeaveAsked { seat: u32::from(seat.get()), why: "asked".to_owned() };
     Ok(Verdict::now(table.id, leave, &answer))
 }
 
-fn sit_out(table: &Table, seat: SeatNo, out: bool) -> Verdict {
+/// Request to sit out or come back, and what it is judged by.
+#[derive(Clone, Copy)]
+struct SittingOut<'a> {
+    out: bool,
+    now: UnixMicros,
+    /// The wallet's word on the player, where it was asked.
+    standing: Option<&'a PlayStanding>,
+}
+
+fn sit_out(
+    table: &Table,
+    (number, player): (SeatNo, PlayerId),
+    wanted: SittingOut<'_>,
+) -> Result<Verdict, Refused> {
+    let SittingOut { out, now, standing: current } = wanted;
     let answer = pb::SitOutResponse {};
-    if table.seats[&seat].sitting_out == out {
-        return Verdict::nothing(&answer);
+    let seat = &table.seats[&number];
+    let before = seat.standing.as_ref().map(standing::told);
+    let barred = current.or(before.as_ref()).and_then(standing::refusal);
+    if let Some(refused) = barred.filter(|_| !out) {
+        return Err(refused);
     }
+    if seat.sitting_out == out {
+        return Ok(Verdict::nothing(&answer));
+    }
+    if !out {
+        table.may_return(player, now)?;
+    }
+    table.may_change(player, now)?;
+    table.has_room_for(player, now)?;
     let changed = event::SitOutChanged {
-        seat: u32::from(seat.get()),
+        seat: u32::from(number.get()),
         sitting_out: out,
         why: "asked".to_owned(),
     };
-    Verdict::now(table.id, changed, &answer)
+    let mut verdict = Verdict::now(table.id, changed, &answer);
+    // What barred the player is over.
+    if let Some(current) = current.filter(|_| before.is_some_and(|it| standing::bars(it.kind()))) {
+        let found = standing::event(number, current);
+        verdict.events.insert(0, (table.id.into(), found.into()));
+    }
+    Ok(verdict)
 }
 
 fn act(
@@ -256,7 +338,7 @@ fn act(
         return Err(wire::BadField::new("move.kind", message).into());
     }
     let decided = play
-        .decide(&table.config, player, &mv, (By::Player, doer.now))
+        .decide(&table.config, player, &mv, (By::Player, doer.arrived.max(play.due_at)))
         .map_err(|refusal| explain(play, &refusal))?;
     let answer = pb::ActResponse { sequence: table.sequence + 1 };
     Ok(Verdict::now(play.hand_id, decided, &answer))

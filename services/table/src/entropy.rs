@@ -14,7 +14,8 @@
 //!
 //! **Deadlines are the log's, patience is the owner's.** A deadline that passes while nobody could be
 //! heard (the table was just taken up, or its log took nothing) is honoured from the moment on when
-//! the table listens again: nobody sits out for the house's trouble.
+//! the table listens again, and any deadline later by as much as the room is late: nobody sits out for
+//! the house's trouble.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -43,6 +44,12 @@ pub struct Now {
     pub since: UnixMicros,
     /// How long the dealer may be silent.
     pub patience: Duration,
+    /// The room is late by so much, which deadlines are honoured later by.
+    pub late: Duration,
+    /// No hand starts before, if there is such a time: the room is behind.
+    pub hold: Option<UnixMicros>,
+    /// When the wallet last said how idle players stand; at first when the table was taken up.
+    pub checked: UnixMicros,
 }
 
 /// A hand that is open and not sealed.
@@ -108,6 +115,7 @@ impl Sealing {
         } else {
             self.deadline
         };
+        let deadline = deadline.plus(now.late);
         let over = now.at >= deadline;
         match &self.closed {
             None if over || self.committed(promises).len() == self.roster.len() => Due::Close,

@@ -2,15 +2,16 @@
 //! log is lost.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chassis::ids::IdMaker;
-use eventlog::{AppendError, Entry, Position, Recall, Request, StreamId};
+use eventlog::{AppendError, Entry, Position, Recall, Request, RequestKey, StreamId};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use prost::Message;
-use proto::common::v1::ErrorReason;
+use proto::common::v1::{ErrorReason, PlayStanding};
 use proto::event::v1::TableCreated;
 use proto::table::v1 as pb;
 use rules::RuleSet;
@@ -18,11 +19,20 @@ use tokio::sync::{mpsc, watch};
 use wire::{Recorded, Refused, field, refused, ruleset, status};
 
 use crate::actor::{Actor, Command, Ended, Order, Surroundings};
+use crate::bounds::Bounds;
+use crate::pay::Broken;
+use crate::peers::{Failure, Job, Reply};
 use crate::people::{By, Keeping, People, PeopleError};
-use crate::publish::Past;
-use crate::recovery::{FoldError, Folded, fold};
+use crate::recovery::{self, FoldError, Folded, Found, fold};
 use crate::state::State;
 use crate::table::Table;
+use crate::{deeds, lateness};
+
+mod closed;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use closed::Closed;
 
 /// Commands that wait at one table; more are refused.
 const QUEUE: usize = 256;
@@ -42,12 +52,24 @@ pub struct House {
     /// One table is opened at a time, so that a repeated request finds the first one's answer.
     opening: tokio::sync::Mutex<()>,
     people: Arc<People>,
+    /// Closed tables that may be read at a time.
+    reads: tokio::sync::Semaphore,
 }
 
+/// By their ids, which follow the order in which they were opened.
 #[derive(Default)]
 struct Tables {
-    in_order: Vec<TableId>,
-    by_id: BTreeMap<TableId, mpsc::Sender<Command>>,
+    /// With a task of their own.
+    running: BTreeMap<TableId, Running>,
+    /// With nothing but this.
+    closed: BTreeMap<TableId, Closed>,
+}
+
+/// A table's task, as others see it.
+struct Running {
+    commands: mpsc::Sender<Command>,
+    /// The table is closed, and only a seed is still to be opened.
+    closed: Arc<AtomicBool>,
 }
 
 /// The tables and people of a log could not be taken up.
@@ -74,7 +96,7 @@ impl House {
         ids: IdMaker,
         keeping: Keeping,
     ) -> Result<Arc<House>, TakeUpError> {
-        let Folded { tables: found, people } = fold(&shared.log).await?;
+        let Folded { tables: found, closed, people } = fold(&shared.log).await?;
         found.iter().for_each(|found| shared.directory.seats(&found.table));
         let (log, directory) = (shared.log.clone(), shared.directory.clone());
         let people = People::open((log, ids.clone()), people, keeping, directory).await?;
@@ -86,25 +108,29 @@ impl House {
             closing: AtomicBool::new(false),
             opening: tokio::sync::Mutex::default(),
             people: Arc::new(people),
+            reads: closed::reads(),
         });
+        house.tables().closed = closed;
+        tokio::spawn(probe(house.shared.clone()));
         for found in found {
-            let (id, closed) =
-                (found.table.id, found.table.closing == crate::table::Closing::Closed);
-            let commands = house.register(id, !closed);
+            let id = found.table.id;
+            let (commands, closed) = house.register(id);
             for (player, named) in found.renamed(|player| house.people.named_at(player)) {
                 house.tell_renamed(id, player, named);
             }
-            let (this, shared) = (Arc::clone(&house), house.shared.clone());
+            let this = Arc::clone(&house);
             tokio::spawn(async move {
-                match found.take_up(&shared.peers, shared.patience).await {
-                    Ok((state, past)) => this.run(state, past, commands).await,
-                    Err(broken) => {
-                        tracing::error!(table = %id, why = broken.0, "a table cannot be taken up");
-                    }
-                }
+                let actor = Box::pin(this.take_up(found, commands)).await;
+                this.run(actor.told_closed(closed)).await;
             });
         }
         Ok(house)
+    }
+
+    /// What callers may cost.
+    #[must_use]
+    pub fn bounds(&self) -> &Arc<Bounds> {
+        &self.shared.bounds
     }
 
     /// What is known of people.
@@ -120,7 +146,12 @@ impl House {
         name: &str,
         by: By,
     ) -> Result<pb::SetNameResponse, Refused> {
+        let now = self.shared.clock.now();
+        self.shared.bounds.check(player, now)?;
         let (answer, changed) = self.people.set_name(player, name, by).await?;
+        if changed {
+            self.shared.bounds.count(player, now);
+        }
         if let Some(named) = self.people.named_at(player).filter(|_| changed) {
             for table in self.shared.directory.tables_of(player) {
                 self.tell_renamed(table, player, named);
@@ -131,7 +162,7 @@ impl House {
 
     /// Sees to it that a table tells its viewers of a name, which stands at `named` in the log.
     fn tell_renamed(&self, id: TableId, player: PlayerId, named: Position) {
-        let Ok(table) = self.table(id) else { return };
+        let Some(table) = self.running(id) else { return };
         let stopped = self.shared.log.stopped();
         tokio::spawn(async move {
             loop {
@@ -151,6 +182,24 @@ impl House {
         });
     }
 
+    /// What the wallet says of a player just now.
+    pub async fn standing(
+        &self,
+        table: TableId,
+        player: PlayerId,
+    ) -> Result<PlayStanding, Refused> {
+        let ask = proto::wallet::v1::CheckStandingRequest {
+            table_id: table.0.to_vec(),
+            player_ids: vec![player.0.to_vec()],
+        };
+        let said = Job::CheckStanding(ask).run(self.shared.peers.clone()).await;
+        let standing = match said {
+            Ok(Reply::Standing(mut answer)) => answer.players.pop().and_then(|it| it.standing),
+            Ok(_) | Err(Failure::Again(_) | Failure::Refused(_)) => None,
+        };
+        standing.ok_or_else(|| status::unavailable("the wallet does not say whether you may play"))
+    }
+
     /// Ends when the log is lost, or was closed.
     pub async fn lost(&self) {
         let stopped = self.shared.log.stopped();
@@ -167,44 +216,108 @@ impl House {
         self.shared.log.clone().close().await;
     }
 
-    fn register(&self, id: TableId, listed: bool) -> mpsc::Receiver<Command> {
-        let (sender, commands) = mpsc::channel(QUEUE);
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        if listed {
-            tables.in_order.push(id);
-        }
-        tables.by_id.insert(id, sender);
-        commands
+    fn tables(&self) -> std::sync::MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn run(&self, state: State, past: Vec<Past>, commands: mpsc::Receiver<Command>) {
-        let id = state.table.id;
-        let actor = Actor::new((state, past), self.shared.clone(), commands);
-        match actor.run().await {
-            Ended::Dropped => {}
-            Ended::Lost if self.closing.load(Ordering::Relaxed) => {}
-            Ended::Lost => {
-                tracing::warn!(table = %id, "the table's log is lost");
-                self.lost.send_replace(true);
+    fn register(&self, id: TableId) -> (mpsc::Receiver<Command>, Arc<AtomicBool>) {
+        let (sender, commands) = mpsc::channel(QUEUE);
+        let closed = Arc::new(AtomicBool::new(false));
+        let running = Running { commands: sender, closed: Arc::clone(&closed) };
+        self.tables().running.insert(id, running);
+        (commands, closed)
+    }
+
+    /// A table as the log has it, with its hand dealt again. One that contradicts its own log can be
+    /// looked at, and waits for an operator.
+    async fn take_up(&self, found: Found, commands: mpsc::Receiver<Command>) -> Actor {
+        let table = found.table.clone();
+        let (peers, patience) = (&self.shared.peers, self.shared.patience);
+        match found.take_up(peers, patience).await {
+            Ok(past) => Actor::new(past, self.shared.clone(), commands),
+            Err(Broken(why)) => {
+                let past = (State::new(table), Vec::new());
+                let mut actor = Actor::new(past, self.shared.clone(), commands);
+                actor.break_down(&why);
+                actor
             }
         }
     }
 
-    /// The way to a table.
-    pub fn table(&self, id: TableId) -> Result<mpsc::Sender<Command>, Refused> {
-        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        tables.by_id.get(&id).cloned().ok_or_else(|| {
-            let message = format!("there is no table {id}: ListTables lists them");
-            refused(ErrorReason::TableUnknown, message).field("table_id")
-        })
+    /// The table is read again from its log: memory was worth nothing.
+    async fn read_again(&self, id: TableId, actor: Actor) -> Actor {
+        let closed = actor.closed();
+        match recovery::fold_table(&self.shared.log, id).await {
+            Ok(found) => self.take_up(found, actor.into_commands()).await.told_closed(closed),
+            Err(error) => {
+                let mut actor = actor;
+                actor.break_down(&error.to_string());
+                actor
+            }
+        }
     }
 
-    /// The tables after the first `skip`, in the order they were opened.
+    async fn run(&self, mut actor: Actor) {
+        let id = actor.table();
+        loop {
+            match actor.run().await {
+                Ended::Dropped => return,
+                Ended::Lost if self.closing.load(Ordering::Relaxed) => return,
+                Ended::Lost => {
+                    tracing::warn!(table = %id, "the table's log is lost");
+                    self.lost.send_replace(true);
+                    return;
+                }
+                Ended::ReadAgain => actor = Box::pin(self.read_again(id, actor)).await,
+                Ended::Closed(closed) => {
+                    self.retire(id, closed);
+                    actor.answer_the_last().await;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// A closed table has no task any more.
+    fn retire(&self, id: TableId, closed: Closed) {
+        let mut tables = self.tables();
+        tables.closed.insert(id, closed);
+        tables.running.remove(&id);
+    }
+
+    /// The way to a table that has a task.
+    fn running(&self, id: TableId) -> Option<mpsc::Sender<Command>> {
+        self.tables().running.get(&id).map(|running| running.commands.clone())
+    }
+
+    /// The way to a table.
+    pub async fn table(self: &Arc<Self>, id: TableId) -> Result<mpsc::Sender<Command>, Refused> {
+        let closed = {
+            let tables = self.tables();
+            if let Some(running) = tables.running.get(&id) {
+                return Ok(running.commands.clone());
+            }
+            tables.closed.get(&id).copied()
+        };
+        let closed = closed.ok_or_else(|| {
+            let message = format!("there is no table {id}: ListTables lists them");
+            refused(ErrorReason::TableUnknown, message).field("table_id")
+        })?;
+        self.look_back(id, closed).await
+    }
+
+    /// Open tables after one, in the order of their ids: at most `take`.
     #[must_use]
-    pub fn list(&self, skip: usize, take: usize) -> Vec<(TableId, mpsc::Sender<Command>)> {
-        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        let ids = tables.in_order.iter().skip(skip).take(take);
-        ids.filter_map(|id| tables.by_id.get(id).map(|sender| (*id, sender.clone()))).collect()
+    pub fn list(
+        &self,
+        after: Option<TableId>,
+        take: usize,
+    ) -> Vec<(TableId, mpsc::Sender<Command>)> {
+        let tables = self.tables();
+        let after = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let rest = tables.running.range((after, Bound::Unbounded));
+        let open = rest.filter(|(_, running)| !running.closed.load(Ordering::Relaxed));
+        open.take(take).map(|(id, running)| (*id, running.commands.clone())).collect()
     }
 
     /// Opens a table.
@@ -214,7 +327,7 @@ impl House {
         by: Opening,
     ) -> Result<pb::CreateTableResponse, Refused> {
         let _one_at_a_time = self.opening.lock().await;
-        match self.shared.log.recall(by.request, by.digest).await {
+        match self.shared.log.recall(RequestKey::new(&by.actor, by.request), by.digest).await {
             Ok(Recall::Fresh) => {}
             Ok(Recall::Same { answer, first: _ }) => {
                 return pb::CreateTableResponse::decode(answer)
@@ -224,6 +337,9 @@ impl House {
             Err(_) => return Err(status::unavailable("the log cannot be read")),
         }
         let created: TableCreated = read_config(config)?;
+        if self.shared.lateness.standing(self.shared.clock.now()).behind {
+            return Err(deeds::behind("no table is opened"));
+        }
         let id = self.ids.table_id();
         let answer = pb::CreateTableResponse { table_id: id.0.to_vec() };
         let request =
@@ -238,6 +354,7 @@ impl House {
         let appended = self.shared.log.append(entry).await;
         appended.map_err(|error| match error {
             AppendError::Duplicate { .. } => status::request_id_reused(),
+            AppendError::Clock(off) => status::unavailable(&off.to_string()),
             AppendError::Full
             | AppendError::Unavailable { .. }
             | AppendError::Lost
@@ -250,10 +367,27 @@ impl House {
         })?;
         let table = Table::open(id, &created)
             .map_err(|damaged| refused(ErrorReason::Corrupt, damaged.to_string()))?;
-        let commands = self.register(id, true);
+        let (commands, closed) = self.register(id);
         let this = Arc::clone(self);
-        tokio::spawn(async move { this.run(State::new(table), Vec::new(), commands).await });
+        let past = (State::new(table), Vec::new());
+        let actor = Actor::new(past, self.shared.clone(), commands).told_closed(closed);
+        tokio::spawn(async move { this.run(actor).await });
         Ok(answer)
+    }
+}
+
+/// Asks again and again how late a timer of this process is, until the log is no longer ours.
+async fn probe(shared: Surroundings) {
+    let Surroundings { log, clock, lateness, .. } = shared;
+    let stopped = log.stopped();
+    drop(log);
+    loop {
+        let due = clock.now().plus(lateness::PROBE);
+        if stopped.run_until_cancelled(tokio::time::sleep(lateness::PROBE)).await.is_none() {
+            return;
+        }
+        let now = clock.now();
+        lateness.observe(now.since(due), now);
     }
 }
 
@@ -271,16 +405,18 @@ fn read_config(config: &pb::TableConfig) -> Result<TableCreated, Refused> {
         seats,
         reveal_delay_seconds,
         entropy_ms,
+        idle_seconds,
     } = config;
     let name = field::text("config.name", name, 1, 60)?;
     let rules: RuleSet = ruleset::read(variant, rule_set)?;
-    let most = u32::from(*rules.variant().seats.end());
+    let places = rules.seats();
+    let (least, most) = (u32::from(*places.start()), u32::from(*places.end()));
     let range = |name: &str, value: u32, default: u32, min: u32, max: u32| {
         let value = if value == 0 { default } else { value };
         let problem = || wire::BadField::new(format!("config.{name}"), format!("{min} to {max}"));
         if (min..=max).contains(&value) { Ok(value) } else { Err(problem()) }
     };
-    let seats = range("seats", *seats, most, u32::from(*rules.variant().seats.start()), most)?;
+    let seats = range("seats", *seats, most, least, most)?;
     let due = rules.due(Credits::ZERO);
     let too_large = |error: primitives::CreditsOutOfRange| {
         wire::BadField::new("config.rule_set", format!("the antes are too large: {error}"))
@@ -313,5 +449,43 @@ fn read_config(config: &pb::TableConfig) -> Result<TableCreated, Refused> {
         pause_ms: range("pause_ms", *pause_ms, 0, 0, 60_000)?,
         reveal_delay_seconds: range("reveal_delay_seconds", *reveal_delay_seconds, 0, 0, 604_800)?,
         entropy_ms: range("entropy_ms", *entropy_ms, 2000, 100, 60_000)?,
+        idle_seconds: range("idle_seconds", *idle_seconds, 600, 30, 86_400)?,
     })
+}
+
+#[cfg(test)]
+mod seats_of_assigned_tokens {
+    use super::*;
+    use proto::common::v1 as common;
+
+    fn config(fields: &str, seats: u32) -> Result<u32, String> {
+        let text = |text: &str| common::rule_set_field::Value::Text(text.to_owned());
+        let mut rule_set =
+            vec![common::RuleSetField { name: "tokens".to_owned(), value: Some(text("assigned")) }];
+        let words = fields.split('+').map(str::to_owned).collect();
+        let list = common::rule_set_field::Value::List(common::WordList { words });
+        let name = "assigned_tokens".to_owned();
+        rule_set.push(common::RuleSetField { name, value: Some(list) });
+        let config = pb::TableConfig {
+            name: "Tokens".to_owned(),
+            variant: "kessel".to_owned(),
+            rule_set,
+            seats,
+            ..pb::TableConfig::default()
+        };
+        read_config(&config).map(|created| created.seats).map_err(|refused| format!("{refused:?}"))
+    }
+
+    /// RULES.md §5: such a table deals only hands of exactly so many, so it has as many seats.
+    #[test]
+    fn table_has_as_many_seats_as_tokens_are_assigned_to() {
+        let three = ["refund+embargo+markdown"; 3].join("+");
+        assert_eq!(config(&three, 0), Ok(3));
+        assert_eq!(config(&three, 3), Ok(3));
+        for seats in [2, 4] {
+            assert!(config(&three, seats).unwrap_err().contains("config.seats"), "{seats}");
+        }
+        assert_eq!(config("refund+embargo+markdown", 0), Ok(6));
+        assert_eq!(config("refund+embargo+markdown", 2), Ok(2));
+    }
 }

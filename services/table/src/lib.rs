@@ -12,18 +12,26 @@
 //!   card to lie where it is said to lie.
 //! - [`deeds`] judges what people ask for; [`start`], [`plan`], [`pay`], [`settle`] and [`abort`] turn
 //!   debts into calls and answers into events. All pure. [`peers`] makes the calls, [`receipt`] signs.
+//! - [`stops`] are the debts that were refused, and an operator's way to let them go on.
+//! - [`standing`] is what the wallet says of who may be dealt in, and what becomes of it.
 //! - [`updates`] and [`publish`] tell viewers what each may see.
 //! - [`people`] is what is personal: names, the words of disputes, erasure; [`repo`] has their keys.
+//! - [`ids`] are the request ids that the state gives, [`bounds`] is what callers may cost.
+//! - [`lateness`] is how late the room is: what nobody is charged for, and what new work waits for.
 //! - [`house`] has all tables of a log, [`api`] is their gRPC face, [`shell`] a process around them.
 
 pub mod abort;
 pub mod actor;
 pub mod api;
+pub mod backlog;
+pub mod bounds;
 pub mod config;
 pub mod debt;
 pub mod deeds;
 pub mod entropy;
 pub mod house;
+pub mod ids;
+pub mod lateness;
 pub mod pay;
 pub mod peers;
 pub mod people;
@@ -38,7 +46,9 @@ mod rehearsal;
 pub mod repo;
 pub mod settle;
 pub mod shell;
+pub mod standing;
 pub mod start;
 pub mod state;
+pub mod stops;
 pub mod table;
 pub mod updates;

@@ -29,6 +29,7 @@ async fn main() -> anyhow::Result<()> {
     let source = Source::from_process(arguments.config.as_deref())?;
     let config = Config::parse(source)?;
     let telemetry = telemetry::start("table", &config.service.telemetry)?;
+    chassis::memory::protect();
     let drain = Drain::new(config.service.drain_grace);
     drain.on_signals().context("signals cannot be listened to")?;
     let bound = serve::bind(config.service.listen).await?;

@@ -1,6 +1,6 @@
 //! Paying debts: what to ask of whom, and what the answer means. Pure at both ends of the call.
 
-use primitives::{Credits, SeatNo, StreamId, UnixMicros};
+use primitives::{Credits, PlayerId, SeatNo, StreamId, UnixMicros};
 use prost::Message;
 use proto::common::v1::ErrorReason;
 use proto::dealer::v1 as dealer;
@@ -10,7 +10,7 @@ use rules::{By, Move, Next};
 use sha2::{Digest, Sha256};
 use wire::{Recorded, status};
 
-use crate::debt::{self, Debt};
+use crate::debt::Debt;
 use crate::entropy::{self, Now};
 use crate::peers::{Failure, Job, Reply};
 use crate::plan::{self, Plan};
@@ -18,7 +18,7 @@ use crate::play::Play;
 use crate::proof::Faces;
 use crate::state::State;
 use crate::table::{Funding, Table};
-use crate::{abort, settle, start};
+use crate::{abort, ids, settle, standing, start, stops};
 
 /// A debt being paid: the call, and what is needed to understand its answer.
 pub struct Payment {
@@ -33,7 +33,7 @@ pub struct Paid {
     pub faces: Faces,
 }
 
-/// The state and an answer do not fit: the table stops and says so.
+/// The state and an answer do not fit.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Broken(pub String);
@@ -82,16 +82,17 @@ pub fn prepare(table: &Table, play: Option<&Play>, debt: Debt) -> Result<Payment
     let mut plan = None;
     let in_play = || play.ok_or_else(|| Broken("a debt of a hand that is not in play".to_owned()));
     let job = match debt {
-        Debt::Start
-        | Debt::CloseEntropy { .. }
+        Debt::Start | Debt::CheckStanding => Job::CheckStanding(standing::request(table, play)),
+        Debt::CloseEntropy { .. }
         | Debt::Burn { .. }
         | Debt::Abandon { .. }
         | Debt::Leave { .. }
         | Debt::PayOut { .. }
         | Debt::Share
+        | Debt::RemoveIdle { .. }
         | Debt::Close => Job::Nothing,
         Debt::Commit { hand_no } => Job::Commit(dealer::CommitRequest {
-            request_id: debt::table_request("commit", table.id, hand_no).to_vec(),
+            request_id: ids::of_table("commit", table.id, hand_no).to_vec(),
             table_id,
             hand_no,
             rule_set_hash: table.config.rule_set_hash.to_vec(),
@@ -113,12 +114,7 @@ pub fn prepare(table: &Table, play: Option<&Play>, debt: Debt) -> Result<Payment
         Debt::Post { .. } => Job::Settle(settle::transfer(table, in_play()?)?),
         Debt::Reveal { hand_no } => Job::Reveal(reveal(table, hand_no)?),
         Debt::Refund => Job::Settle(settle::refund(table)?),
-        Debt::PayAbsent { player } => Job::CashOut(wallet::CashOutRequest {
-            request_id: debt::request_id("absent", player.bytes(), table.hand_no).to_vec(),
-            amount: table.absent.get(&player).map_or(0, |share| share.get()),
-            table_id,
-            player_id: player.0.to_vec(),
-        }),
+        Debt::PayAbsent { player } => pay_absent(table, player)?,
     };
     Ok(Payment { job, plan })
 }
@@ -138,7 +134,7 @@ fn fund(table: &Table, number: SeatNo) -> Result<Job, Broken> {
 
 fn cash_out(table: &Table, number: SeatNo) -> Result<Job, Broken> {
     let seat = &table.seats[&number];
-    let Funding::CashingOut { transfer } = seat.funding else {
+    let Funding::CashingOut { transfer, to_suspense } = seat.funding else {
         return Err(Broken(format!("seat {number} is not cashing out")));
     };
     Ok(Job::CashOut(wallet::CashOutRequest {
@@ -146,12 +142,26 @@ fn cash_out(table: &Table, number: SeatNo) -> Result<Job, Broken> {
         table_id: table.id.0.to_vec(),
         player_id: seat.player.0.to_vec(),
         amount: seat.stack.get(),
+        to_suspense,
+    }))
+}
+
+fn pay_absent(table: &Table, player: PlayerId) -> Result<Job, Broken> {
+    let absent = table.absent.get(&player);
+    let absent = absent.ok_or_else(|| Broken(format!("player {player} has no share to come")))?;
+    let first = || ids::pay_absent(table.id, player, table.hand_no);
+    Ok(Job::CashOut(wallet::CashOutRequest {
+        request_id: absent.transfer.unwrap_or_else(first).to_vec(),
+        amount: absent.share.get(),
+        table_id: table.id.0.to_vec(),
+        player_id: player.0.to_vec(),
+        to_suspense: absent.to_suspense,
     }))
 }
 
 fn seal(table: &Table, play: &Play) -> Result<dealer::SealRequest, Broken> {
     Ok(dealer::SealRequest {
-        request_id: debt::hand_request("seal", play.hand_id, 0),
+        request_id: ids::of_hand("seal", play.hand_id, 0).to_vec(),
         table_id: play.opened.table_id.to_vec(),
         hand_no: play.hand_no,
         beacon: Vec::new(),
@@ -182,7 +192,7 @@ fn reveal(table: &Table, hand_no: u64) -> Result<dealer::RevealRequest, Broken> 
     let owed = owed.ok_or_else(|| Broken(format!("the seed of hand {hand_no} is not owed")))?;
     let what = if owed.discarded { "discard" } else { "reveal" };
     Ok(dealer::RevealRequest {
-        request_id: debt::hand_request(what, owed.hand, 0),
+        request_id: ids::of_hand(what, owed.hand, 0).to_vec(),
         table_id: table.id.0.to_vec(),
         hand_no,
         discarded: owed.discarded,
@@ -194,8 +204,6 @@ pub enum Answered {
     Append(Paid),
     /// Nobody knows, or nobody wants to: the same again, a little later.
     Later(String),
-    /// The table stops.
-    Broken(Broken),
 }
 
 /// What became of a debt that is still owed. Events are tried on a copy first: what the rules would
@@ -209,8 +217,11 @@ pub fn answered(
     let paid = match reply {
         Ok(reply) => conclude(table, play, (debt, plan, now), reply)
             .and_then(|paid| checked(state, debt, (paid, now.at))),
-        // A seed stays owed, and nothing waits for it but the settlement of its own hand.
-        Err(Failure::Refused(refusal)) if matches!(debt, Debt::Reveal { .. }) => {
+        // A seed stays owed, and nothing waits for it but the settlement of its own hand. No hand starts
+        // before the wallet says who may be dealt in.
+        Err(Failure::Refused(refusal))
+            if matches!(debt, Debt::Reveal { .. } | Debt::Start | Debt::CheckStanding) =>
+        {
             return Answered::Later(refusal.message().to_owned());
         }
         Err(Failure::Refused(refusal)) => refused(table, debt, &refusal),
@@ -221,9 +232,29 @@ pub fn answered(
         (Err(Trouble::Dealer(evidence)), Some(play)) => {
             Answered::Append(abort::contradicted(table, play, &evidence))
         }
-        (Err(Trouble::Dealer(evidence)), None) => Answered::Broken(Broken(evidence)),
-        (Err(Trouble::Broken(broken)), _) => Answered::Broken(broken),
+        (Err(Trouble::Dealer(evidence)), None) => {
+            Answered::Append(stops::stopped(table, debt, evidence, None))
+        }
+        (Err(Trouble::Broken(Broken(why))), _) => {
+            Answered::Append(stops::stopped(table, debt, why, None))
+        }
     }
+}
+
+/// Starts a hand with those whom the wallet bars from none; where it bars somebody, that comes first.
+fn begin(
+    table: &Table,
+    play: Option<&Play>,
+    answer: &wallet::CheckStandingResponse,
+    at: UnixMicros,
+) -> Result<Paid, Broken> {
+    let found = standing::found(table, play, answer)?;
+    let mut paid = Paid { events: found.events, faces: Faces::new() };
+    // Who is dealt in changes with it, or came after the question: asked again.
+    if !found.barred && standing::covers_ready(table, answer) {
+        paid.events.extend(start::start(table, at).events);
+    }
+    Ok(paid)
 }
 
 /// What the rules do not take of chance is the dealer's fault.
@@ -247,7 +278,11 @@ pub fn conclude(
     let in_play = || play.ok_or_else(|| Broken("a debt of a hand that is not in play".to_owned()));
     let seat_of = |seat: SeatNo| u32::from(seat.get());
     Ok(match (debt, reply) {
-        (Debt::Start, _) => start::start(table, now.at),
+        (Debt::Start, Reply::Standing(answer)) => begin(table, play, &answer, now.at)?,
+        (Debt::CheckStanding, Reply::Standing(answer)) => {
+            let found = standing::found(table, play, &answer)?;
+            Paid { events: found.events, faces: Faces::new() }
+        }
         (Debt::CloseEntropy { .. }, _) => {
             start::close(unsealed(table)?, table, (in_play()?, now.at))
         }
@@ -261,6 +296,10 @@ pub fn conclude(
             Paid::one(play.hand_id, decided.map_err(Broken::from)?)
         }
         (Debt::PayOut { seat }, _) => pay_out(table, seat),
+        (Debt::RemoveIdle { seat }, _) => {
+            let leave = pb::LeaveAsked { seat: seat_of(seat), why: "idle".to_owned() };
+            Paid::one(table.id, leave)
+        }
         (Debt::Share, _) => settle::share(table)?,
         (Debt::Close, _) => Paid::one(table.id, pb::TableClosed {}),
         (Debt::Commit { hand_no }, Reply::Committed(made)) => {
@@ -322,12 +361,15 @@ fn on(stream: StreamId, events: Vec<Recorded>) -> Vec<(StreamId, Recorded)> {
 }
 
 /// What a refusal means that will not pass: a buy-in that the account cannot pay, a dealer who does
-/// not keep what it has committed to. Anything else stops the table.
+/// not keep what it has committed to. Anything else stops the debt until an operator has looked at it.
 pub fn refused(table: &Table, debt: Debt, refusal: &tonic::Status) -> Result<Paid, Trouble> {
     let reason = status::reason_of(refusal);
     if let (Debt::Fund { seat }, Some(reason)) = (debt, reason) {
-        let reason = status::name(reason).to_owned();
-        return Ok(Paid::one(table.id, pb::SeatRefused { seat: u32::from(seat.get()), reason }));
+        let words = reason == ErrorReason::TransferRefused;
+        let text =
+            if words { refusal.message().chars().take(300).collect() } else { String::new() };
+        let (seat, reason) = (u32::from(seat.get()), status::name(reason).to_owned());
+        return Ok(Paid::one(table.id, pb::SeatRefused { seat, reason, text }));
     }
     let of_the_hand = matches!(debt, Debt::Seal { .. } | Debt::Chance { .. } | Debt::Settle { .. });
     let for_good = matches!(
@@ -349,7 +391,10 @@ pub fn refused(table: &Table, debt: Debt, refusal: &tonic::Status) -> Result<Pai
         "a debt"
     };
     let text = format!("{what} was refused: {}", refusal.message());
-    Err(if of_the_hand && for_good { Trouble::Dealer(text) } else { Trouble::Broken(Broken(text)) })
+    if of_the_hand && for_good {
+        return Err(Trouble::Dealer(text));
+    }
+    Ok(stops::stopped(table, debt, text, reason))
 }
 
 fn pay_out(table: &Table, number: SeatNo) -> Paid {
@@ -359,11 +404,8 @@ fn pay_out(table: &Table, number: SeatNo) -> Paid {
         return Paid::one(table.id, pb::SeatVacated { seat: seat_no });
     }
     // One seat is taken anew at most once between two updates, so the update names this leaving.
-    let transfer = debt::request_id(
-        "cash-out",
-        table.id.bytes(),
-        table.sequence << 8 | u64::from(number.get()),
-    );
+    let transfer =
+        ids::of_table("cash-out", table.id, table.sequence << 8 | u64::from(number.get()));
     let due = pb::CashOutDue {
         seat: seat_no,
         amount: seat.stack.get(),

@@ -12,6 +12,8 @@ use tonic::Status;
 use wire::places::handle_to_pb;
 use wire::{refused, status};
 
+use crate::ids;
+
 /// The services behind a table.
 #[derive(Clone)]
 pub struct Peers {
@@ -36,6 +38,7 @@ pub enum Job {
     BuyIn(wallet::BuyInRequest),
     CashOut(wallet::CashOutRequest),
     Settle(wallet::SettleRequest),
+    CheckStanding(wallet::CheckStandingRequest),
     /// Nothing to ask: the debt is the table's own to pay.
     Nothing,
 }
@@ -49,6 +52,7 @@ pub enum Reply {
     Revealed(dealer::RevealResponse),
     /// The transfer's position in the wallet's log.
     Posted(u64),
+    Standing(wallet::CheckStandingResponse),
     Nothing,
 }
 
@@ -98,6 +102,9 @@ impl Job {
             Job::Settle(request) => {
                 Reply::Posted(peers.wallet.settle(request).await?.into_inner().position)
             }
+            Job::CheckStanding(request) => {
+                Reply::Standing(peers.wallet.check_standing(request).await?.into_inner())
+            }
         })
     }
 }
@@ -120,8 +127,7 @@ async fn until(
         }
         let mut one = request.clone();
         let number = u64::from(place.op) << 16 | u64::from(place.position);
-        let base: [u8; 16] = one.request_id.as_slice().try_into().unwrap_or_default();
-        one.request_id = crate::debt::request_id("until", &base, number).to_vec();
+        one.request_id = ids::part_of(&one.request_id, number).to_vec();
         for opening in &mut one.openings {
             opening.cards = vec![handle_to_pb(*place)];
         }

@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use chassis::entropy;
 use chassis::ids::IdMaker;
-use eventlog::{AppendError, Entry, Log, Position, Recall, Receipt, Request};
+use eventlog::{AppendError, Entry, Log, Position, Recall, Receipt, Request, RequestKey};
 use primitives::{PlayerId, RequestId, StreamId};
 use prost::Message;
 use proto::common::v1::ErrorReason;
@@ -161,12 +161,16 @@ impl People {
         by: By,
     ) -> Result<(pb::SetNameResponse, bool), Refused> {
         let name = words::name(given)?;
+        // What is so already costs nobody their turn.
+        if !name.is_empty() && self.directory.name(player) == name {
+            return Ok((pb::SetNameResponse { name }, false));
+        }
         let _one_at_a_time = self.writing.lock().await;
         self.look(|registry| judge::not_erased(registry, player))?;
         let key = self.keeping.key(player).await?;
         let digest = key.digest(by.digest);
         let answer = pb::SetNameResponse { name: name.clone() };
-        if self.recalled(by.request, digest).await?.is_some() {
+        if self.recalled((&by.actor, by.request), digest).await?.is_some() {
             return Ok((answer, false));
         }
         self.know(&[player]).await.map_err(unusable)?;
@@ -193,7 +197,7 @@ impl People {
         let _one_at_a_time = self.writing.lock().await;
         let answer = pb::ErasePlayerResponse {};
         let digest = by.digest;
-        let recalled = self.recalled(by.request, digest).await?.is_some();
+        let recalled = self.recalled((&by.actor, by.request), digest).await?.is_some();
         let erased = self.look(|registry| judge::not_erased(registry, player).is_err());
         if !recalled && !erased {
             let seats = self.directory.tables_of(player);
@@ -238,10 +242,10 @@ impl People {
     /// The answer that a request got before.
     async fn recalled(
         &self,
-        request: RequestId,
+        (actor, request): (&str, RequestId),
         digest: [u8; 32],
     ) -> Result<Option<Vec<u8>>, Refused> {
-        match self.log.recall(request, digest).await {
+        match self.log.recall(RequestKey::new(actor, request), digest).await {
             Ok(Recall::Fresh) => Ok(None),
             Ok(Recall::Same { answer, first: _ }) => Ok(Some(answer.to_vec())),
             Ok(Recall::Different) => Err(status::request_id_reused()),
@@ -264,6 +268,7 @@ impl People {
         };
         let receipt = self.log.append(entry).await.map_err(|error| match error {
             AppendError::Duplicate { .. } => status::request_id_reused(),
+            AppendError::Clock(off) => status::unavailable(&off.to_string()),
             AppendError::Full
             | AppendError::Unavailable { .. }
             | AppendError::Lost

@@ -13,7 +13,7 @@ use wire::places::{Misplaced, handle_to_pb};
 use wire::replay::{Layout, Unplayable};
 use wire::{HandReplay, Recorded};
 
-use crate::debt;
+use crate::ids;
 use crate::peers::Job;
 use crate::play::Play;
 use crate::proof::{self, Faces};
@@ -52,7 +52,7 @@ fn misfit() -> Unplayable {
 pub fn plan(play: &Play, due: &[Chance]) -> Result<Plan, Misplaced> {
     let mut replay: HandReplay = play.replay.clone();
     let mut request = dealer::PerformRequest {
-        request_id: debt::hand_request("chance", play.hand_id, play.version),
+        request_id: ids::of_hand("chance", play.hand_id, play.version).to_vec(),
         table_id: play.opened.table_id.to_vec(),
         hand_no: play.hand_no,
         ..dealer::PerformRequest::default()

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use fairness::Handle;
 use primitives::{HandId, PlayerId, SeatNo, UnixMicros};
+use proto::common::v1::PlayStanding;
 use proto::common::v1::{CardProof, CardRef, DeckRoot};
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
@@ -17,6 +18,15 @@ use wire::{HandReplay, Recorded};
 
 use crate::proof::{self, Face, Faces, Shown};
 use crate::table::Config;
+
+/// What a hand takes over from its table when it opens.
+#[derive(Debug, Clone, Default)]
+pub struct Seated {
+    /// The clocks its players have missed in a row, p1 first.
+    pub misses: Vec<u32>,
+    /// Of everybody with a seat, where there is something to say.
+    pub standings: Vec<(PlayerId, PlayStanding)>,
+}
 
 /// How far a hand has come outside the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +67,8 @@ pub struct Play {
     pub banks: Vec<Duration>,
     /// Clocks missed in a row, as they stood before the hand and since.
     pub misses: Vec<u32>,
+    /// What players with a seat are told of how they stand, as of the hand's opening.
+    pub standings: Vec<(PlayerId, PlayStanding)>,
     /// Who has left the hand.
     pub left: Vec<bool>,
     /// Events of the hand's stream so far: names requests to the dealer.
@@ -71,11 +83,11 @@ pub struct Play {
 }
 
 impl Play {
-    /// The hand as its first event describes it. `misses` are the seats', p1 first.
+    /// The hand as its first event describes it. `seated` is as of this event.
     pub fn open(
         hand_id: HandId,
         opened: &pb::HandOpened,
-        misses: Vec<u32>,
+        seated: Seated,
         at: UnixMicros,
     ) -> Result<Play, Unplayable> {
         let replay = HandReplay::open(opened)?;
@@ -96,7 +108,8 @@ impl Play {
             due_at: at,
             resumed: None,
             banks: vec![Duration::from_secs(u64::from(opened.bank_seconds)); count],
-            misses,
+            misses: seated.misses,
+            standings: seated.standings,
             left: vec![false; count],
             version: 1,
             sealed: None,
@@ -104,6 +117,12 @@ impl Play {
             settled: None,
             fault: None,
         })
+    }
+
+    /// What somebody with a seat is told of how they stand.
+    #[must_use]
+    pub fn standing_of(&self, player: PlayerId) -> Option<&PlayStanding> {
+        self.standings.iter().find(|(of, _)| *of == player).map(|(_, standing)| standing)
     }
 
     /// The player's place in this hand, if he has one.

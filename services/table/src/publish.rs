@@ -8,22 +8,24 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use primitives::{PlayerId, TableId, UnixMicros};
+use prost::Message as _;
 use proto::event::v1::HandSettled;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use proto::table::v1::watch_table_response::Message;
 use rules::{Event, Hand};
-use tokio::sync::mpsc;
 
+use crate::backlog::{Backlog, Viewer, Weighed, backlog};
 use crate::people::directory::Directory;
 use crate::play::Play;
 use crate::proof::Shown;
 use crate::updates::{self, Clock, Step};
 
-/// Messages a viewer may be behind before he is sent away to resume.
-const BACKLOG: usize = 512;
 /// Updates kept at the most; a longer hand than this sends those who resume to a snapshot.
-const KEPT: usize = 20_000;
+const KEPT: usize = 4_000;
+/// Updates, and their bytes, that somebody is told again at the most: a snapshot tells more for less.
+const AGAIN: usize = 256;
+const AGAIN_BYTES: usize = 256 * 1024;
 
 /// One published event, with what is needed to tell anybody of it.
 pub struct Past {
@@ -64,7 +66,7 @@ impl Past {
 
 struct Watcher {
     player: Option<PlayerId>,
-    out: mpsc::Sender<pb::WatchTableResponse>,
+    out: Viewer,
 }
 
 /// The viewers of a table, and what they may be told again.
@@ -82,7 +84,7 @@ impl Publisher {
         Publisher { table, directory, watchers: Vec::new(), history: VecDeque::new() }
     }
 
-    /// What a viewer missed after `sequence`; nothing where that is too long ago.
+    /// What a viewer missed after `sequence`; nothing where that is too long ago, or too much.
     #[must_use]
     pub fn since(
         &self,
@@ -93,16 +95,26 @@ impl Publisher {
         if sequence + 1 < first && self.history.back().is_none_or(|last| last.sequence > sequence) {
             return None;
         }
+        let last = self.history.back().map_or(sequence, |past| past.sequence);
+        if last.saturating_sub(sequence) > AGAIN as u64 {
+            return None;
+        }
         let mut play: Option<Play> = None;
-        let mut missed = Vec::new();
+        let (mut missed, mut bytes) = (Vec::new(), 0);
         for past in &self.history {
-            let before = play.as_ref().map(|play| play.replay.hand.clone());
-            advance(&mut play, &past.kind);
             if past.sequence <= sequence {
+                advance(&mut play, &past.kind);
                 continue;
             }
+            let before = play.as_ref().map(|play| play.replay.hand.clone());
+            advance(&mut play, &past.kind);
             if let Some(what) = tell(&past.kind, before.as_ref(), play.as_ref(), player) {
-                missed.push(self.message(past, what));
+                let message = self.message(past, what);
+                bytes += message.encoded_len();
+                if bytes > AGAIN_BYTES {
+                    return None;
+                }
+                missed.push(message);
             } else if play.is_none() {
                 // The start of this hand is no longer kept.
                 return None;
@@ -112,9 +124,9 @@ impl Publisher {
     }
 
     /// Adds a viewer, who is told everything from now on.
-    pub fn watch(&mut self, player: Option<PlayerId>) -> mpsc::Receiver<pb::WatchTableResponse> {
-        let (out, receiver) = mpsc::channel(BACKLOG);
-        self.watchers.retain(|watcher| !watcher.out.is_closed());
+    pub fn watch(&mut self, player: Option<PlayerId>) -> Backlog {
+        let (out, receiver) = backlog();
+        self.watchers.retain(|watcher| !watcher.out.is_gone());
         self.watchers.push(Watcher { player, out });
         receiver
     }
@@ -122,7 +134,7 @@ impl Publisher {
     /// Tells everybody and remembers. `before` is the hand before the event, `after` the play after
     /// it, where the event is of a hand.
     pub fn publish(&mut self, past: Past, before: Option<&Hand>, after: Option<&Play>) {
-        let mut told: Vec<(rules::Viewer, pb::WatchTableResponse)> = Vec::new();
+        let mut told: Vec<(rules::Viewer, Weighed)> = Vec::new();
         let viewer = |watcher: &Watcher| {
             after.map_or(rules::Viewer::Public, |play| play.viewer(watcher.player))
         };
@@ -132,13 +144,15 @@ impl Publisher {
         self.watchers.retain(|watcher| {
             let [viewer, others @ ..] = rest else { return true };
             rest = others;
-            let message = match told.iter().find(|(other, _)| other == viewer) {
+            let personal = is_personal(&past.kind, watcher.player);
+            let alike = told.iter().find(|(other, _)| other == viewer).filter(|_| !personal);
+            let message = match alike {
                 Some((_, message)) => message.clone(),
                 None => match tell(&past.kind, before, after, watcher.player) {
                     Some(what) => {
-                        let message = message(table, &past, directory.told(what));
+                        let message = Weighed::new(message(table, &past, directory.told(what)));
                         // A player sees what nobody else does, and mostly on one stream.
-                        if rest.contains(viewer) {
+                        if !personal && rest.contains(viewer) {
                             told.push((*viewer, message.clone()));
                         }
                         message
@@ -146,8 +160,8 @@ impl Publisher {
                     None => return true,
                 },
             };
-            // Whoever is too far behind loses his stream, and resumes.
-            watcher.out.try_send(message).is_ok()
+            // Whoever is too far behind loses their stream, and resumes.
+            watcher.out.send(message)
         });
         self.remember(past);
     }
@@ -160,8 +174,7 @@ impl Publisher {
                 message: Some(ended),
                 resume_token: token(self.table, sequence),
             };
-            // A full queue ends without a word, which resuming mends as well.
-            let _ = watcher.out.try_send(message);
+            watcher.out.finish(message);
         }
     }
 
@@ -214,6 +227,27 @@ fn advance(play: &mut Option<Play>, kind: &PastKind) {
     }
 }
 
+/// Whether a player is told something of an event that nobody else is, beside what their cards are.
+fn is_personal(kind: &PastKind, player: Option<PlayerId>) -> bool {
+    match kind {
+        PastKind::Plain(what) => {
+            if let What::Seat(changed) = what.as_ref() {
+                changed.your_standing.is_some() && is_of(changed, player)
+            } else {
+                false
+            }
+        }
+        PastKind::Started(play) => player.is_some_and(|player| play.standing_of(player).is_some()),
+        PastKind::Step { .. } | PastKind::Ended(_) => false,
+    }
+}
+
+/// Whether the seat is the player's.
+fn is_of(changed: &pb::SeatChanged, player: Option<PlayerId>) -> bool {
+    let seat = changed.seat.as_ref();
+    seat.zip(player).is_some_and(|(seat, player)| seat.player_id == player.0)
+}
+
 /// What one viewer is told; nothing where the hand is not known.
 fn tell(
     kind: &PastKind,
@@ -222,8 +256,16 @@ fn tell(
     player: Option<PlayerId>,
 ) -> Option<What> {
     match kind {
-        PastKind::Plain(what) => Some(what.as_ref().clone()),
-        PastKind::Started(play) => Some(What::HandStarted(updates::hand_started(play))),
+        PastKind::Plain(what) => {
+            let mut what = what.as_ref().clone();
+            if let What::Seat(changed) = &mut what
+                && !is_of(changed, player)
+            {
+                changed.your_standing = None;
+            }
+            Some(what)
+        }
+        PastKind::Started(play) => Some(What::HandStarted(updates::hand_started(play, player))),
         PastKind::Step { event, clock, shown } => {
             let after = after?;
             let step = Step {
@@ -255,4 +297,57 @@ pub fn token(table: TableId, sequence: u64) -> Vec<u8> {
 pub fn read_token(table: TableId, token: &[u8]) -> Option<u64> {
     let sequence = token.strip_prefix(table.bytes())?;
     Some(u64::from_be_bytes(sequence.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: TableId = TableId([7; 16]);
+
+    fn past(sequence: u64, player: usize) -> Past {
+        let seat = pb::SeatView { player_id: vec![7; player], ..pb::SeatView::default() };
+        let what =
+            What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false, your_standing: None });
+        Past { sequence, at: UnixMicros(0), kind: PastKind::Plain(Box::new(what)) }
+    }
+
+    /// A publisher that has told of so many updates.
+    fn publisher(updates: u64, bytes: usize) -> Publisher {
+        let mut publisher = Publisher::new(TABLE, Directory::default());
+        for sequence in 1..=updates {
+            publisher.remember(past(sequence, bytes));
+        }
+        publisher
+    }
+
+    #[test]
+    fn what_was_missed_is_told_again_where_it_is_not_too_much() {
+        let publisher = publisher(1_000, 16);
+        let missed = |sequence| publisher.since(None, sequence).map(|missed| missed.len());
+        assert_eq!(missed(1_000), Some(0));
+        assert_eq!(missed(1_000 - 256), Some(256));
+        assert_eq!(missed(1_000 - 257), None);
+        assert_eq!(missed(1), None);
+        let long = self::publisher(100, AGAIN_BYTES / 50);
+        assert!(long.since(None, 60).is_some() && long.since(None, 40).is_none());
+    }
+
+    #[tokio::test]
+    async fn a_viewer_who_takes_nothing_costs_so_many_bytes_and_hears_the_rest() {
+        let mut publisher = publisher(0, 0);
+        let (mut slow, mut quick) = (publisher.watch(None), publisher.watch(None));
+        for sequence in 1..=1_000 {
+            publisher.publish(past(sequence, 4_096), None, None);
+            assert!(quick.next().await.is_some(), "whoever reads is not kept waiting");
+        }
+        let mut heard = 0;
+        while slow.next().await.is_some() {
+            heard += 1;
+        }
+        assert!((10..100).contains(&heard), "{heard} updates were kept for the slow one");
+        publisher.end(pb::EndReason::ServerStopping, 1_000);
+        let last = quick.next().await.unwrap().message.unwrap();
+        assert!(matches!(last, Message::Ended(_)));
+    }
 }

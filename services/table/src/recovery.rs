@@ -17,15 +17,17 @@ use proto::table::v1::table_update::What;
 use wire::Recorded;
 use wire::places::handle_from_pb;
 
-use crate::debt;
+use crate::house::Closed;
+use crate::ids;
 use crate::pay::Broken;
 use crate::peers::{Failure, Job, Peers, Reply};
 use crate::people::registry::{self, Place, Registry};
 use crate::play::Fault;
+use crate::play::Seated;
 use crate::proof::{self, Faces};
 use crate::publish::{Past, PastKind};
 use crate::state::{self, Before, State};
-use crate::table::Table;
+use crate::table::{Closing, Table};
 use crate::updates;
 
 /// Events read at a time.
@@ -35,7 +37,7 @@ const PAGE: usize = 1000;
 pub struct Found {
     pub table: Table,
     hand: Vec<Kept>,
-    misses: Vec<u32>,
+    seated: Seated,
     /// Where the event stands with which viewers were last told of a seat's player, by seat.
     told: BTreeMap<u32, Position>,
 }
@@ -63,14 +65,32 @@ pub enum FoldError {
 pub struct Folded {
     /// In the order they were opened.
     pub tables: Vec<Found>,
+    /// Tables at which nothing is to be done any more.
+    pub closed: BTreeMap<TableId, Closed>,
     pub people: Registry,
 }
 
 /// Everything in a log.
 pub async fn fold(log: &Log) -> Result<Folded, FoldError> {
-    let mut folding = Folding::default();
-    let mut from = Position(0);
-    loop {
+    let Folding { tables, closed, people, streams: _, created: _, only: _ } =
+        read(log, Folding::default()).await?;
+    Ok(Folded { tables: tables.into_values().collect(), closed, people })
+}
+
+/// One table out of the log.
+pub async fn fold_table(log: &Log, id: TableId) -> Result<Found, FoldError> {
+    let only = Folding { only: Some(id), ..Folding::default() };
+    let found = read(log, only).await?.tables.into_values().next();
+    found.ok_or_else(|| FoldError::Damaged {
+        position: 0,
+        why: format!("table {id} is not in it, or is closed"),
+    })
+}
+
+/// Folds the log to its end as it was when this began.
+async fn read(log: &Log, mut folding: Folding) -> Result<Folding, FoldError> {
+    let (mut from, end) = (Position(0), Position(log.size()));
+    while from < end {
         let page = log.read(from, PAGE).await?;
         let Some(last) = page.last() else { break };
         from = Position(last.position.0 + 1);
@@ -80,28 +100,30 @@ pub async fn fold(log: &Log) -> Result<Folded, FoldError> {
                 .map_err(|why| FoldError::Damaged { position: event.position.0, why })?;
         }
     }
-    let Folding { tables, people, streams: _ } = folding;
-    Ok(Folded { tables: tables.into_values().collect(), people })
+    Ok(folding)
 }
 
-/// One table's log folded and dealt again, by a dealer who answers at once.
+/// One table's log folded and dealt again, by a dealer who answers at once; what is kept of it where it
+/// is closed.
 #[cfg(test)]
 pub(crate) fn rehearse(
     events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
     dealer: impl FnOnce(dealer::PerformRequest) -> dealer::PerformResponse,
-) -> (State, Vec<Past>) {
+) -> Result<(State, Vec<Past>), Closed> {
     let mut folding = Folding::default();
     for ((stream, event, at), position) in events.into_iter().zip(0..) {
         let place = Place { stream, position: Position(position), at };
         folding.take_recorded(place, event).unwrap();
     }
-    let found = folding.tables.into_values().next().unwrap();
+    let Some(found) = folding.tables.into_values().next() else {
+        return Err(folding.closed.into_values().next().unwrap());
+    };
     let Some(request) = found.hidden().unwrap() else {
-        return found.dealt_again(&Faces::new()).unwrap();
+        return Ok(found.dealt_again(&Faces::new()).unwrap());
     };
     let answer = dealer(request.clone());
     let faces = found.faces(&request, &answer).ok().unwrap();
-    found.dealt_again(&faces).unwrap()
+    Ok(found.dealt_again(&faces).unwrap())
 }
 
 #[derive(Default)]
@@ -110,10 +132,20 @@ struct Folding {
     tables: BTreeMap<usize, Found>,
     /// Which table a stream belongs to: its own, or one of its hands'.
     streams: BTreeMap<StreamId, usize>,
+    /// How many tables there were so far.
+    created: usize,
+    closed: BTreeMap<TableId, Closed>,
     people: Registry,
+    /// Everything else is passed over.
+    only: Option<TableId>,
 }
 
 impl Folding {
+    /// Whether a stream is a table's own or one of its hands'.
+    fn is_of(&self, table: TableId, stream: StreamId) -> bool {
+        stream == table.into() || self.streams.contains_key(&stream)
+    }
+
     fn take(&mut self, event: &eventlog::Event) -> Result<(), String> {
         let recorded = Recorded::try_from(event).map_err(|error| error.to_string())?;
         let place = Place { stream: event.stream, position: event.position, at: event.recorded_at };
@@ -122,21 +154,26 @@ impl Folding {
 
     fn take_recorded(&mut self, place: Place, recorded: Recorded) -> Result<(), String> {
         let Place { stream, position, at } = place;
+        if self.only.is_some_and(|only| !self.is_of(only, stream)) {
+            return Ok(());
+        }
         if registry::is_of_people(&recorded) {
             return self.people.evolve(&recorded, place).map_err(|bad| bad.to_string());
         }
         if let Recorded::TableCreated(created) = &recorded {
             let table = Table::open(TableId(stream.0), created).map_err(|bad| bad.to_string())?;
-            let number = self.tables.len();
+            let number = self.created;
+            self.created += 1;
             self.streams.insert(stream, number);
             let found =
-                Found { table, hand: Vec::new(), misses: Vec::new(), told: BTreeMap::new() };
+                Found { table, hand: Vec::new(), seated: Seated::default(), told: BTreeMap::new() };
             self.tables.insert(number, found);
             return Ok(());
         }
         let number = *self.streams.get(&stream).ok_or("a stream of no table")?;
         let found = self.tables.get_mut(&number).ok_or("a stream of no table")?;
         let before = Before::of(&found.table, stream, &recorded);
+        let played = found.table.hand.as_ref().map(|hand| StreamId::from(hand.id));
         found.table.evolve(stream, &recorded, at).map_err(|bad| bad.to_string())?;
         if let Recorded::SeatTaken(pb::SeatTaken { seat, .. })
         | Recorded::SeatRenamed(pb::SeatRenamed { seat }) = &recorded
@@ -151,14 +188,23 @@ impl Folding {
             found.hand.clear();
         }
         if let Recorded::HandOpened(opened) = &recorded {
-            found.misses = found.table.misses(opened);
+            found.seated = found.table.seated(opened);
         }
         if hand.is_none() {
             found.hand.clear();
         }
-        let over = stream != StreamId::from(found.table.id) && hand != Some(stream);
-        if over && found.table.seeds.in_stream(stream).is_none() {
-            self.streams.remove(&stream);
+        let own = StreamId::from(found.table.id);
+        for stream in [Some(stream), played].into_iter().flatten() {
+            let over = stream != own && hand != Some(stream);
+            if over && found.table.seeds.in_stream(stream).is_none() {
+                self.streams.remove(&stream);
+            }
+        }
+        if found.table.closing == Closing::Closed && found.table.seeds.is_empty() {
+            self.closed.insert(found.table.id, Closed::of(&found.table));
+            self.streams.remove(&own);
+            self.tables.remove(&number);
+            return Ok(());
         }
         if hand.is_none() {
             return Ok(());
@@ -226,14 +272,14 @@ impl Found {
 
     /// The hand dealt again from its events.
     fn dealt_again(self, faces: &Faces) -> Result<(State, Vec<Past>), Broken> {
-        let Found { table, hand, misses, told: _ } = self;
+        let Found { table, hand, seated, told: _ } = self;
         let mut state = State::new(table);
         let mut past = Vec::new();
         for Kept { event, told, at, sequence } in hand {
             let mut kind = None;
             if let Some(event) = event {
                 if let Recorded::HandOpened(opened) = &*event {
-                    state.open_hand(opened, misses.clone(), at)?;
+                    state.open_hand(opened, seated.clone(), at)?;
                 } else {
                     kind = state.apply_to_hand(&event, faces, at)?;
                 }
@@ -247,11 +293,11 @@ impl Found {
 
     /// The hand as it was opened, to be aborted: that takes nothing but what it was opened with.
     fn without_faces(self, fault: Fault) -> Result<(State, Vec<Past>), Broken> {
-        let Found { table, hand, misses, told: _ } = self;
+        let Found { table, hand, seated, told: _ } = self;
         let mut state = State::new(table);
         for Kept { event, at, .. } in hand {
             if let Some(Recorded::HandOpened(opened)) = event.as_deref() {
-                state.open_hand(opened, misses.clone(), at)?;
+                state.open_hand(opened, seated.clone(), at)?;
             }
         }
         if let Some(play) = &mut state.play {
@@ -282,7 +328,7 @@ impl Found {
             reason: dealer::OpeningReason::Recovery.into(),
         };
         Ok(Some(dealer::PerformRequest {
-            request_id: debt::hand_request("recovery", hand, version),
+            request_id: ids::of_hand("recovery", hand, version).to_vec(),
             table_id: self.table.id.0.to_vec(),
             hand_no: self.table.hand_no,
             operations: Vec::new(),
@@ -300,7 +346,7 @@ impl Found {
                     return Err(NoFaces::Contradicted(why));
                 }
                 Err(Failure::Again(why)) => {
-                    tracing::warn!(table = %self.table.id, why, "waiting for the dealer");
+                    tracing::warn!(runbook = "deploy/README.md, A service does not answer", table = %self.table.id, why, "waiting for the dealer");
                     tokio::time::sleep(Duration::from_millis(300)).await;
                 }
             }

@@ -6,20 +6,33 @@
 
 mod dealer;
 #[cfg(test)]
+mod late;
+#[cfg(test)]
+mod quota;
+#[cfg(test)]
+mod standing;
+#[cfg(test)]
+mod stops;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod withheld;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fairness::{ClientCommitment, Entropy};
 use primitives::{PlayerId, StreamId, TableId, UnixMicros};
-use proto::common::v1::ErrorReason;
+use proto::common::v1::{ErrorReason, PlayStanding, StandingKind};
 use proto::event::v1 as event;
+use proto::wallet::v1 as wallet;
 use rules::{By, Legal, Move, Next, RuleSet};
 use wire::{Recorded, Refused};
 
 use crate::debt::{Debt, debts};
 use crate::deeds::{Deed, Doer, judge};
 use crate::entropy::{self, Now};
+use crate::house::Closed;
 use crate::pay::{self, Answered, Paid};
 use crate::peers::{Failure, Job, Reply};
 use crate::proof::Faces;
@@ -40,11 +53,29 @@ pub(crate) struct Rehearsal {
     pub(crate) now: UnixMicros,
     pub(crate) since: UnixMicros,
     pub(crate) dealer: Dealer,
+    /// When what is asked for had arrived; as it is judged, where nothing is said.
+    pub(crate) arrived: Option<UnixMicros>,
+    /// The room is late by so much.
+    pub(crate) late: Duration,
+    /// No hand starts before.
+    pub(crate) hold: Option<UnixMicros>,
+    /// Nothing crashes: for what takes many hands.
+    pub(crate) steady: bool,
     /// The wallet answers nothing.
     pub(crate) wallet_silent: bool,
+    /// The wallet refuses what is like this.
+    pub(crate) wallet_refuses: Option<Refuses>,
+    /// What the wallet was asked, in order.
+    pub(crate) asked: Vec<Job>,
+    /// How the wallet says that players stand; of all others that they may play.
+    pub(crate) standings: BTreeMap<u8, PlayStanding>,
+    checked: UnixMicros,
     told: Vec<Past>,
     requests: u8,
 }
+
+/// Which calls the wallet refuses, and why.
+pub(crate) type Refuses = (fn(&Job) -> bool, ErrorReason);
 
 pub(crate) fn player(number: u8) -> PlayerId {
     PlayerId([number; 16])
@@ -70,17 +101,26 @@ impl Rehearsal {
             pause_ms: 0,
             reveal_delay_seconds: 0,
             entropy_ms: 2000,
+            idle_seconds: 600,
         };
         change(&mut created);
         let state = State::new(Table::open(TABLE, &created).unwrap());
-        let now = UnixMicros(1_000_000_000);
+        let now = UnixMicros(10_000_000_000);
         let mut rehearsal = Rehearsal {
             state,
             log: vec![(TABLE.into(), created.into(), now)],
             now,
             since: now,
             dealer: Dealer::default(),
+            arrived: None,
+            late: Duration::ZERO,
+            hold: None,
+            steady: false,
             wallet_silent: false,
+            wallet_refuses: None,
+            asked: Vec::new(),
+            standings: BTreeMap::new(),
+            checked: now,
             told: Vec::new(),
             requests: 0,
         };
@@ -99,7 +139,14 @@ impl Rehearsal {
     }
 
     pub(crate) fn now(&self) -> Now {
-        Now { at: self.now, since: self.since, patience: PATIENCE }
+        Now {
+            at: self.now,
+            since: self.since,
+            patience: PATIENCE,
+            late: self.late,
+            hold: self.hold,
+            checked: self.checked,
+        }
     }
 
     pub(crate) fn wait(&mut self, time: Duration) {
@@ -113,8 +160,13 @@ impl Rehearsal {
     /// What somebody asks for; appended where it is not refused.
     pub(crate) fn deed(&mut self, number: u8, deed: Deed) -> Result<(), Refused> {
         self.requests = self.requests.wrapping_add(1);
-        let doer =
-            Doer { player: Some(player(number)), request_id: [self.requests; 16], now: self.now };
+        let doer = Doer {
+            player: Some(player(number)),
+            request: primitives::RequestId([self.requests; 16]),
+            now: self.now,
+            arrived: self.arrived.unwrap_or(self.now),
+            behind: self.hold.is_some(),
+        };
         let verdict = judge(&self.state.table, self.state.play.as_ref(), &deed, &doer)?;
         self.append(Paid { events: verdict.events, faces: Faces::new() });
         Ok(())
@@ -156,19 +208,45 @@ impl Rehearsal {
         let payment = pay::prepare(table, play, debt).unwrap();
         let reply = match &payment.job {
             Job::Nothing => Ok(Reply::Nothing),
-            Job::BuyIn(_) | Job::CashOut(_) | Job::Settle(_) if self.wallet_silent => {
+            Job::BuyIn(_) | Job::CashOut(_) | Job::Settle(_) | Job::CheckStanding(_)
+                if self.wallet_silent =>
+            {
                 Err(Failure::Again("silent".to_owned()))
             }
-            Job::BuyIn(_) | Job::CashOut(_) | Job::Settle(_) => Ok(Reply::Posted(9)),
+            Job::CheckStanding(request) => {
+                self.checked = self.now;
+                Ok(Reply::Standing(self.stand(request)))
+            }
+            Job::BuyIn(_) | Job::CashOut(_) | Job::Settle(_) => self.wallet(&payment.job),
             job => self.dealer.answer(job),
         };
+
         let plan = payment.plan.as_ref();
         match pay::answered(&self.state, (debt, plan, &self.now()), reply) {
             Answered::Append(paid) => self.append(paid),
             Answered::Later(_) => return false,
-            Answered::Broken(broken) => panic!("{broken}"),
         }
         true
+    }
+
+    fn wallet(&mut self, job: &Job) -> Result<Reply, Failure> {
+        self.asked.push(job.clone());
+        match self.wallet_refuses.filter(|(refuses, _)| refuses(job)) {
+            Some((_, reason)) => {
+                Err(Failure::Refused(Box::new(wire::refused(reason, "no").into())))
+            }
+            None => Ok(Reply::Posted(9)),
+        }
+    }
+
+    fn stand(&self, request: &wallet::CheckStandingRequest) -> wallet::CheckStandingResponse {
+        let may_play =
+            PlayStanding { kind: StandingKind::MayPlay.into(), ..PlayStanding::default() };
+        let players = request.player_ids.iter().map(|id| wallet::PlayerStanding {
+            player_id: id.clone(),
+            standing: Some(self.standings.get(&id[0]).unwrap_or(&may_play).clone()),
+        });
+        wallet::CheckStandingResponse { players: players.collect() }
     }
 
     /// Pays what can be paid, and decides for whoever has to; until something is waited for.
@@ -228,24 +306,32 @@ impl Rehearsal {
                 self.told.push(Past { sequence: self.state.table.sequence, at: self.now, kind });
             }
         }
-        if !paid.events.is_empty() {
+        if !paid.events.is_empty() && !self.steady {
             self.crash();
         }
     }
 
     /// Folds the log and compares.
-    fn crash(&mut self) {
+    pub(crate) fn crash(&mut self) {
         let events = self.log.iter().cloned();
         let ill = std::mem::take(&mut self.dealer.ill);
-        let (state, past) = recovery::rehearse(events, |request| {
+        let rehearsed = recovery::rehearse(events, |request| {
             match self.dealer.answer(&Job::Perform(request)) {
                 Ok(Reply::Performed(answer)) => answer,
                 _ => panic!("the dealer opens cards again"),
             }
         });
         self.dealer.ill = ill;
+        let (state, past) = match rehearsed {
+            Ok(rehearsed) => rehearsed,
+            Err(closed) => {
+                assert!(self.debts().is_empty() && self.state.is_closed());
+                return assert_eq!(closed, Closed::of(&self.state.table));
+            }
+        };
         let of = |state: &State| debts(&state.table, state.play.as_ref(), &self.now());
         assert_eq!(of(&state), of(&self.state));
+        assert_eq!(state.table.withheld, self.state.table.withheld);
         for viewer in [None, Some(player(1)), Some(player(4))] {
             let (mut new, mut old) = (state.view(viewer), self.state.view(viewer));
             if state.play.is_none() {

@@ -19,7 +19,7 @@ use crate::peers::Job;
 use crate::play::Play;
 use crate::proof::{self, Faces};
 use crate::table::{Closing, Table};
-use crate::{abort, debt, entropy, plan};
+use crate::{abort, entropy, ids, plan};
 
 fn settlement(play: &Play) -> Result<&Settlement, Broken> {
     play.replay.hand.settlement().ok_or_else(|| Broken("the hand is not over".to_owned()))
@@ -40,7 +40,7 @@ pub fn show(play: &Play) -> Result<Job, Broken> {
         return Ok(Job::Nothing);
     }
     Ok(Job::Perform(dealer::PerformRequest {
-        request_id: debt::hand_request("show", play.hand_id, play.version),
+        request_id: ids::of_hand("show", play.hand_id, play.version).to_vec(),
         table_id: play.opened.table_id.to_vec(),
         hand_no: play.hand_no,
         operations: Vec::new(),
@@ -256,7 +256,7 @@ pub fn share(table: &Table) -> Result<Paid, Broken> {
         player_id: player.0.to_vec().into(),
         stack: share.get(),
     });
-    let transfer = debt::table_request("refund", table.id, table.hand_no);
+    let transfer = ids::of_table("refund", table.id, table.hand_no);
     let due = pb::PotRefundDue { transfer_id: transfer.to_vec().into(), shares: shares.collect() };
     let mut events = vec![(table.id.into(), due.into())];
     if pot.is_zero() {

@@ -10,8 +10,8 @@ use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::entropy::SystemEntropy;
 use chassis::ids::IdMaker;
-use chassis::serve::{Beside, Bound, Grpc, Health, Server};
-use eventlog::{ConnectError, Limits, Log, MigrateError, OpenError, Options, PgStore, Pools};
+use chassis::serve::{Beside, Bound, Condition, Grpc, Health, Server};
+use eventlog::{ConnectError, Limits, MigrateError, OpenError, Options, PgStore, Pools, ReadError};
 use notary::{Files, KeyError, LOGS, Notary};
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
@@ -27,6 +27,7 @@ use crate::people::Keeping;
 use crate::people::directory::Directory;
 use crate::people::vault::Vault;
 use crate::receipt::ReceiptKey;
+use crate::recovery::FoldError;
 use crate::repo::{self, Keys};
 
 /// The service's name: its schema, and a part of its role's name.
@@ -38,6 +39,9 @@ const LEASE: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two tries to take the log again.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// What is missing of a table service that has its log, or waits for it.
+const UNREAD: &str = "the tables are not read yet";
 
 /// Why the tables could not start, or cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -97,6 +101,9 @@ pub async fn run(
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let log = config.log.clone().ok_or(RunError::NoLog)?;
     let store = PgStore::connect(url.expose(), SERVICE, Pools::default()).await?;
+    if !config.allow_unsafe_database {
+        store.require_durability().await?;
+    }
     let notary = Notary::of_service(store.clone(), LOG, &config)?.ok_or(RunError::NoLog)?;
     let around = Around {
         peers: peers(&config, &clock)?,
@@ -110,12 +117,18 @@ pub async fn run(
         },
     };
     let (sender, house) = watch::channel(None);
-    let stopping = CancellationToken::new();
-    let mut options = options(bound.address().to_string(), Arc::clone(&clock));
+    let (stopping, health) = (CancellationToken::new(), Health::new());
+    let written = health.condition("log", "it is being opened");
+    let read = health.condition("state", UNREAD);
+    watch_peers(&config, &health)?;
+    let at = (config.instance.as_str(), bound.address().to_string());
+    let mut options = options(at, Arc::clone(&clock));
     options.take_over = take_over;
-    let keeper = keep((store, notary.clone()), options, around, (sender, stopping.clone()));
-    let mut keeper = std::pin::pin!(keeper);
-    let served = serve((house, notary.clone()), &config, clock, (bound, drain.clone()));
+    let kept = Kept { store, notary: notary.clone(), options, written, read };
+    let keeper = keep(kept, around, (sender, stopping.clone()));
+    let mut keeper = Box::pin(keeper);
+    let shown = (house, notary.clone(), health);
+    let served = serve(shown, &config, clock, (bound, drain.clone()));
     let mut served = std::pin::pin!(served);
     let finished = tokio::select! {
         finished = &mut served => finished?,
@@ -139,22 +152,40 @@ struct Around {
     keeping: Keeping,
 }
 
-/// Holds the log and its tables; takes them again when they were lost.
-async fn keep(
-    kept: (Arc<PgStore>, Notary),
+/// The log, as it is taken time and again.
+struct Kept {
+    store: Arc<PgStore>,
+    notary: Notary,
     options: Options,
+    /// That the log is owned and written here.
+    written: Condition,
+    /// That the tables are in memory, which is after the log is taken.
+    read: Condition,
+}
+
+/// Holds the log and its tables; takes them again when they were lost, and waits while they are
+/// somebody else's.
+async fn keep(
+    mut kept: Kept,
     around: Around,
     (sender, stopping): (watch::Sender<Option<Arc<House>>>, CancellationToken),
 ) -> Result<(), RunError> {
     let mut first = true;
     loop {
-        let opened = open(&kept, &options, &around).await;
+        let opened = open(&kept, &around);
+        let Some(opened) = stopping.run_until_cancelled(opened).await else { return Ok(()) };
+        // Whoever has taken the log from this process since is alive.
+        kept.options.take_over = false;
         let house = match opened {
             Ok(house) => house,
-            // At start trouble is the operator's to see; later it passes, or is seen in the log.
-            Err(error) if first => return Err(error),
+            Err(error) if is_final(&error, first) => return Err(error),
             Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "the tables wait");
+                tracing::warn!(
+                    runbook = "deploy/README.md, The database is away",
+                    error = &error as &dyn std::error::Error,
+                    "the tables wait"
+                );
+                kept.read.unmet(&format!("the tables cannot be read: {error}"));
                 tokio::select! {
                     () = tokio::time::sleep(PAUSE) => continue,
                     () = stopping.cancelled() => return Ok(()),
@@ -163,10 +194,12 @@ async fn keep(
         };
         first = false;
         sender.send_replace(Some(Arc::clone(&house)));
+        kept.read.met();
         let lost = tokio::select! {
             () = house.lost() => true,
             () = stopping.cancelled() => false,
         };
+        kept.read.unmet(UNREAD);
         sender.send_replace(None);
         if !lost {
             house.close().await;
@@ -176,25 +209,58 @@ async fn keep(
     }
 }
 
-async fn open(
-    (store, notary): &(Arc<PgStore>, Notary),
-    options: &Options,
-    around: &Around,
-) -> Result<Arc<House>, RunError> {
-    let log = Log::open(Arc::<PgStore>::clone(store), options.clone()).await?;
-    notary.follow(&log);
+/// Whether waiting does not help: what is stored contradicts itself. At start trouble with the players'
+/// keys is the operator's to see; later it passes, or is seen in the log.
+const fn is_final(error: &RunError, first: bool) -> bool {
+    match error {
+        RunError::TakeUp(TakeUpError::Fold(FoldError::Read(
+            ReadError::Unavailable { .. } | ReadError::Stopped,
+        ))) => false,
+        RunError::TakeUp(TakeUpError::People(_)) => first,
+        RunError::NoDatabase
+        | RunError::NoLog
+        | RunError::NoPeer(..)
+        | RunError::NoSigningKey
+        | RunError::Origin(_)
+        | RunError::Connect(_)
+        | RunError::Channel(_)
+        | RunError::Open(_)
+        | RunError::Url(_)
+        | RunError::TakeUp(TakeUpError::Fold(_))
+        | RunError::Descriptors(_)
+        | RunError::Tls(_) => true,
+    }
+}
+
+async fn open(kept: &Kept, around: &Around) -> Result<Arc<House>, RunError> {
+    let Kept { store, notary, options, written, read: _ } = kept;
+    let log = notary.take(Arc::<PgStore>::clone(store), options.clone(), written).await?;
     let Around { peers, clock, key, keeping } = around;
     let shared = Surroundings {
         log,
         peers: peers.clone(),
-        clock: Arc::clone(clock),
+        clock: Arc::<SystemClock>::clone(clock),
         notary: notary.clone(),
         // Of this ownership of the log: what it knows goes with it.
         directory: Directory::default(),
         key: Arc::clone(key),
         patience: PATIENCE,
+        lateness: Arc::default(),
+        bounds: Arc::default(),
     };
     Ok(House::open(shared, IdMaker::system(), keeping.clone()).await?)
+}
+
+/// Dealer and wallet, without which no hand begins and none is paid.
+fn watch_peers(config: &ServiceConfig, health: &Health) -> Result<(), RunError> {
+    let (dealer, wallet) = (&config.peers.dealer, &config.peers.wallet);
+    for (name, uri) in [("dealer", dealer), ("wallet", wallet)] {
+        let Some(uri) = uri else { continue };
+        let channel = channel::to(uri, config.peers.tls.as_ref(), Carry::Nothing)?;
+        let condition = health.condition(name, "it was not asked yet");
+        tokio::spawn(channel::watch_ready(channel, condition));
+    }
+    Ok(())
 }
 
 fn peers(config: &ServiceConfig, clock: &Arc<SystemClock>) -> Result<Peers, RunError> {
@@ -211,10 +277,10 @@ fn peers(config: &ServiceConfig, clock: &Arc<SystemClock>) -> Result<Peers, RunE
     })
 }
 
-fn options(address: String, clock: Arc<SystemClock>) -> Options {
+fn options((instance, address): (&str, String), clock: Arc<SystemClock>) -> Options {
     Options {
         name: LOG.into(),
-        owner: format!("{SERVICE} {}", std::process::id()).into(),
+        owner: format!("{SERVICE} {instance}").into(),
         address: address.into(),
         lease: LEASE,
         take_over: false,
@@ -224,7 +290,7 @@ fn options(address: String, clock: Arc<SystemClock>) -> Options {
 }
 
 async fn serve(
-    (house, notary): (watch::Receiver<Option<Arc<House>>>, Notary),
+    (house, notary, health): (watch::Receiver<Option<Arc<House>>>, Notary, Health),
     config: &ServiceConfig,
     clock: Arc<SystemClock>,
     (bound, drain): (Bound, Drain),
@@ -232,7 +298,6 @@ async fn serve(
     let verifier = Verifier::new(config.auth.issuers.clone(), clock);
     let access = Access::from_descriptors(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?;
-    let health = Health::new();
     let most = config.limits.message_bytes;
     let (people, disputes) = PeopleApi::services(house.clone());
     let service = Api::service(house, drain.stopping().clone()).max_decoding_message_size(most);
@@ -252,10 +317,12 @@ async fn serve(
     notary.tell(health.clone());
     let app = Beside::new(LOGS, Files::new(notary, SERVICE), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
+    // For probes.
+    server.http1 = true;
     server.tls = config
         .tls
         .as_ref()
-        .map(|tls| tls.acceptor(false))
+        .map(|tls| tls.acceptor(true))
         .transpose()
         .map_err(|error| RunError::Tls(Box::new(error)))?;
     Ok(server.run(bound, app).await)

@@ -7,9 +7,10 @@ use proto::table::v1 as pb;
 use wire::{Recorded, Refused, refused};
 
 use crate::pay::{Broken, Paid};
-use crate::play::{Play, Stage};
+use crate::play::{Play, Seated, Stage};
 use crate::proof::Faces;
 use crate::publish::PastKind;
+use crate::standing;
 use crate::table::{Closing, Funding, Table};
 use crate::updates::{self, Clock};
 
@@ -42,7 +43,7 @@ impl State {
         let before = Before::of(&self.table, stream, recorded);
         self.table.evolve(stream, recorded, at)?;
         if let Recorded::HandOpened(opened) = recorded {
-            self.open_hand(opened, self.table.misses(opened), at)?;
+            self.open_hand(opened, self.table.seated(opened), at)?;
         }
         let told = self.apply_to_hand(recorded, faces, at)?;
         if self.table.hand.is_none() {
@@ -96,16 +97,16 @@ impl State {
         Ok(())
     }
 
-    /// A hand opens. `misses` are the clocks its players have missed in a row, p1 first.
+    /// A hand opens. `seated` is what it takes over from its table.
     pub fn open_hand(
         &mut self,
         opened: &event::HandOpened,
-        misses: Vec<u32>,
+        seated: Seated,
         at: UnixMicros,
     ) -> Result<(), Broken> {
         let hand = self.table.hand.as_ref();
         let hand = hand.ok_or_else(|| Broken("a hand opens that has not started".to_owned()))?;
-        self.play = Some(Play::open(hand.id, opened, misses, at)?);
+        self.play = Some(Play::open(hand.id, opened, seated, at)?);
         self.last = None;
         Ok(())
     }
@@ -135,17 +136,8 @@ impl State {
     /// Why the wallet refused a buy-in, if it did.
     #[must_use]
     pub fn refusal(&self, transfer: [u8; 16]) -> Option<Refused> {
-        let (_, reason) = self.table.refusals.iter().find(|(id, _)| *id == transfer)?;
-        let known = ErrorReason::from_str_name(&format!("ERROR_REASON_{reason}"));
-        let reason = known.unwrap_or(ErrorReason::TransferRefused);
-        let message = if reason == ErrorReason::InsufficientCredits {
-            "your account has fewer credits than this buy-in"
-        } else if reason == ErrorReason::AccountUnknown {
-            "you have no account yet: open one first"
-        } else {
-            "the wallet refused the buy-in"
-        };
-        Some(refused(reason, message).field("buy_in"))
+        let (_, event) = self.table.refusals.iter().find(|(id, _)| *id == transfer)?;
+        Some(refused_buy_in(event))
     }
 
     /// The table as somebody may see it.
@@ -182,6 +174,10 @@ impl State {
             entropy_ms: config.entropy_ms,
             paused_until: table.paused_until.map(updates::timestamp),
             entropy: updates::entropy(table),
+            idle_seconds: u32::try_from(config.idle.as_secs()).unwrap_or(u32::MAX),
+            stopped: table.stopped(false),
+            closed: self.is_closed(),
+            your_standing: viewer.and_then(|player| standing::of_player(table, player)),
         }
     }
 
@@ -218,4 +214,22 @@ fn is_of_hand(recorded: &Recorded) -> bool {
 /// Whether an event is the end of a hand that came to nothing.
 fn is_aborted(recorded: &Recorded) -> bool {
     if let Recorded::HandFinished(finished) = recorded { finished.aborted } else { false }
+}
+
+/// Error for whoever asked for a buy-in that the wallet refused.
+#[must_use]
+pub fn refused_buy_in(event: &event::SeatRefused) -> Refused {
+    let event::SeatRefused { seat: _, reason, text } = event;
+    let known = ErrorReason::from_str_name(&format!("ERROR_REASON_{reason}"));
+    let reason = known.unwrap_or(ErrorReason::TransferRefused);
+    let message = if reason == ErrorReason::InsufficientCredits {
+        "your account has fewer credits than this buy-in"
+    } else if reason == ErrorReason::AccountUnknown {
+        "you have no account yet: open one first"
+    } else if !text.is_empty() {
+        text
+    } else {
+        "the wallet refused the buy-in"
+    };
+    refused(reason, message).field("buy_in")
 }

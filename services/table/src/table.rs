@@ -19,13 +19,22 @@ use rules::RuleSet;
 use sha2::{Digest as _, Sha256};
 use wire::Recorded;
 
+use crate::debt::Debt;
 use crate::entropy::{Promise, Promises, Sealing};
+use crate::play::Seated;
+use crate::stops::{self, Stops};
 
 mod chance;
 mod closing;
+mod quota;
+mod seats;
 mod seeds;
+mod withheld;
 
+pub use closing::Absent;
+pub use quota::Counts;
 pub use seeds::{SeedOwed, Seeds};
+pub use withheld::Withheld;
 
 /// Refusals of the wallet that are remembered, so that a repeated request hears the same again.
 const REMEMBERED_REFUSALS: usize = 64;
@@ -49,6 +58,8 @@ pub struct Config {
     pub reveal_delay_seconds: u32,
     /// For seats to commit to entropy, and as long again to reveal.
     pub entropy_ms: u32,
+    /// How long a seat may hold its place without being dealt in.
+    pub idle: Duration,
 }
 
 impl Config {
@@ -69,6 +80,10 @@ pub struct Seat {
     pub leaving: bool,
     /// Clocks missed in a row.
     pub misses: u32,
+    /// Not dealt in since then; see [`Table::idle_since`].
+    pub idle_since: Option<UnixMicros>,
+    /// What the wallet last said of the player, where there is something to tell them.
+    pub standing: Option<pb::StandingFound>,
 }
 
 /// Where a seat's credits are.
@@ -83,6 +98,8 @@ pub enum Funding {
     /// On their way back under this transfer.
     CashingOut {
         transfer: [u8; 16],
+        /// The player's account takes nothing, and an operator has said so.
+        to_suspense: bool,
     },
 }
 
@@ -141,21 +158,25 @@ pub struct Table {
     pub absentees: BTreeSet<PlayerId>,
     /// The seeds of hands that have started and are not open.
     pub seeds: Seeds,
-    /// Hand numbers burnt in a row.
-    pub burnt: u32,
-    /// No hand starts until then.
+    /// Who withheld entropy lately.
+    pub withheld: Withheld,
+    /// No hand starts until then: older logs have pauses.
     pub paused_until: Option<UnixMicros>,
     /// When the last hand was over.
     pub finished_at: Option<UnixMicros>,
     pub closing: Closing,
     /// By transfer: why the wallet refused a buy-in. The latest ones.
-    pub refusals: Vec<([u8; 16], String)>,
+    pub refusals: Vec<([u8; 16], pb::SeatRefused)>,
     /// The seats' transfers that were posted, for repeated requests. Of present seats only.
     pub funded_by: BTreeMap<SeatNo, [u8; 16]>,
     /// Who played the last hand.
     pub last_roster: Vec<PlayerId>,
     /// Shares of the Sabacc Pot of players who had left, on their way to them.
-    pub absent: BTreeMap<PlayerId, Credits>,
+    pub absent: BTreeMap<PlayerId, Absent>,
+    /// Effects that wait for an operator.
+    pub stops: Stops,
+    /// Records of the table's own stream since the last hand ended.
+    pub counts: Counts,
     /// Updates published so far.
     pub sequence: u64,
 }
@@ -193,6 +214,10 @@ impl Table {
                 pause_ms: created.pause_ms,
                 reveal_delay_seconds: created.reveal_delay_seconds,
                 entropy_ms: if created.entropy_ms == 0 { 2000 } else { created.entropy_ms },
+                idle: Duration::from_secs(u64::from(match created.idle_seconds {
+                    0 => 600,
+                    seconds => seconds,
+                })),
             },
             seats: BTreeMap::new(),
             sabacc_pot: Credits::ZERO,
@@ -205,7 +230,7 @@ impl Table {
             promises: BTreeMap::new(),
             absentees: BTreeSet::new(),
             seeds: Seeds::default(),
-            burnt: 0,
+            withheld: Withheld::default(),
             paused_until: None,
             finished_at: None,
             closing: Closing::Open,
@@ -213,6 +238,8 @@ impl Table {
             funded_by: BTreeMap::new(),
             last_roster: Vec::new(),
             absent: BTreeMap::new(),
+            stops: Stops::new(),
+            counts: Counts::default(),
             sequence: 0,
         })
     }
@@ -233,15 +260,33 @@ impl Table {
         opened.roster.iter().map(|seat| misses(seat).unwrap_or_default()).collect()
     }
 
+    /// What a hand takes over that opens now.
+    #[must_use]
+    pub fn seated(&self, opened: &pb::HandOpened) -> Seated {
+        Seated { misses: self.misses(opened), standings: crate::standing::of_all(self) }
+    }
+
+    /// What a seat needs to be dealt in.
+    #[must_use]
+    pub fn due(&self) -> Credits {
+        self.config.rules.due(self.sabacc_pot).max(Credits::of(1))
+    }
+
     /// The seats that the next hand deals in, ascending.
     pub fn ready(&self) -> impl Iterator<Item = (SeatNo, &Seat)> {
-        let due = self.config.rules.due(self.sabacc_pot).max(Credits::of(1));
+        let due = self.due();
         self.seats.iter().map(|(number, seat)| (*number, seat)).filter(move |(_, seat)| {
             seat.funding == Funding::AtTable
                 && !seat.sitting_out
                 && !seat.leaving
                 && seat.stack >= due
         })
+    }
+
+    /// Whether as many are ready as a hand takes.
+    #[must_use]
+    pub fn enough_are_ready(&self) -> bool {
+        self.ready().count() >= usize::from(*self.config.rules.seats().start())
     }
 
     /// Credits of a seat as viewers are told: after a settlement what it says, before the table has
@@ -281,32 +326,51 @@ impl Table {
         if crate::updates::is_published(event, at) {
             self.sequence += 1;
         }
+        if stream == self.id.into() {
+            let owner = self.owner_of(event);
+            self.count(event, owner, at);
+        }
         match event {
             Recorded::SeatTaken(taken) => self.seat_taken(taken)?,
             Recorded::SeatFunded(pb::SeatFunded { seat }) => self.seat_funded(*seat)?,
             Recorded::SeatRefused(refused) => self.seat_refused(refused)?,
-            Recorded::LeaveAsked(pb::LeaveAsked { seat }) => self.seat_mut(*seat)?.leaving = true,
+            Recorded::LeaveAsked(pb::LeaveAsked { seat, why: _ }) => {
+                self.seat_mut(*seat)?.leaving = true;
+                let seat = seat_no(*seat)?;
+                self.forget_stops(|debt| debt == Debt::RemoveIdle { seat });
+            }
             Recorded::CashOutDue(pb::CashOutDue { seat, amount: _, transfer_id }) => {
                 let transfer = wire::field::exactly("transfer_id", transfer_id)?;
-                self.seat_mut(*seat)?.funding = Funding::CashingOut { transfer };
+                self.seat_mut(*seat)?.funding =
+                    Funding::CashingOut { transfer, to_suspense: false };
+                let seat = seat_no(*seat)?;
+                self.forget_stops(|debt| debt == Debt::PayOut { seat });
             }
             Recorded::SeatVacated(pb::SeatVacated { seat }) => {
                 let number = seat_no(*seat)?;
                 self.seats.remove(&number);
                 self.funded_by.remove(&number);
+                self.forget_stops(|debt| stops::is_of_seat(debt, number));
             }
             Recorded::SitOutChanged(pb::SitOutChanged { seat, sitting_out, why: _ }) => {
                 let seat = self.seat_mut(*seat)?;
                 seat.sitting_out = *sitting_out;
                 seat.misses = 0;
+                self.note_idle(at);
+            }
+            Recorded::StandingFound(found) => {
+                let nothing = crate::standing::says_nothing(found);
+                self.seat_mut(found.seat)?.standing = (!nothing).then(|| found.clone());
             }
             Recorded::HandCommitted(pb::HandCommitted { hand_no, commitment }) => {
                 let missing = || Damaged("a commitment without content".to_owned());
                 let commitment = commitment.clone().ok_or_else(missing)?;
                 self.committed.insert(*hand_no, commitment);
+                self.forget_stops(|debt| debt == Debt::Commit { hand_no: *hand_no });
             }
             Recorded::HandStarted(pb::HandStarted { hand_no, hand_id }) => {
                 self.hand_started(*hand_no, wire::field::id("hand_id", hand_id)?);
+                self.forget_stops(|debt| debt == Debt::Start);
             }
             Recorded::HandFinished(finished) => self.hand_finished(finished, at)?,
             Recorded::HandOpened(opened) => self.hand_opened(opened, at)?,
@@ -321,13 +385,25 @@ impl Table {
             Recorded::TablePaused(pb::TablePaused { why: _, until_micros }) => {
                 self.paused_until = Some(UnixMicros(*until_micros));
             }
-            Recorded::CloseAsked(_) => self.closing = Closing::Asked,
+            Recorded::EffectStopped(stopped) => self.effect_stopped(stopped, at)?,
+            Recorded::EffectResumed(resumed) => self.effect_resumed(resumed)?,
+            Recorded::CloseAsked(_) => {
+                self.closing = Closing::Asked;
+                self.forget_stops(|debt| {
+                    matches!(debt, Debt::Commit { .. } | Debt::Start | Debt::RemoveIdle { .. })
+                });
+            }
             Recorded::PotRefundDue(due) => self.refund_due(due)?,
             Recorded::PotRefunded(_) => self.pot_refunded()?,
             Recorded::AbsentPaid(pb::AbsentPaid { player_id }) => {
-                self.absent.remove(&wire::field::player_id(player_id)?);
+                let player = wire::field::player_id(player_id)?;
+                self.absent.remove(&player);
+                self.forget_stops(|debt| debt == Debt::PayAbsent { player });
             }
-            Recorded::TableClosed(_) => self.closing = Closing::Closed,
+            Recorded::TableClosed(_) => {
+                self.closing = Closing::Closed;
+                self.stops.clear();
+            }
             Recorded::SeatRenamed(pb::SeatRenamed { seat }) => drop(self.seat_mut(*seat)?),
             Recorded::TableCreated(_)
             | Recorded::ChanceUsed(_)
@@ -349,6 +425,7 @@ impl Table {
             | Recorded::HoldReleased(_)
             | Recorded::HoldExpired(_)
             | Recorded::LimitsSet(_)
+            | Recorded::SnapshotTaken(_)
             | Recorded::PlayerExcluded(_)
             | Recorded::AdjustmentProposed(_)
             | Recorded::AdjustmentRejected(_)
@@ -365,100 +442,6 @@ impl Table {
     fn seat_mut(&mut self, number: u32) -> Result<&mut Seat, Damaged> {
         let number = seat_no(number)?;
         self.seats.get_mut(&number).ok_or_else(|| Damaged(format!("seat {number} is free")))
-    }
-
-    fn seat_taken(&mut self, taken: &pb::SeatTaken) -> Result<(), Damaged> {
-        let pb::SeatTaken { seat, player_id, buy_in, transfer_id } = taken;
-        let transfer = wire::field::exactly("transfer_id", transfer_id)?;
-        let amount = wire::field::credits("buy_in", *buy_in)?;
-        let seat = seat_no(*seat)?;
-        let player = wire::field::player_id(player_id)?;
-        self.seats.insert(
-            seat,
-            Seat {
-                player,
-                stack: Credits::ZERO,
-                funding: Funding::BuyingIn { transfer, amount },
-                sitting_out: false,
-                leaving: false,
-                misses: 0,
-            },
-        );
-        Ok(())
-    }
-
-    fn seat_funded(&mut self, number: u32) -> Result<(), Damaged> {
-        let seat = self.seat_mut(number)?;
-        let Funding::BuyingIn { transfer, amount } = seat.funding else {
-            return Err(Damaged(format!("seat {number} was funded twice")));
-        };
-        seat.stack = amount;
-        seat.funding = Funding::AtTable;
-        self.funded_by.insert(seat_no(number)?, transfer);
-        Ok(())
-    }
-
-    fn seat_refused(&mut self, refused: &pb::SeatRefused) -> Result<(), Damaged> {
-        let pb::SeatRefused { seat, reason } = refused;
-        if let Funding::BuyingIn { transfer, .. } = self.seat_mut(*seat)?.funding {
-            if self.refusals.len() == REMEMBERED_REFUSALS {
-                self.refusals.remove(0);
-            }
-            self.refusals.push((transfer, reason.clone()));
-        }
-        self.seats.remove(&seat_no(*seat)?);
-        Ok(())
-    }
-
-    fn hand_finished(
-        &mut self,
-        finished: &pb::HandFinished,
-        at: UnixMicros,
-    ) -> Result<(), Damaged> {
-        let pb::HandFinished {
-            hand_no: _,
-            hand_id: _,
-            seats,
-            sabacc_pot,
-            carried_pot,
-            sabacc_paid,
-            sabacc_won,
-            misses,
-            aborted,
-        } = finished;
-        self.finished_at = Some(at);
-        match &mut self.hand {
-            Some(hand) if !aborted && !hand.posted => hand.finished = true,
-            Some(_) | None => self.hand = None,
-        }
-        if *aborted {
-            // Everything is as it was: it never changed.
-            return Ok(());
-        }
-        if *sabacc_won {
-            self.paid.clear();
-        }
-        self.last_roster.clear();
-        for (index, pb::RosterSeat { seat, player_id, stack }) in seats.iter().enumerate() {
-            let player = wire::field::player_id(player_id)?;
-            self.last_roster.push(player);
-            let stack = wire::field::credits("stack", *stack)?;
-            let entry = self.seat_mut(*seat)?;
-            entry.stack = stack;
-            entry.misses = misses.get(index).copied().unwrap_or(0);
-            let paid = sabacc_paid.get(index).copied().unwrap_or(0);
-            let paid = wire::field::credits("sabacc_paid", paid)?;
-            if !paid.is_zero() {
-                let sum = self.paid.entry(player).or_default();
-                *sum = sum.plus(paid).map_err(|error| Damaged(error.to_string()))?;
-            }
-        }
-        self.sabacc_pot = wire::field::credits("sabacc_pot", *sabacc_pot)?;
-        self.carried_pot = wire::field::credits("carried_pot", *carried_pot)?;
-        if let Some(last) = seats.last() {
-            self.button = Some(seat_no(last.seat)?);
-        }
-        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use primitives::{SeatNo, UnixMicros};
+use primitives::{PlayerId, SeatNo, UnixMicros};
 use proto::common::v1::CardProof;
 use proto::table::v1 as pb;
 use rules::{Event, Hand, Next, Outcome, PlayerView, Status, View, Viewer};
@@ -44,6 +44,8 @@ pub fn is_published(event: &Recorded, at: UnixMicros) -> bool {
         | Recorded::HandRevealed(_)
         | Recorded::SeedRefused(_)
         | Recorded::TablePaused(_)
+        | Recorded::EffectStopped(_)
+        | Recorded::EffectResumed(_)
         | Recorded::TableClosed(_) => true,
         Recorded::TableCreated(_)
         | Recorded::CashOutDue(_)
@@ -72,6 +74,8 @@ pub fn is_published(event: &Recorded, at: UnixMicros) -> bool {
         | Recorded::HoldReleased(_)
         | Recorded::HoldExpired(_)
         | Recorded::LimitsSet(_)
+        | Recorded::StandingFound(_)
+        | Recorded::SnapshotTaken(_)
         | Recorded::PlayerExcluded(_)
         | Recorded::AdjustmentProposed(_)
         | Recorded::AdjustmentRejected(_)
@@ -302,9 +306,9 @@ pub fn hand_view(play: &Play, clock: Option<Clock>, viewer: Viewer) -> pb::HandV
     }
 }
 
-/// The update that a hand started.
+/// The update that a hand started, as `viewer` sees it.
 #[must_use]
-pub fn hand_started(play: &Play) -> pb::HandStarted {
+pub fn hand_started(play: &Play, viewer: Option<PlayerId>) -> pb::HandStarted {
     let view = rules::view(&play.replay.hand, Viewer::Public);
     pb::HandStarted {
         hand_no: play.hand_no,
@@ -314,6 +318,7 @@ pub fn hand_started(play: &Play) -> pb::HandStarted {
         standing: Some(standing(&view)),
         rows: sealed(play).rows,
         transcript: sealed(play).transcript.to_vec(),
+        your_standing: viewer.and_then(|viewer| play.standing_of(viewer)).cloned(),
     }
 }
 

@@ -39,9 +39,19 @@ fn people_key(of: &str) -> String {
 
 #[test]
 fn what_is_missing_is_named() {
-    refused(&[], &[], &["people_key", "SABACC_PEOPLE_KEY"]);
+    let all = [
+        "SABACC_PEOPLE_KEY",
+        "SABACC_DATABASE_URL",
+        "SABACC_ORIGIN",
+        "SABACC_LOG_KEY",
+        "SABACC_ISSUER_KEYS",
+        "SABACC_SIGNING_KEY",
+        "SABACC_DEALER_URL",
+        "SABACC_WALLET_URL",
+    ];
+    refused(&[], &[], &all);
     let key = people_key("missing");
-    refused(&[], &[("SABACC_PEOPLE_KEY", &key)], &["database", "SABACC_DATABASE_URL"]);
+    refused(&[], &[("SABACC_PEOPLE_KEY", &key)], &all[1..]);
 }
 
 #[test]
@@ -52,11 +62,18 @@ fn a_database_that_does_not_answer_is_told_without_its_password() {
     let pair = TokenIssuer::generate("log", &SystemEntropy);
     std::fs::write(&log_key, pair.private_pem().expose()).expect("the folder is there");
     let log_key = log_key.display().to_string();
+    let public = Path::new(env!("CARGO_TARGET_TMPDIR")).join("database.pub.pem");
+    std::fs::write(&public, pair.public_pem()).expect("the folder is there");
+    let public = public.display().to_string();
     let variables = [
         database,
         ("SABACC_PEOPLE_KEY", &key[..]),
         ("SABACC_ORIGIN", "test/table"),
         ("SABACC_LOG_KEY", &log_key),
+        ("SABACC_SIGNING_KEY", &log_key),
+        ("SABACC_ISSUER_KEYS", &public),
+        ("SABACC_DEALER_URL", "http://127.0.0.1:1"),
+        ("SABACC_WALLET_URL", "http://127.0.0.1:1"),
     ];
     refused(&[], &variables, &["the database cannot be reached", "refused"]);
 }

@@ -3,11 +3,11 @@
 
 use bytes::Bytes;
 use eventlog::{Position, Stored};
-use ledger::{Amount, Limits, Terms};
+use ledger::{AllTerms, Amount, Limits, Seconds, Terms};
 use primitives::{Credits, UnixMicros};
 
 /// A command is durable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Done {
     /// The position of its last event: of the transfer, where it is one.
     pub position: Position,
@@ -15,15 +15,15 @@ pub struct Done {
 }
 
 /// What there is to say beside the position.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Told {
     Nothing,
     /// What an issue or a redemption left on the player's account.
     Balance(Amount),
     /// How many accounts were opened.
     Opened(u32),
-    /// The limits that were set.
-    Terms(Terms),
+    /// All limits of who set some of them. In a box, since hardly any answer has them.
+    Terms(Box<AllTerms>),
     /// The end of an exclusion; none: never.
     Until(Option<UnixMicros>),
 }
@@ -53,11 +53,12 @@ pub(crate) fn encode(last: u16, told: &Told) -> Bytes {
             bytes.push(OPENED);
             bytes.extend(opened.to_be_bytes());
         }
-        Told::Terms(Terms { now, later }) => {
+        Told::Terms(all) => {
+            let AllTerms { buy_in, loss, time } = **all;
             bytes.push(TERMS);
-            limits(&mut bytes, now);
-            perhaps(&mut bytes, later.map(|(from, _)| from.0));
-            limits(&mut bytes, &later.map_or(Limits::NONE, |(_, limits)| limits));
+            terms(&mut bytes, &buy_in, Credits::get);
+            terms(&mut bytes, &loss, Credits::get);
+            terms(&mut bytes, &time, |Seconds(seconds)| seconds);
         }
         Told::Until(until) => {
             bytes.push(UNTIL);
@@ -77,10 +78,12 @@ pub(crate) fn decode(stored: &Stored) -> Option<Done> {
         [BALANCE] => Told::Balance(Amount::try_new(i64::from_be_bytes(bytes.take()?)).ok()?),
         [OPENED] => Told::Opened(u32::from_be_bytes(bytes.take()?)),
         [TERMS] => {
-            let now = bytes.limits()?;
-            let from = bytes.perhaps()?;
-            let later = bytes.limits()?;
-            Told::Terms(Terms { now, later: from.map(|from| (UnixMicros(from), later)) })
+            let credits = |limit| Credits::try_new(limit).ok();
+            Told::Terms(Box::new(AllTerms {
+                buy_in: bytes.terms(credits)?,
+                loss: bytes.terms(credits)?,
+                time: bytes.terms(|limit| Some(Seconds(limit)))?,
+            }))
         }
         [UNTIL] => Told::Until(bytes.perhaps()?.map(UnixMicros)),
         _ => return None,
@@ -89,10 +92,17 @@ pub(crate) fn decode(stored: &Stored) -> Option<Done> {
     bytes.0.is_empty().then_some(Done { position, told })
 }
 
-fn limits(bytes: &mut Vec<u8>, limits: &Limits) {
+fn terms<T: Copy>(bytes: &mut Vec<u8>, terms: &Terms<T>, unit: impl Fn(T) -> u64) {
+    let Terms { now, later } = terms;
+    limits(bytes, now, &unit);
+    perhaps(bytes, later.map(|(from, _)| from.0));
+    limits(bytes, &later.map(|(_, limits)| limits).unwrap_or_default(), &unit);
+}
+
+fn limits<T: Copy>(bytes: &mut Vec<u8>, limits: &Limits<T>, unit: &impl Fn(T) -> u64) {
     let Limits { day, week, month } = limits;
     for limit in [day, week, month] {
-        perhaps(bytes, limit.map(|limit| limit.get()));
+        perhaps(bytes, limit.map(unit));
     }
 }
 
@@ -116,9 +126,16 @@ impl Reader<'_> {
         Some((there == 1).then_some(number))
     }
 
-    fn limits(&mut self) -> Option<Limits> {
+    fn terms<T>(&mut self, unit: impl Fn(u64) -> Option<T>) -> Option<Terms<T>> {
+        let now = self.limits(&unit)?;
+        let from = self.perhaps()?;
+        let later = self.limits(&unit)?;
+        Some(Terms { now, later: from.map(|from| (UnixMicros(from), later)) })
+    }
+
+    fn limits<T>(&mut self, unit: &impl Fn(u64) -> Option<T>) -> Option<Limits<T>> {
         let mut next = || match self.perhaps()? {
-            Some(limit) => Some(Some(Credits::try_new(limit).ok()?)),
+            Some(limit) => Some(Some(unit(limit)?)),
             None => Some(None),
         };
         Some(Limits { day: next()?, week: next()?, month: next()? })
@@ -127,24 +144,27 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use primitives::RequestId;
+    use eventlog::RequestKey;
 
     use super::*;
 
     fn stored(answer: Bytes) -> Stored {
-        Stored { id: RequestId([1; 16]), digest: [0; 32], first: Position(40), answer }
+        Stored { key: RequestKey([1; 16]), digest: [0; 32], first: Position(40), answer }
     }
 
     #[test]
     fn every_answer_is_read_back_as_it_was() {
         let some = Limits { day: Some(Credits::of(5)), week: None, month: Some(Credits::MAX) };
-        let terms = Terms { now: some, later: Some((UnixMicros(9), Limits::NONE)) };
+        let buy_in = Terms { now: some, later: Some((UnixMicros(9), Limits::NONE)) };
+        let loss = Terms { now: some, later: None };
+        let day = Limits { day: Some(Seconds(7)), ..Limits::NONE };
+        let time = Terms { now: day, later: Some((UnixMicros(8), day)) };
         let all = [
             Told::Nothing,
             Told::Balance(Amount::debit(Credits::of(7))),
             Told::Opened(1000),
-            Told::Terms(terms),
-            Told::Terms(Terms { now: some, later: None }),
+            Told::Terms(Box::new(AllTerms { buy_in, loss, time })),
+            Told::Terms(Box::default()),
             Told::Until(None),
             Told::Until(Some(UnixMicros(3))),
         ];
@@ -152,7 +172,8 @@ mod tests {
             for last in [0, 2, 999] {
                 let bytes = encode(last, &told);
                 let position = Position(40 + u64::from(last));
-                assert_eq!(decode(&stored(bytes.clone())), Some(Done { position, told }));
+                let done = Done { position, told: told.clone() };
+                assert_eq!(decode(&stored(bytes.clone())), Some(done));
                 assert_eq!(decode(&stored(bytes.slice(..bytes.len() - 1))), None, "{told:?}");
             }
         }

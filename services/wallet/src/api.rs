@@ -10,13 +10,19 @@ mod settlement;
 mod statement;
 mod text;
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use chassis::auth::Identity;
+use chassis::request_ids::{Inadmissible, RequestIds};
 use eventlog::Clock;
 use ledger::{Account, Command};
 use primitives::{PlayerId, RequestId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1::settlement_service_server::SettlementServiceServer;
 use proto::wallet::v1::wallet_service_server::WalletServiceServer;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Status};
 use wire::{BadField, field, refused};
@@ -33,6 +39,9 @@ pub struct Api {
     clock: Clock,
     /// Open streams watch it, and end.
     stopping: CancellationToken,
+    ids: Arc<RequestIds>,
+    /// Statements that may be read at a time, so that they never have all of the readers' connections.
+    statements: Arc<Semaphore>,
 }
 
 /// The services, to be put behind a guard that says who calls. No message is longer than
@@ -92,7 +101,8 @@ fn unknown(account: Account) -> Status {
 impl Api {
     #[must_use]
     pub fn new(wallet: &Wallet, clock: Clock, stopping: CancellationToken) -> Api {
-        Api { wallet: wallet.clone(), clock, stopping }
+        let statements = Arc::new(Semaphore::new(STATEMENTS));
+        Api { wallet: wallet.clone(), clock, stopping, ids: Arc::default(), statements }
     }
 
     async fn ask(
@@ -101,7 +111,18 @@ impl Api {
         id: RequestId,
         command: Command,
     ) -> Result<Done, Problem> {
-        self.wallet.ask(command::Request::new(id, command), by(caller)).await
+        self.ask_for(caller, command::Request::new(id, command)).await
+    }
+
+    /// Has a request carried out whose id this caller may send.
+    async fn ask_for(&self, caller: &Identity, request: command::Request) -> Result<Done, Problem> {
+        let by = by(caller);
+        self.ids.admit(&by.actor, request.id, self.now()).map_err(|reason| match reason {
+            Inadmissible::Derived => Problem::DerivedId,
+            Inadmissible::Ahead(ahead) => Problem::IdAhead(ahead),
+            Inadmissible::TooMany(wait) => Problem::OddId(wait),
+        })?;
+        self.wallet.ask(request, by).await
     }
 
     /// An account as it stands.
@@ -115,6 +136,21 @@ impl Api {
     }
 }
 
+/// Waits for one's turn at statements.
+async fn turn(statements: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Status> {
+    match timeout(TURN, Arc::clone(statements).acquire_owned()).await {
+        Ok(Ok(turn)) => Ok(turn),
+        Ok(Err(_)) | Err(_) => {
+            let text = "too many statements are read at a time: repeat the request a little later";
+            Err(refused(ErrorReason::Overloaded, text).retry_after(TURN).into())
+        }
+    }
+}
+
+/// Statements that are read at a time: half of the readers' connections.
+const STATEMENTS: usize = 4;
+/// The longest that one is waited for.
+const TURN: Duration = Duration::from_secs(1);
 /// The sizes of pages.
 const DEFAULT_PAGE: usize = 100;
 const LARGEST_PAGE: usize = 1000;
@@ -122,17 +158,22 @@ const LARGEST_PAGE: usize = 1000;
 /// How many are asked for, and from which position on. A page token is the position of the last that
 /// was seen.
 fn page(size: u32, token: &str) -> Result<(usize, u64), BadField> {
-    let size = match usize::try_from(size) {
-        Ok(0) => DEFAULT_PAGE,
-        Ok(size) if size <= LARGEST_PAGE => size,
-        Ok(_) | Err(_) => return Err(BadField::new("page_size", "0 to 1,000")),
-    };
+    let size = page_size(size)?;
     if token.is_empty() {
         return Ok((size, 0));
     }
     let after: Option<u64> = token.parse().ok().and_then(|seen: u64| seen.checked_add(1));
-    let after = after.ok_or_else(|| {
-        BadField::new("page_token", "send what the page before gave as next_page_token")
-    })?;
-    Ok((size, after))
+    Ok((size, after.ok_or_else(bad_token)?))
+}
+
+fn page_size(size: u32) -> Result<usize, BadField> {
+    match usize::try_from(size) {
+        Ok(0) => Ok(DEFAULT_PAGE),
+        Ok(size) if size <= LARGEST_PAGE => Ok(size),
+        Ok(_) | Err(_) => Err(BadField::new("page_size", "0 to 1,000")),
+    }
+}
+
+fn bad_token() -> BadField {
+    BadField::new("page_token", "send what the page before gave as next_page_token")
 }

@@ -1,6 +1,8 @@
 //! Commands with their names: what the wallet is asked, and how a repeat is recognised.
 
-use ledger::{Account, Adjustment, Amount, Command, Hold, Kind, Limits, Setter, Transfer};
+use ledger::{
+    Account, Adjustment, Amount, Command, Hold, Kind, Limits, Seconds, Setter, Transfer, Wanted,
+};
 use primitives::{PlayerId, RequestId, UnixMicros};
 use sha2::{Digest as _, Sha256};
 
@@ -20,6 +22,12 @@ pub enum Wish {
     One(Command),
     /// Opens those of the players' accounts that are not open.
     OpenAll(Vec<PlayerId>),
+    /// Sets limits of some measures, each named once.
+    SetLimits {
+        player: PlayerId,
+        by: Setter,
+        limits: Vec<Wanted>,
+    },
 }
 
 impl Request {
@@ -40,6 +48,9 @@ impl Request {
             Wish::OpenAll(players) => {
                 content.tag(2);
                 players.iter().for_each(|player| content.id(&player.0));
+            }
+            Wish::SetLimits { player, by, limits } => {
+                content.limits_of(*player, *by, limits);
             }
         }
         Sha256::digest(&content.0).into()
@@ -79,12 +90,7 @@ impl Content {
                 self.id(&hold.0);
             }
             Command::SetLimits { player, by, limits } => {
-                self.about(10, *player);
-                self.tag(match by {
-                    Setter::Player => 1,
-                    Setter::Operator => 2,
-                });
-                self.limits(limits);
+                self.limits_of(*player, *by, std::slice::from_ref(limits));
             }
             Command::Exclude { player, until } => {
                 self.about(11, *player);
@@ -162,10 +168,26 @@ impl Content {
         self.text(proposed_by);
     }
 
-    fn limits(&mut self, limits: &Limits) {
+    fn limits_of(&mut self, player: PlayerId, by: Setter, limits: &[Wanted]) {
+        self.about(10, player);
+        self.tag(match by {
+            Setter::Player => 1,
+            Setter::Operator => 2,
+        });
+        for wanted in limits {
+            match wanted {
+                Wanted::BuyIn(limits) => self.limits(1, limits, |limit| limit.get()),
+                Wanted::Loss(limits) => self.limits(2, limits, |limit| limit.get()),
+                Wanted::Time(limits) => self.limits(3, limits, |Seconds(limit)| limit),
+            }
+        }
+    }
+
+    fn limits<T: Copy>(&mut self, measure: u8, limits: &Limits<T>, unit: impl Fn(T) -> u64) {
         let Limits { day, week, month } = limits;
+        self.tag(measure);
         for limit in [day, week, month] {
-            self.perhaps(limit.map(|limit| limit.get()));
+            self.perhaps(limit.map(&unit));
         }
     }
 
@@ -178,6 +200,7 @@ impl Content {
         match account {
             Account::Issuance => self.tag(1),
             Account::Rake => self.tag(2),
+            Account::Suspense => self.tag(7),
             Account::Player(player) => self.about(3, player),
             Account::Seat(table, player) => {
                 self.about(4, player);
@@ -255,8 +278,8 @@ mod tests {
         let table = TableId([7; 16]);
         let hold = HoldId([7; 16]);
         let credits = Credits::of(5);
-        let none = Limits::NONE;
-        let limits = Limits { day: Some(Credits::ZERO), ..Limits::NONE };
+        let none = Wanted::BuyIn(Limits::NONE);
+        let limits = Wanted::BuyIn(Limits { day: Some(Credits::ZERO), ..Limits::NONE });
         let by = |by| Command::SetLimits { player, by, limits: none };
         let capture = |keep_rest| Command::Capture {
             id: RequestId([1; 16]),
@@ -275,6 +298,8 @@ mod tests {
             by(Setter::Player),
             by(Setter::Operator),
             Command::SetLimits { player, by: Setter::Player, limits },
+            Command::SetLimits { player, by: Setter::Player, limits: Wanted::Loss(Limits::NONE) },
+            Command::SetLimits { player, by: Setter::Player, limits: Wanted::Time(Limits::NONE) },
             Command::Exclude { player, until: None },
             Command::Exclude { player, until: Some(UnixMicros(0)) },
         ]
@@ -288,6 +313,9 @@ mod tests {
         requests.push(transfer(Kind::PotRefund { table }, &[]));
         let all = Wish::OpenAll(vec![player]);
         requests.push(Request { id: RequestId([1; 16]), wish: all, linked: false });
+        let both = vec![Wanted::Loss(Limits::NONE), Wanted::Time(Limits::NONE)];
+        let both = Wish::SetLimits { player, by: Setter::Player, limits: both };
+        requests.push(Request { id: RequestId([1; 16]), wish: both, linked: false });
         let digests: std::collections::BTreeSet<_> = requests.iter().map(Request::digest).collect();
         assert_eq!(digests.len(), requests.len());
     }

@@ -6,6 +6,11 @@
 //! statements are read from the database ([`repo`]), where they move in the very statement that makes
 //! a transfer durable; [`verify`] recomputes them from the log and compares.
 //!
+//! The wallet starts from what its log vouches for: the events, and snapshots whose SHA-256 an event has
+//! ([`owner`]). Its own tables are compared with that before anybody reads them, and entry by entry while
+//! it serves; where they say something else it ends. How players stand, what they have used of their
+//! limits and whether they may be dealt in is asked of the ledger itself ([`Wallet::look`]).
+//!
 //! Every command is named by its caller's request id, for ever: the same command again gets the
 //! first answer ([`answer`]), another command under the same id is refused. So a caller who heard
 //! nothing simply asks again.
@@ -26,6 +31,6 @@ mod verify;
 mod wallet;
 
 pub use answer::{Done, Told};
-pub use owner::{Fault, Ground, LoadError, Opener, Owner};
+pub use owner::{Fault, Ground, LoadError, Opener, Owner, newest_snapshot};
 pub use verify::{Compared, Difference, VerifyError, verify};
-pub use wallet::{By, Limits, Outcome, Problem, Wallet};
+pub use wallet::{By, Limits, Outcome, Problem, Seen, Wallet};

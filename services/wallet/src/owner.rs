@@ -29,6 +29,9 @@
 //! by one question for all of a group; one that is on its way is found among those. Either is told
 //! the first answer, or that its id was used for something else.
 //!
+//! **Looked at.** How players stand, what is held and what is proposed is read off the same ledger: answered
+//! once all that was decided before is durable, and never by a wallet whose log another has taken.
+//!
 //! **Time.** A group has one time, never before that of the group before. Holds whose time is over
 //! end before anything else is decided at that time; where nothing is asked a timer sees to them.
 
@@ -36,29 +39,39 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eventlog::{AppendError, Clock, Known, Log, OpenError, Position, ReadError, Stored};
+use eventlog::{AppendError, Clock, Log, OpenError, Position, RequestKey, Stored};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
 use ledger::Ledger;
-use primitives::{RequestId, UnixMicros};
+use primitives::UnixMicros;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
-use tokio::task::yield_now;
+use tokio::task::{JoinSet, yield_now};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::Done;
 use crate::repo::{Repo, Written};
-use crate::wallet::{Ask, Books, Limits, Outcome, Problem, Wallet};
+use crate::wallet::{Ask, Books, Limits, Look, Outcome, Problem, Queues, Tell, Wallet};
 use group::Deciding;
+use load::Loaded;
+use quotas::Quotas;
+use repeats::{Open, answered_before};
 use returning::{Returning, Waits};
+use snapshots::{Snapshot, Snapshots};
 
 mod group;
+mod history;
 pub(crate) mod load;
+mod looking;
+mod quotas;
 mod recovery;
+mod repeats;
 mod returning;
+mod snapshots;
+mod standby;
 
-pub use load::LoadError;
+pub use load::{LoadError, newest_snapshot};
+pub use standby::Standby;
 
 /// Opens the wallet's log: at start, and again whenever it was lost.
 pub type Opener = Box<dyn Fn() -> BoxFuture<'static, Result<Log, OpenError>> + Send + Sync>;
@@ -93,8 +106,12 @@ pub struct Owner {
     ground: Ground,
     books: Books,
     queue: mpsc::Receiver<Ask>,
+    looks: mpsc::Receiver<Look>,
     limits: Limits,
+    quotas: Quotas,
     work: Work,
+    /// The comparison of every entry with the log, while it runs.
+    verifying: JoinSet<Result<(), LoadError>>,
 }
 
 /// What is in memory of the log, and what is on its way there: thrown away whole when a write fails.
@@ -109,8 +126,9 @@ struct Work {
     /// The time of the last group.
     at: UnixMicros,
     /// Commands that are decided and not known to be durable.
-    open: BTreeMap<RequestId, Open>,
+    open: BTreeMap<RequestKey, Open>,
     flights: FuturesOrdered<BoxFuture<'static, Landed>>,
+    snapshots: Snapshots,
     /// Commands in these groups.
     flying: usize,
     /// Who was just answered and may be back in a moment.
@@ -118,18 +136,21 @@ struct Work {
     waits: Waits,
 }
 
-/// A command's content, and what it will be answered.
-struct Open {
-    digest: [u8; 32],
-    done: Done,
-}
-
 /// A group whose outcome is known.
 struct Landed {
     outcome: Result<(), AppendError>,
-    ids: Vec<RequestId>,
+    keys: Vec<RequestKey>,
     answers: Vec<Answer>,
     sent: Instant,
+    snapshot: Option<Snapshot>,
+    looked: Vec<Tell>,
+}
+
+impl Landed {
+    fn new(outcome: Result<(), AppendError>, sent: Instant) -> Landed {
+        let (keys, answers, looked) = (Vec::new(), Vec::new(), Vec::new());
+        Landed { outcome, keys, answers, sent, snapshot: None, looked }
+    }
 }
 
 /// Somebody who waits, and what he will be told.
@@ -144,8 +165,8 @@ impl Answer {
         self.outcomes.iter().any(|outcome| matches!(outcome, Err(Problem::Refused(_))))
     }
 
-    fn make_unavailable(&mut self) {
-        self.outcomes.fill(Err(Problem::Unavailable));
+    fn fail(&mut self, problem: Problem) {
+        self.outcomes.fill(Err(problem));
     }
 
     /// Whoever no longer waits is not told; his commands stand all the same.
@@ -161,12 +182,15 @@ enum Pause {
     /// Nobody can ask any more, and everything is answered.
     Drained,
     Lost,
+    /// What the tables say is not what the log says, or the log contradicts itself.
+    Unsound(LoadError),
 }
 
 impl Work {
-    fn new(log: Log, ledger: Ledger) -> Work {
+    fn new(log: Log, Loaded { ledger, snapshot }: Loaded) -> Work {
         let head = log.head();
         Work {
+            snapshots: Snapshots::new(snapshot),
             next: Position(head.size),
             at: head.recorded_at,
             log,
@@ -197,10 +221,15 @@ impl Wallet {
     pub async fn open(ground: Ground, limits: Limits) -> Result<(Wallet, Owner), Fault> {
         let books = Books::new(ground.repo.clone());
         let log = (ground.opener)().await?;
-        let ledger = load::load(&log, &books).await?;
-        let (wallet, queue) = Wallet::new(limits, books.clone());
-        let work = Work::new(log, ledger);
-        Ok((wallet, Owner { ground, books, queue, limits, work }))
+        let loaded = load::load(&log, &books).await?;
+        books.set_loaded(true);
+        let (wallet, Queues { asks: queue, looks }) = Wallet::new(limits, books.clone());
+        let work = Work::new(log, loaded);
+        let verifying = JoinSet::new();
+        let quotas = Quotas::default();
+        let mut owner = Owner { ground, books, queue, looks, limits, quotas, work, verifying };
+        owner.verify_history();
+        Ok((wallet, owner))
     }
 }
 
@@ -214,8 +243,14 @@ impl Owner {
         loop {
             match self.serve(&stopping).await {
                 Pause::Drained => {
+                    self.last_snapshot().await;
                     self.work.log.close().await;
                     return Ok(());
+                }
+                Pause::Unsound(error) => {
+                    tracing::error!(%error, "the wallet serves nothing any more");
+                    self.books.set_whole(false);
+                    return Err(error.into());
                 }
                 Pause::Lost => {
                     if !self.recover(&stopping).await? {
@@ -233,10 +268,14 @@ impl Owner {
             if self.has_room() {
                 self.gather().await;
             }
+            if self.snapshot_due() {
+                self.take_snapshot();
+            }
             if !accepting && self.work.flights.is_empty() {
                 return Pause::Drained;
             }
             let ahead = self.work.flights.len() < self.limits.ahead;
+            let hears = ahead || self.work.flying == 0;
             let next_end = self.work.ledger.next_expiry();
             tokio::select! {
                 biased;
@@ -246,26 +285,33 @@ impl Owner {
                     }
                 }
                 () = stopped.cancelled() => return Pause::Lost,
+                Some(verified) = self.verifying.join_next() => {
+                    if let Some(error) = self.verified(verified) {
+                        return Pause::Unsound(error);
+                    }
+                }
                 () = stopping.cancelled(), if !self.queue.is_closed() => {
                     self.queue.close();
                 }
-                ask = self.queue.recv(), if accepting && ahead && self.work.asked < self.limits.group => {
+                ask = self.queue.recv(), if accepting && hears && self.work.asked < self.limits.group => {
                     match ask {
                         Some(ask) => self.work.hear(ask),
                         None => accepting = false,
                     }
                 }
+                Some(look) = self.looks.recv(), if ahead => self.look(look),
                 () = until(next_end, (self.ground.clock)()), if accepting && ahead => self.expire(),
             }
         }
     }
 
-    /// Whether a group is to be made. Behind one that is on its way only where enough waits: small
-    /// groups cost the database nearly as much as large ones.
+    /// Whether a group is to be made. Behind commands that are on their way only where enough waits: small
+    /// groups cost the database nearly as much as large ones. Looks alone hold nobody back; what comes
+    /// behind them lands behind them.
     fn has_room(&self) -> bool {
         let Work { asks, asked, flights, flying, .. } = &self.work;
         let crowd = || *asked >= CROWD.max(flying / 4);
-        !asks.is_empty() && (flights.is_empty() || (flights.len() < self.limits.ahead && crowd()))
+        !asks.is_empty() && (*flying == 0 || (flights.len() < self.limits.ahead && crowd()))
     }
 
     /// Decides all that waits, within the limits.
@@ -300,7 +346,7 @@ impl Owner {
         match answered_before(&self.work.log, &self.work.open, &asks).await {
             Ok(before) => self.decide(asks, &before),
             Err(error) => {
-                tracing::warn!(%error, "the log does not say which requests it has answered");
+                tracing::warn!(runbook = "deploy/README.md, The database is away", %error, "the log does not say which requests it has answered");
                 let unavailable = |ask: &Ask| vec![Err(Problem::Unavailable); ask.requests.len()];
                 asks.into_iter().for_each(|ask| {
                     let outcomes = unavailable(&ask);
@@ -310,7 +356,7 @@ impl Owner {
         }
     }
 
-    fn decide(&mut self, asks: Vec<Ask>, before: &BTreeMap<RequestId, Stored>) {
+    fn decide(&mut self, asks: Vec<Ask>, before: &BTreeMap<RequestKey, Stored>) {
         self.expire();
         let mut deciding = self.deciding();
         let answers = asks.into_iter().map(|ask| {
@@ -339,12 +385,12 @@ impl Owner {
     fn deciding(&mut self) -> Deciding<'_> {
         let Work { ledger, open, next, at, .. } = &mut self.work;
         *at = (*at).max((self.ground.clock)());
-        Deciding::new(ledger, open, *next, *at)
+        Deciding::new(ledger, open, (*next, *at), &self.quotas)
     }
 
     /// Hands a group to the log; or nothing, where it only answers.
     fn send(&mut self, decided: group::Decided, answers: Vec<Answer>) {
-        let group::Decided { entries, ids, rows, states, next } = decided;
+        let group::Decided { entries, keys, rows, states, next, snapshot } = decided;
         let Work { log, flights, flying, next: first, at, .. } = &mut self.work;
         if entries.is_empty() {
             let refuses = answers.iter().any(Answer::refuses);
@@ -356,12 +402,17 @@ impl Owner {
             *flying += commands(&answers);
             flights.push_back(Box::pin(async move {
                 let mut outcome = if refuses { log.confirm().await } else { Ok(()) };
-                if matches!(outcome, Err(AppendError::Unavailable { .. })) {
+                let problem = match &outcome {
+                    Err(AppendError::Unavailable { .. }) => Some(Problem::Unavailable),
+                    Err(AppendError::Clock(off)) => Some(Problem::Clock(*off)),
+                    Ok(()) | Err(_) => None,
+                };
+                if let Some(problem) = problem {
                     // Nothing was to be written: what is in memory stands.
-                    answers.iter_mut().for_each(Answer::make_unavailable);
+                    answers.iter_mut().for_each(|answer| answer.fail(problem));
                     outcome = Ok(());
                 }
-                Landed { outcome, ids, answers, sent }
+                Landed { keys, answers, ..Landed::new(outcome, sent) }
             }));
             return;
         }
@@ -372,21 +423,32 @@ impl Owner {
         let (written, sent) = (log.append_group(group), Instant::now());
         *flying += commands(&answers);
         flights.push_back(Box::pin(async move {
-            Landed { outcome: written.await.map(drop), ids, answers, sent }
+            let landed = Landed::new(written.await.map(drop), sent);
+            Landed { keys, answers, snapshot, ..landed }
         }));
     }
 
     async fn landed(&mut self, landed: Landed) -> Result<(), AppendError> {
-        let Landed { outcome, ids, answers, sent } = landed;
+        let Landed { outcome, keys, answers, sent, snapshot, looked } = landed;
         if let Err(error) = outcome {
             let unanswered = answers.len();
-            tracing::warn!(%error, unanswered, "a group was not written");
-            // Dropped unanswered, which says "unavailable".
+            tracing::warn!(runbook = "deploy/README.md, The database is away", %error, unanswered, "a group was not written");
+            // Others are dropped unanswered, which says "unavailable".
+            if let AppendError::Clock(off) = error {
+                answers.into_iter().for_each(|mut answer| {
+                    answer.fail(Problem::Clock(off));
+                    answer.tell();
+                });
+            }
             return Err(error);
         }
-        for id in ids {
-            self.work.open.remove(&id);
+        for key in keys {
+            self.work.open.remove(&key);
         }
+        if let (Some(snapshot), Some(repo)) = (snapshot, &self.books.repo) {
+            self.work.snapshots.keep(repo.clone(), snapshot);
+        }
+        looked.into_iter().for_each(|tell| tell());
         self.work.flying = self.work.flying.saturating_sub(commands(&answers));
         let asks = self.work.asks.len() + self.queue.len() + answers.len();
         self.work.returning = self.work.waits.due().then(|| Returning::of(asks, sent.elapsed()));
@@ -412,28 +474,4 @@ async fn until(end: Option<UnixMicros>, now: UnixMicros) {
         Some(end) => tokio::time::sleep(end.since(now).min(TICK)).await,
         None => std::future::pending().await,
     }
-}
-
-/// Those of the requests that the log has answered.
-async fn answered_before(
-    log: &Log,
-    open: &BTreeMap<RequestId, Open>,
-    asks: &[Ask],
-) -> Result<BTreeMap<RequestId, Stored>, ReadError> {
-    let (mut before, mut ask) = (BTreeMap::new(), Vec::new());
-    for named in asks.iter().flat_map(|ask| &ask.requests) {
-        let id = named.request.id;
-        if open.contains_key(&id) {
-            continue;
-        }
-        match log.known(id) {
-            Known::Fresh => {}
-            Known::Stored(stored) => drop(before.insert(id, stored)),
-            Known::Ask => ask.push(id),
-        }
-    }
-    if !ask.is_empty() {
-        before.extend(log.recall_many(&ask).await?);
-    }
-    Ok(before)
 }

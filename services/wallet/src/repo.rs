@@ -5,8 +5,13 @@
 //! is read from them is durable, and nothing of statements is kept in memory. `projected` says how far
 //! they go; where that is not the log's size, because they were emptied or restored from elsewhere,
 //! `rebuild` makes them anew when the wallet starts. A row that somebody put where the log's next one
-//! goes is written over, by the same statement in a second form: nothing in these tables can keep the
-//! log from being written, and nothing is looked for that is never there.
+//! goes is removed: nothing in these tables can keep the log from being written, and nothing is looked
+//! for that is never there.
+//!
+//! **Not believed.** The wallet starts from its log (snapshots shorten that) and compares the tables
+//! with it before anybody reads them (`compare`), and entry by entry afterwards (`history`). The
+//! service's role may add rows of transfers and accounts and change or remove none; of holds and
+//! adjustments it may change what becomes of them. What holds and what waits is asked of the ledger.
 //!
 //! **Written once.** An account's balance is that of its last entry, found by one descent of the
 //! entries' only index; so a transfer inserts one narrow row a leg and updates nothing. Measured with
@@ -19,19 +24,23 @@
 //!
 //! Times, transfers' ids and who asked are the log's own columns: the views join them.
 
+mod compare;
+mod history;
 mod read;
 mod rebuild;
 mod rows;
+mod snapshots;
+mod statement;
 mod verify;
 
 use std::sync::Arc;
 
 use eventlog::{Ahead, MigrateError, PgStore, Projection, ReadError, Source};
-use ledger::{Account, Pending, Proposed, State};
-use sqlx::PgPool;
+use sqlx::{Connection as _, PgPool};
 
-pub use read::{AccountRead, EntryRead, HoldRead};
+pub use read::{AccountRead, HoldRead};
 pub(crate) use rows::Written;
+pub use statement::{Holdings, LineRead};
 pub(crate) use verify::{Checked, Found, Table};
 
 /// The service's name: its schema, and a part of its role's name.
@@ -49,9 +58,6 @@ pub struct Repo {
     pool: PgPool,
 }
 
-/// What a wallet starts from.
-pub(crate) type Loaded = (Vec<(Account, State)>, Vec<Pending>, Vec<Proposed>);
-
 /// Brings the schema of the wallet up to date. Safe to repeat.
 ///
 /// # Errors
@@ -59,6 +65,16 @@ pub(crate) type Loaded = (Vec<(Account, State)>, Vec<Pending>, Vec<Proposed>);
 pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(), MigrateError> {
     let grants = include_str!("repo/sql/grants.sql");
     eventlog::migrate_with(admin_url, SERVICE, role_password, MIGRATIONS, grants).await
+}
+
+/// Has the tables made anew from the log when the wallet starts next. An administrator's act.
+///
+/// # Errors
+/// The database cannot be reached, or `admin_url` is not an administrator's.
+pub async fn forget_tables(admin_url: &str) -> Result<(), sqlx::Error> {
+    let mut admin = sqlx::PgConnection::connect(admin_url).await?;
+    sqlx::query("DELETE FROM wallet.projected").execute(&mut admin).await?;
+    admin.close().await
 }
 
 /// The parts of what a group writes beside the events, in their order.
@@ -89,12 +105,10 @@ const TRANSFERS_AHEAD: Ahead = Ahead {
     ),
     turn: parts!("projected_ahead"),
 };
-/// The same three over rows that stand in their way.
-const WHOLE_OVER: &str = parts!("projected", "posting", "over", "changing", "others");
-const TRANSFERS_OVER: &str = parts!("projected", "posting", "over", "changing");
-const ENTRIES_OVER: &str = concat!(parts!("projected", "posting", "over"), ")");
 /// Everything again, but for the row that says how far the tables go.
-const REBUILT: &str = parts!("posting", "over", "changing", "others");
+const REBUILT: &str = parts!("posting", "changing", "others");
+/// Removes rows that stand where the next ones go.
+const CLEARING: &str = "SELECT clear_entries_ahead('wallet/0')";
 
 /// What the log's store writes beside the events.
 #[must_use]

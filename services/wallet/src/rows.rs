@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use eventlog::Position;
 use ledger::{
-    Account, Adjustment, Amount, Brought, Event, Exclusion, Extra, Hold, Kind, Ledger, Limits,
-    Pending, Posted, State, Terms, Undo, evolve, evolve_undoable,
+    Account, Adjustment, Amount, Event, Exclusion, Hold, Kind, Ledger, Pending, Posted, State,
+    Undo, evolve, evolve_undoable,
 };
 use primitives::{AdjustmentId, Credits, HoldId, UnixMicros};
 
@@ -59,8 +59,6 @@ pub struct StateRow {
     pub frozen: bool,
     pub closed: bool,
     pub excluded: Option<Exclusion>,
-    /// What the other columns do not say; see [`extra_of`].
-    pub extra: Vec<u8>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -207,7 +205,8 @@ impl Rows {
             | Event::Unfrozen { .. }
             | Event::Closed { .. }
             | Event::LimitsSet { .. }
-            | Event::Excluded { .. } => {}
+            | Event::Excluded { .. }
+            | Event::SnapshotTaken { .. } => {}
         }
     }
 
@@ -224,16 +223,19 @@ impl Rows {
             Event::Frozen { player, .. }
             | Event::Unfrozen { player, .. }
             | Event::Closed { player, .. }
-            | Event::LimitsSet { player, .. }
             | Event::Excluded { player, .. } => self.touched.push(Account::Player(*player)),
-            Event::AdjustmentProposed(_) | Event::AdjustmentRejected { .. } => {}
+            // Limits, and what counts against them, are kept by the log and its snapshots alone.
+            Event::LimitsSet { .. }
+            | Event::AdjustmentProposed(_)
+            | Event::AdjustmentRejected { .. }
+            | Event::SnapshotTaken { .. } => {}
         }
     }
 
     fn posted(&mut self, ledger: &Ledger, place: Place, posted: &Posted) {
         let transfer = &posted.transfer;
         let kind = kind_number(transfer.kind);
-        let brings = matches!(transfer.kind, Kind::BuyIn | Kind::Capture { .. });
+        let captures = matches!(transfer.kind, Kind::Capture { .. });
         let first = self.entries.len();
         for leg in &transfer.legs {
             let Some(state) = ledger.account(&leg.account) else { continue };
@@ -247,7 +249,7 @@ impl Rows {
                 kind,
                 reason: reason.then(|| transfer.reason.as_str().into()),
             });
-            if brings && leg.amount.is_debit() {
+            if captures && leg.amount.is_debit() {
                 self.touched.push(leg.account);
             }
         }
@@ -306,7 +308,16 @@ fn number(ledger: &Ledger, account: &Account) -> u32 {
     ledger.account(account).map_or(u32::MAX, |state| state.number)
 }
 
-fn state_row(state: &State) -> StateRow {
+impl StateRow {
+    /// Of an account that has nothing beside a balance.
+    #[must_use]
+    pub const fn none(account: u32) -> StateRow {
+        let held = Credits::ZERO;
+        StateRow { account, held, frozen: false, closed: false, excluded: None }
+    }
+}
+
+pub(crate) fn state_row(state: &State) -> StateRow {
     let extra = state.extra();
     StateRow {
         account: state.number,
@@ -314,124 +325,5 @@ fn state_row(state: &State) -> StateRow {
         frozen: extra.frozen,
         closed: extra.closed,
         excluded: extra.excluded,
-        extra: encode_extra(extra),
-    }
-}
-
-/// What a row of states has no column for: the player's limits and the operator's, then what was
-/// brought to tables, an hour in 4 bytes and an amount in 8.
-fn encode_extra(extra: &Extra) -> Vec<u8> {
-    let Extra { held: _, frozen: _, closed: _, excluded: _, own, operator, brought } = extra;
-    let mut bytes = Vec::with_capacity(2 + brought.len() * 12);
-    for terms in [own, operator] {
-        match terms.as_deref() {
-            None => bytes.push(0),
-            Some(Terms { now, later }) => {
-                bytes.push(1 + u8::from(later.is_some()));
-                limits(&mut bytes, now);
-                if let Some((from, later)) = later {
-                    bytes.extend(from.0.to_be_bytes());
-                    limits(&mut bytes, later);
-                }
-            }
-        }
-    }
-    for Brought { hour, amount } in brought {
-        bytes.extend(u32::try_from(*hour).unwrap_or(u32::MAX).to_be_bytes());
-        bytes.extend(amount.get().to_be_bytes());
-    }
-    bytes
-}
-
-/// No limit is all ones, which is no number of credits.
-fn limits(bytes: &mut Vec<u8>, limits: &Limits) {
-    let Limits { day, week, month } = limits;
-    for limit in [day, week, month] {
-        bytes.extend(limit.map_or(u64::MAX, Credits::get).to_be_bytes());
-    }
-}
-
-/// The extra of a row; nothing where no wallet wrote it.
-#[must_use]
-pub fn extra_of(row: &StateRow) -> Option<Extra> {
-    let StateRow { account: _, held, frozen, closed, excluded, extra } = row;
-    let mut bytes = Reader(extra);
-    let own = bytes.terms()?;
-    let operator = bytes.terms()?;
-    let mut brought = Vec::with_capacity(bytes.0.len() / 12);
-    while !bytes.0.is_empty() {
-        let hour = u64::from(u32::from_be_bytes(bytes.take()?));
-        let amount = Credits::try_new(u64::from_be_bytes(bytes.take()?)).ok()?;
-        brought.push(Brought { hour, amount });
-    }
-    let (held, frozen, closed, excluded) = (*held, *frozen, *closed, *excluded);
-    Some(Extra { held, frozen, closed, excluded, own, operator, brought })
-}
-
-struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(*taken)
-    }
-
-    fn terms(&mut self) -> Option<Option<Box<Terms>>> {
-        let later = match self.take::<1>()? {
-            [0] => return Some(None),
-            [1] => false,
-            [2] => true,
-            _ => return None,
-        };
-        let now = self.limits()?;
-        let later = if later {
-            Some((UnixMicros(u64::from_be_bytes(self.take()?)), self.limits()?))
-        } else {
-            None
-        };
-        Some(Some(Box::new(Terms { now, later })))
-    }
-
-    fn limits(&mut self) -> Option<Limits> {
-        let mut next = || match u64::from_be_bytes(self.take()?) {
-            u64::MAX => Some(None),
-            limit => Some(Some(Credits::try_new(limit).ok()?)),
-        };
-        Some(Limits { day: next()?, week: next()?, month: next()? })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_extra_is_read_back_as_it_was() {
-        let some = Limits { day: Some(Credits::ZERO), week: None, month: Some(Credits::MAX) };
-        let terms = |later| Some(Box::new(Terms { now: some, later }));
-        let brought = vec![
-            Brought { hour: 480_000, amount: Credits::of(7) },
-            Brought { hour: 480_001, amount: Credits::MAX },
-        ];
-        let full = Extra {
-            held: Credits::of(3),
-            frozen: true,
-            closed: false,
-            excluded: Some(Exclusion::ForGood),
-            own: terms(None),
-            operator: terms(Some((UnixMicros(5), Limits::NONE))),
-            brought,
-        };
-        for extra in [full, Extra::NONE] {
-            let row = state_row(&State {
-                number: 9,
-                balance: Amount::ZERO,
-                extra: Some(Box::new(extra.clone())),
-            });
-            assert_eq!(extra_of(&row), Some(extra));
-            let cut = row.extra.get(1..).unwrap_or_default().to_vec();
-            assert_eq!(extra_of(&StateRow { extra: cut, ..row }), None);
-        }
     }
 }

@@ -8,8 +8,8 @@ use chassis::auth::{Access, Verifier};
 use chassis::clock::{Clock as _, SystemClock};
 use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
-use chassis::serve::{Beside, Bound, Grpc, Health, Server};
-use eventlog::{Clock, ConnectError, Log, Options, PgStore, Pools};
+use chassis::serve::{Beside, Bound, Condition, Grpc, Health, Server};
+use eventlog::{Clock, ConnectError, Options, PgStore, Pools};
 use notary::{Files, KeyError, LOGS, Notary};
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +22,9 @@ pub use crate::repo::migrate;
 
 /// How long a silent wallet keeps its log.
 const LEASE: Duration = Duration::from_secs(5);
+
+/// What is missing of a wallet that has its log, or waits for it.
+const UNREAD: &str = "the accounts are not read yet";
 
 /// Why a wallet could not start, or cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +60,9 @@ pub async fn run(
     let url = config.database_url.as_ref().ok_or(RunError::NoDatabase)?;
     let projection = repo::projection();
     let store = PgStore::connect_with(url.expose(), SERVICE, Pools::default(), projection).await?;
+    if !config.allow_unsafe_database {
+        store.require_durability().await?;
+    }
     let notary = Notary::of_service(store.clone(), LOG, &config)?.ok_or(RunError::NoLog)?;
     let repo = Some(Repo::new(&store));
     let system = Arc::new(SystemClock::new());
@@ -64,15 +70,19 @@ pub async fn run(
         let system = Arc::clone(&system);
         Arc::new(move || system.now())
     };
-    let at = (bound.address().to_string(), take_over);
-    let opener = opener((store, notary.clone()), at, clock.clone());
+    let owner = format!("{SERVICE} {}", config.instance);
+    let at = (owner, bound.address().to_string(), take_over);
+    let (stopping, health) = (CancellationToken::new(), Health::new());
+    let written = health.condition("log", "it is being opened");
+    let opener = opener((store, notary.clone(), written), at, clock.clone());
     let ground = Ground { opener, clock: clock.clone(), repo };
-    let (wallet, owner) = Wallet::open(ground, Limits::default()).await?;
+    let (wallet, standby) = Wallet::standby(ground, Limits::default());
+    let read = health.condition("state", UNREAD);
+    tokio::spawn(read.follow(wallet.loaded(), UNREAD));
     let api = Api::new(&wallet, clock, drain.stopping().clone());
     drop(wallet);
-    let stopping = CancellationToken::new();
-    let mut owner = tokio::spawn(owner.run(stopping.clone()));
-    let served = serve((api, notary.clone()), &config, system, (bound, drain.clone()));
+    let mut owner = tokio::spawn(standby.run(stopping.clone()));
+    let served = serve((api, notary.clone(), health), &config, system, (bound, drain.clone()));
     let mut served = std::pin::pin!(served);
     let finished = tokio::select! {
         finished = &mut served => finished?,
@@ -93,13 +103,13 @@ pub async fn run(
 /// Opens the log, for the notary too. Only the first time is it taken over: whoever has taken it from this
 /// process since is alive.
 fn opener(
-    (store, notary): (Arc<PgStore>, Notary),
-    (address, take_over): (String, bool),
+    (store, notary, written): (Arc<PgStore>, Notary, Condition),
+    (owner, address, take_over): (String, String, bool),
     clock: Clock,
 ) -> Opener {
     let options = Options {
         name: LOG.into(),
-        owner: format!("{SERVICE} {}", std::process::id()).into(),
+        owner: owner.into(),
         address: address.into(),
         lease: LEASE,
         take_over: false,
@@ -110,8 +120,8 @@ fn opener(
     Box::new(move || {
         let take_over = take_over.swap(false, Ordering::Relaxed);
         let options = Options { take_over, ..options.clone() };
-        let (opened, notary) = (Log::open(store.clone(), options), notary.clone());
-        Box::pin(async move { opened.await.inspect(|log| notary.follow(log)) })
+        let (store, notary, written) = (store.clone(), notary.clone(), written.clone());
+        Box::pin(async move { notary.take(store, options, &written).await })
     })
 }
 
@@ -122,7 +132,7 @@ fn log_limits() -> eventlog::Limits {
 }
 
 async fn serve(
-    (api, notary): (Api, Notary),
+    (api, notary, health): (Api, Notary, Health),
     config: &ServiceConfig,
     clock: Arc<SystemClock>,
     (bound, drain): (Bound, Drain),
@@ -130,7 +140,6 @@ async fn serve(
     let verifier = Verifier::new(config.auth.issuers.clone(), clock);
     let access = Access::from_descriptors(proto::DESCRIPTORS)
         .map_err(|error| RunError::Descriptors(Box::new(error)))?;
-    let health = Health::new();
     let (accounts, settlement) = crate::api::services(api, config.limits.message_bytes);
     let logs = notary::api::service(notary.clone(), SERVICE)
         .max_decoding_message_size(config.limits.message_bytes);
@@ -147,10 +156,12 @@ async fn serve(
     notary.tell(health.clone());
     let app = Beside::new(LOGS, Files::new(notary, SERVICE), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
+    // For probes.
+    server.http1 = true;
     server.tls = config
         .tls
         .as_ref()
-        .map(|tls| tls.acceptor(false))
+        .map(|tls| tls.acceptor(true))
         .transpose()
         .map_err(|error| RunError::Tls(Box::new(error)))?;
     Ok(server.run(bound, app).await)

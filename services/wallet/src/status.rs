@@ -1,6 +1,6 @@
 //! Every no of the wallet as the API says it.
 
-use ledger::{Account, Refusal, Window};
+use ledger::{Account, Measure, Refusal, Window};
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1 as pb;
 use tonic::Status;
@@ -16,6 +16,11 @@ impl From<Problem> for Status {
             Problem::Unavailable => {
                 wire::status::unavailable("the wallet's log is out of reach").into()
             }
+            Problem::Clock(off) => wire::status::unavailable(&off.to_string()).into(),
+            Problem::DerivedId => wire::status::derived_request_id().into(),
+            Problem::IdAhead(ahead) => wire::status::request_id_of_the_future(ahead).into(),
+            Problem::OddId(wait) => wire::status::odd_request_id(wait).into(),
+            Problem::DaySpent(wait) => wire::status::records_of_the_day_spent(wait).into(),
             Problem::Overloaded | Problem::Corrupt => {
                 refused(reason(&problem), problem.to_string()).into()
             }
@@ -27,17 +32,29 @@ impl From<Problem> for Status {
 pub(crate) fn one_of_many(problem: &Problem) -> pb::Refused {
     let refusal = match problem {
         Problem::Refused(refusal) => name(refusal),
-        Problem::Reused | Problem::Overloaded | Problem::Unavailable | Problem::Corrupt => {
-            pb::Refusal::Unspecified
-        }
+        Problem::Reused
+        | Problem::Overloaded
+        | Problem::Unavailable
+        | Problem::Clock(_)
+        | Problem::DerivedId
+        | Problem::IdAhead(_)
+        | Problem::OddId(_)
+        | Problem::DaySpent(_)
+        | Problem::Corrupt => pb::Refusal::Unspecified,
     };
     pb::Refused {
         // Among others a refusal is always the ledger's: `refusal` says which.
         reason: match problem {
             Problem::Refused(_) => ErrorReason::TransferRefused,
-            Problem::Reused | Problem::Overloaded | Problem::Unavailable | Problem::Corrupt => {
-                reason(problem)
-            }
+            Problem::Reused
+            | Problem::Overloaded
+            | Problem::Unavailable
+            | Problem::Clock(_)
+            | Problem::DerivedId
+            | Problem::IdAhead(_)
+            | Problem::OddId(_)
+            | Problem::DaySpent(_)
+            | Problem::Corrupt => reason(problem),
         }
         .into(),
         refusal: refusal.into(),
@@ -52,8 +69,10 @@ fn reason(problem: &Problem) -> ErrorReason {
         Problem::Refused(Refusal::InsufficientCredits { .. }) => ErrorReason::InsufficientCredits,
         Problem::Refused(_) => ErrorReason::TransferRefused,
         Problem::Reused => ErrorReason::RequestIdReused,
-        Problem::Overloaded => ErrorReason::Overloaded,
-        Problem::Unavailable => ErrorReason::Unavailable,
+        Problem::Overloaded | Problem::OddId(_) => ErrorReason::Overloaded,
+        Problem::DerivedId | Problem::IdAhead(_) => ErrorReason::BadField,
+        Problem::DaySpent(_) => ErrorReason::RecordsSpent,
+        Problem::Unavailable | Problem::Clock(_) => ErrorReason::Unavailable,
         Problem::Corrupt => ErrorReason::Corrupt,
     }
 }
@@ -85,6 +104,9 @@ fn from_refusal(refusal: &Refusal) -> Refused {
         | Refusal::AccountNotFrozen { account }
         | Refusal::AccountNotEmpty { account }
         | Refusal::BalanceOutOfRange { account } => of(said, account),
+        Refusal::ShareInPot { account, table } => {
+            of(said, account).with("table", table.to_string())
+        }
         Refusal::Excluded { account, until } => {
             let said = of(said, account);
             until.map_or(said.clone(), |until| said.with("until", until.0.to_string()))
@@ -93,14 +115,20 @@ fn from_refusal(refusal: &Refusal) -> Refused {
             Some(until) => said.with("until", until.0.to_string()),
             None => said,
         },
-        Refusal::LimitReached { window, limit, left } => {
+        Refusal::LimitReached { measure, window, limit, left, until } => {
+            let measure = match measure {
+                Measure::BuyIn => "BUY_IN",
+                Measure::Loss => "LOSS",
+                Measure::Time => "TIME",
+            };
             let window = match window {
                 Window::Day => "DAY",
                 Window::Week => "WEEK",
                 Window::Month => "MONTH",
             };
-            let said = said.with("window", window).with("limit", limit.to_string());
-            said.with("left", left.to_string())
+            let said = said.with("measure", measure).with("window", window);
+            let said = said.with("limit", limit.to_string()).with("left", left.to_string());
+            until.map_or(said.clone(), |until| said.with("until", until.0.to_string()))
         }
         Refusal::HoldTooSmall { left } => said.with("left", left.to_string()),
         Refusal::InsufficientCredits { account, short } => {
@@ -137,5 +165,6 @@ fn name(refusal: &Refusal) -> pb::Refusal {
         Refusal::InsufficientCredits { .. } => pb::Refusal::InsufficientCredits,
         Refusal::BalanceOutOfRange { .. } => pb::Refusal::BalanceOutOfRange,
         Refusal::LinkedRefused => pb::Refusal::LinkedRefused,
+        Refusal::ShareInPot { .. } => pb::Refusal::ShareInPot,
     }
 }

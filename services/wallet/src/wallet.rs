@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use eventlog::ReadError;
-use ledger::Refusal;
+use eventlog::{ClockOff, ReadError, Reader, RequestKey};
+use ledger::{Account, AllTerms, Ledger, Refusal, Setter, Standing, Used};
+use primitives::{PlayerId, UnixMicros};
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use crate::answer::Done;
 use crate::command::Request;
@@ -38,12 +40,27 @@ pub enum Problem {
     /// The request id was used before, for another content.
     #[error("this request id was used before, for something else: make a new one for each command")]
     Reused,
+    /// A person sent a request id that only services derive.
+    #[error("UUIDs of version 8 are for ids that services derive: send a UUIDv7")]
+    DerivedId,
+    /// A person sent a request id of the future: how far ahead it is.
+    #[error("the request id was made in the future: set this machine's clock right")]
+    IdAhead(Duration),
+    /// One odd request id too many; the time until the next is taken.
+    #[error("this request id is no UUIDv7 of about now, and one such id a second is looked up")]
+    OddId(Duration),
+    /// The player has had as many commands recorded as a day takes; the time until the next.
+    #[error("no more commands of this player are recorded today")]
+    DaySpent(Duration),
     /// Too much waits. Nothing was changed.
     #[error("the wallet has too much to do: repeat the request a little later")]
     Overloaded,
     /// Perhaps carried out, perhaps not: repeating the same request tells.
     #[error("the wallet's log is out of reach: repeat the same request a little later")]
     Unavailable,
+    /// Nothing was changed, nor will be until the clocks agree.
+    #[error(transparent)]
+    Clock(ClockOff),
     /// What is stored contradicts itself.
     #[error("the wallet's records contradict each other: tell the operator")]
     Corrupt,
@@ -54,7 +71,11 @@ impl From<ReadError> for Problem {
         match error {
             ReadError::Unavailable { source } => {
                 let source = source.map(|source| source.to_string());
-                tracing::warn!(?source, "the wallet's tables cannot be read");
+                tracing::warn!(
+                    runbook = "deploy/README.md, The database is away",
+                    ?source,
+                    "the wallet's tables cannot be read"
+                );
                 Problem::Unavailable
             }
             ReadError::Stopped => Problem::Unavailable,
@@ -85,6 +106,7 @@ pub struct By {
 #[derive(Clone)]
 pub struct Wallet {
     asks: mpsc::Sender<Ask>,
+    looks: mpsc::Sender<Look>,
     room: Arc<Semaphore>,
     limit: usize,
     books: Books,
@@ -99,9 +121,54 @@ pub(crate) struct Ask {
     pub(crate) room: OwnedSemaphorePermit,
 }
 
-/// A request with the digest of its content.
+/// A question that moves nothing: what is seen now, to be told once it is known to be durable.
+pub(crate) struct Look(pub(crate) Box<dyn FnOnce(&View<'_>) -> Tell + Send>);
+
+/// Tells whoever looked what they saw.
+pub(crate) type Tell = Box<dyn FnOnce() + Send>;
+
+/// What a look is at.
+pub(crate) struct View<'a> {
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) now: UnixMicros,
+    /// Of the ledger's log.
+    pub(crate) reader: &'a Reader,
+}
+
+/// How a player stands, by the ledger itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Seen {
+    pub standing: Standing,
+    /// What is used of each limit; nothing where the account was never opened.
+    pub used: Option<Vec<Used>>,
+    /// The player's own limits and the operator's.
+    pub own: AllTerms,
+    pub operator: AllTerms,
+}
+
+impl Seen {
+    pub(crate) fn of(ledger: &Ledger, player: PlayerId, now: UnixMicros) -> Seen {
+        let state = ledger.account(&Account::Player(player));
+        let terms = |by| state.map(|state| state.terms(by, now)).unwrap_or_default();
+        Seen {
+            standing: ledger.standing(player, now),
+            used: ledger.used(player, now),
+            own: terms(Setter::Player),
+            operator: terms(Setter::Operator),
+        }
+    }
+}
+
+/// The receiving ends of a wallet's handles.
+pub(crate) struct Queues {
+    pub(crate) asks: mpsc::Receiver<Ask>,
+    pub(crate) looks: mpsc::Receiver<Look>,
+}
+
+/// A request with its key in the log and the digest of its content.
 pub(crate) struct Named {
     pub(crate) request: Request,
+    pub(crate) key: RequestKey,
     pub(crate) digest: [u8; 32],
 }
 
@@ -110,24 +177,63 @@ pub(crate) struct Named {
 pub(crate) struct Books {
     pub(crate) repo: Option<Repo>,
     whole: Arc<AtomicBool>,
+    loaded: watch::Sender<bool>,
 }
 
 impl Books {
     pub(crate) fn new(repo: Option<Repo>) -> Books {
-        Books { repo, whole: Arc::default() }
+        Books { repo, whole: Arc::default(), loaded: watch::Sender::default() }
     }
 
     pub(crate) fn set_whole(&self, whole: bool) {
         self.whole.store(whole, Ordering::Release);
     }
+
+    pub(crate) fn set_loaded(&self, loaded: bool) {
+        self.loaded.send_replace(loaded);
+    }
 }
 
 impl Wallet {
-    pub(crate) fn new(limits: Limits, books: Books) -> (Wallet, mpsc::Receiver<Ask>) {
+    pub(crate) fn new(limits: Limits, books: Books) -> (Wallet, Queues) {
         let limit = limits.waiting.max(1);
         let (asks, asked) = mpsc::channel(limit);
+        let (looks, looked) = mpsc::channel(limit);
         let room = Arc::new(Semaphore::new(limit));
-        (Wallet { asks, room, limit, books }, asked)
+        (Wallet { asks, looks, room, limit, books }, Queues { asks: asked, looks: looked })
+    }
+
+    /// How players stand, in the order asked for, by what is durable.
+    ///
+    /// # Errors
+    /// [`Problem::Overloaded`] and [`Problem::Unavailable`].
+    pub async fn look(&self, players: Vec<PlayerId>) -> Result<Vec<Seen>, Problem> {
+        let seen = move |view: &View<'_>| {
+            let seen = |player| Seen::of(view.ledger, player, view.now);
+            players.into_iter().map(seen).collect()
+        };
+        self.see(seen).await
+    }
+
+    /// Anything that the ledger says, by what is durable.
+    ///
+    /// # Errors
+    /// [`Problem::Overloaded`] and [`Problem::Unavailable`].
+    pub(crate) async fn see<T: Send + 'static>(
+        &self,
+        see: impl FnOnce(&View<'_>) -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (answer, answered) = oneshot::channel();
+        let look = move |view: &View<'_>| -> Tell {
+            let seen = see(view);
+            // Whoever no longer waits is not told.
+            Box::new(move || drop(answer.send(seen)))
+        };
+        self.looks.try_send(Look(Box::new(look))).map_err(|error| match error {
+            TrySendError::Full(_) => Problem::Overloaded,
+            TrySendError::Closed(_) => Problem::Unavailable,
+        })?;
+        answered.await.map_err(|_| Problem::Unavailable)
     }
 
     /// Has a command carried out; answers once it is durable. A caller who stops waiting does not
@@ -166,7 +272,10 @@ impl Wallet {
         let room = Arc::clone(&self.room)
             .try_acquire_many_owned(permits)
             .map_err(|_| Problem::Overloaded)?;
-        let named = |request: Request| Named { digest: request.digest(), request };
+        let named = |request: Request| {
+            let (key, digest) = (RequestKey::new(&by.actor, request.id), request.digest());
+            Named { request, key, digest }
+        };
         let requests = requests.into_iter().map(named).collect();
         let (answer, answered) = oneshot::channel();
         self.asks.try_send(Ask { requests, by, answer, room }).map_err(|error| match error {
@@ -174,6 +283,13 @@ impl Wallet {
             TrySendError::Closed(_) => Problem::Unavailable,
         })?;
         Ok(answered)
+    }
+
+    /// Whether the accounts are in memory, each time that changes: not while they are read, which is
+    /// after the log is taken.
+    #[must_use]
+    pub fn loaded(&self) -> watch::Receiver<bool> {
+        self.books.loaded.subscribe()
     }
 
     /// The books, as of the last durable event.

@@ -61,6 +61,10 @@ pub const ROOMS: &[Room] = &[
     // A workspace of its own, beside the others.
     ("sabacc-fuzz",    &["primitives", "rules", "history"],                              Anything),
 
+    // It knows a room by its public port alone.
+    ("sabacc-attacks", &["primitives", "rules", "fairness",
+                         "proto", "wire", "chassis", "client"],                          Anything),
+
     // The two that know everybody: the program that runs it all, and the tests of it all.
     ("sabacc",         EVERYBODY,                                                        Anything),
     ("sabacc-tests",   EVERYBODY,                                                        Anything),
@@ -84,6 +88,7 @@ const EVERYBODY: &[&str] = &[
     "sabacc-wallet",
     "sabacc-table",
     "sabacc-gateway",
+    "sabacc-attacks",
 ];
 
 /// Every package has a row, and knows nobody of ours whom its row leaves out.

@@ -82,6 +82,11 @@ class Bets:
             raise Refused("the size is above the cap")
         if 0 < rules.number("max_round_total") < total:
             raise Refused("the round's total is above the cap")
+        bets = core.paid[player] - rules.number("hand_ante") + costs
+        if 0 < rules.number("max_hand_total") < bets:
+            raise Refused("the hand's total is above the cap")
+        if 0 < rules.number("max_pot") < sum(core.paid) + core.carried_pot + costs:
+            raise Refused("the pot would be above the cap")
         self._pay(player, costs)
         self.high = total
         if size >= self.size:

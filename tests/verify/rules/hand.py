@@ -137,8 +137,9 @@ def _check_setup(
 ) -> None:
     game = GAMES[rules.variant]
     count = len(seats)
-    if not 2 <= count <= game.most or len(stacks) != count:
-        raise Refused(f"{rules.variant} is for 2 to {game.most} players")
+    least, most = (rules.exactly,) * 2 if rules.exactly else (2, game.most)
+    if not least <= count <= most or len(stacks) != count:
+        raise Refused(f"these rules are for {least} to {most} players")
     if sum(one >= other for one, other in zip(seats, seats[1:] + seats[:1])) != 1:
         raise Refused("the seats do not ascend but for one wrap")
     sabacc, carried = pots_before

@@ -101,7 +101,7 @@ class Kessel:
     # The start.
 
     def deal_tokens(self) -> Play:
-        """Three different kinds each: by chance, chosen, or the same for everybody."""
+        """Three different kinds each: by chance, chosen, or assigned."""
         core = self.core
         how = core.rules.word("tokens")
         for player in range(core.count):
@@ -109,7 +109,7 @@ class Kessel:
                 kinds = yield Sample(len(TOKENS), 3, player)
                 self.tokens[player] = [TOKENS[kind] for kind in kinds]
             elif how == "assigned":
-                self.tokens[player] = list(core.rules.tokens)
+                self.tokens[player] = list(core.rules.tokens_of(player))
             elif player in core.live:
                 yield from self.draft(player)
 

@@ -36,10 +36,13 @@ def _words(*words: str) -> Field:
 
 
 _RAKE = {"rake_bps": Field(0, range(0, 10_001)), "rake_cap": _credits(0)}
-_BETS = {name: _credits(0) for name in ("min_bet", "max_raise", "max_round_total")}
+_BETS = {
+    name: _credits(0)
+    for name in ("min_bet", "max_raise", "max_round_total", "max_hand_total", "max_pot")
+}
 _BOMB = {"bomb_out": _words("match_pot", "fixed", "none"), "bomb_out_amount": _credits(0)}
 _EVERY = {"sabacc_ante_when": _words("every_hand", "when_empty")}
-_ROUNDS = range(1, MAX_CREDITS + 1)
+_ROUNDS = range(1, 1001)
 
 
 def _shifting(pot_building: int, declare: bool) -> dict[str, Field]:
@@ -48,7 +51,7 @@ def _shifting(pot_building: int, declare: bool) -> dict[str, Field]:
         "hand_ante": _credits(5),
         "sabacc_ante": _credits(5),
         "ranking": _words("signed", "absolute"),
-        "pot_building_rounds": Field(pot_building, CREDITS),
+        "pot_building_rounds": Field(pot_building, range(0, 1001)),
         "max_rounds": Field(12, _ROUNDS),
         "field": Field(True),
         "holdem": Field(False),
@@ -137,11 +140,22 @@ class RuleSet:
         return self.values.get(name, False) is True
 
     @property
-    def tokens(self) -> list[str]:
-        """The tokens that everybody gets."""
-        value = self.values.get("assigned_tokens", [])
-        assert isinstance(value, list)
-        return value
+    def token_sets(self) -> list[list[str]]:
+        """The assigned tokens in threes: one set for everybody, or one for each player in turn."""
+        names = self.values.get("assigned_tokens", [])
+        assert isinstance(names, list)
+        return [names[at : at + 3] for at in range(0, len(names), 3)]
+
+    def tokens_of(self, player: int) -> list[str]:
+        """What a player is given where tokens are assigned."""
+        sets = self.token_sets
+        return sets[player] if len(sets) > 1 else sets[0]
+
+    @property
+    def exactly(self) -> int | None:
+        """How many players a hand must have, where tokens are assigned to each."""
+        sets = self.token_sets if self.word("tokens") == "assigned" else []
+        return len(sets) if len(sets) > 1 else None
 
     @property
     def least_bet(self) -> int:
@@ -162,18 +176,20 @@ class RuleSet:
 
     def _together(self) -> None:
         """What single fields cannot see."""
-        for cap in ("max_raise", "max_round_total"):
+        for cap in ("max_raise", "max_round_total", "max_hand_total"):
             if 0 < self.number(cap) < self.least_bet:
                 raise Refused(f"{cap} is below the least bet")
+        if 0 < self.number("max_pot") < 2 * self.number("hand_ante") + self.least_bet:
+            raise Refused("max_pot is below two hand antes and the least bet")
         if self.number("hand_ante") + self.number("sabacc_ante") > MAX_CREDITS:
             raise Refused("the antes are too large together")
         shift = self.word("shift")
         if shift.startswith("1d") and not 1 <= self.number("shift_number") <= int(shift[2:]):
             raise Refused("no die shows the shift_number")
-        tokens = self.tokens
-        if tokens and (len(set(tokens)) != 3 or len(tokens) != 3 or set(tokens) - set(TOKENS)):
-            raise Refused("assigned_tokens are not three different ones")
-        if self.word("tokens") == "assigned" and not tokens:
+        sets = self.token_sets
+        if len(sets) > 6 or any(len(set(kinds) & set(TOKENS)) != 3 for kinds in sets):
+            raise Refused("assigned_tokens are not three different ones, or three for each player")
+        if self.word("tokens") == "assigned" and not sets:
             raise Refused("assigned_tokens are missing")
 
     def canonical(self) -> str:

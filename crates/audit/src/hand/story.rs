@@ -225,6 +225,7 @@ impl Teller<'_> {
             Account::SabaccPot(_) if ours => "the Sabacc Pot".to_owned(),
             Account::CarriedPot(_) if ours => "the carried pot".to_owned(),
             Account::Rake => "the house's rake".to_owned(),
+            Account::Suspense => "the house's suspense account".to_owned(),
             Account::Seat(..)
             | Account::SabaccPot(_)
             | Account::CarriedPot(_)

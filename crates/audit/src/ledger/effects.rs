@@ -89,6 +89,36 @@ impl Effects {
         }
     }
 
+    /// What a table will ask for has another id from now on, and other legs where some are given.
+    pub(super) fn renamed(
+        &mut self,
+        old: RequestId,
+        new: RequestId,
+        legs: Option<Legs>,
+        troubles: &mut Troubles,
+    ) {
+        let asked = self.named.remove(&old).filter(|effect| effect.posted.is_none());
+        match asked.and_then(|effect| effect.asked) {
+            Some((what, asked)) => self.asked(new, (what, legs.unwrap_or(asked)), troubles),
+            None => troubles.add(Check::Transfers, || {
+                format!("{old} gets the id {new}, and is posted already or was never asked for")
+            }),
+        }
+    }
+
+    /// What somebody who has left a table is still to be paid, by the account it leaves.
+    pub(super) fn nameless_amount(&self, account: Account) -> Option<i128> {
+        let (legs, _) = self.nameless.get(&account)?;
+        legs.get(&account).map(|amount| amount.saturating_neg())
+    }
+
+    /// It is paid elsewhere.
+    pub(super) fn pay_elsewhere(&mut self, account: Account, legs: Legs) {
+        if let Some((asked, _)) = self.nameless.get_mut(&account) {
+            *asked = legs;
+        }
+    }
+
     /// A table will pay out somebody who has left it, from this account.
     pub(super) fn pay_out(&mut self, account: Account, legs: Legs, troubles: &mut Troubles) {
         if self.nameless.insert(account, (legs, None)).is_some() {

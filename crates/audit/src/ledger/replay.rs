@@ -3,10 +3,14 @@
 //!
 //! A command is read off its event. What a hold was captured for, who approved an adjustment and
 //! which limit waits is in the events: so nothing of it has to be believed. A hold whose time is over
-//! ends before anything else happens, and never earlier.
+//! ends before anything else happens, and never earlier. A snapshot is of exactly the state that the log
+//! before it leads to.
 
-use ::ledger::{Account, Command, Event as Entry, Kind, Ledger, Posted, Transfer, decide, evolve};
+use ::ledger::{
+    Account, Command, Event as Entry, Kind, Ledger, Posted, Transfer, decide, evolve, snapshot,
+};
 use primitives::{Credits, UnixMicros};
+use sha2::{Digest as _, Sha256};
 
 #[derive(Default)]
 pub(super) struct Replay {
@@ -23,16 +27,29 @@ impl Replay {
     /// The next event of the wallet's log. It is applied, lawful or not.
     pub(super) fn next(&mut self, at: UnixMicros, entry: &Entry) -> Result<(), String> {
         if let Entry::Opened(account) = entry
-            && account.table().is_some()
+            && (account.table().is_some() || *account == Account::Suspense)
         {
             self.opened.push(entry.clone());
             return Ok(());
         }
         let mut found = std::mem::take(&mut self.opened);
         found.push(entry.clone());
+        if let Entry::SnapshotTaken { digest } = entry {
+            found.iter().for_each(|entry| evolve(&mut self.ledger, at, entry));
+            return if found.len() == 1 { self.snapshot(digest) } else { Err(different(entry)) };
+        }
         let lawful = self.judge(at, &found);
         found.iter().for_each(|entry| evolve(&mut self.ledger, at, entry));
         lawful
+    }
+
+    /// Whoever starts from the snapshot starts from what the log before it says.
+    fn snapshot(&self, digest: &[u8; 32]) -> Result<(), String> {
+        if Sha256::digest(snapshot::write(&self.ledger))[..] == digest[..] {
+            Ok(())
+        } else {
+            Err("the snapshot is of another state than the log before it leads to".to_owned())
+        }
     }
 
     /// Nothing more comes.
@@ -78,7 +95,8 @@ impl Replay {
             | Entry::HoldExpired(_)
             | Entry::LimitsSet { .. }
             | Entry::Excluded { .. }
-            | Entry::AdjustmentRejected { .. } => false,
+            | Entry::AdjustmentRejected { .. }
+            | Entry::SnapshotTaken { .. } => false,
         };
         if known { Err("another one of this id still waits".to_owned()) } else { Ok(()) }
     }
@@ -111,7 +129,8 @@ fn different(entry: &Entry) -> String {
         | Entry::HoldPlaced(_)
         | Entry::HoldExpired(_)
         | Entry::Excluded { .. }
-        | Entry::AdjustmentProposed(_) => "the ledger does something else there".to_owned(),
+        | Entry::AdjustmentProposed(_)
+        | Entry::SnapshotTaken { .. } => "the ledger does something else there".to_owned(),
     }
 }
 
@@ -120,9 +139,10 @@ fn command(entry: &Entry) -> Option<Command> {
     Some(match entry {
         Entry::Opened(account) => match account {
             Account::Player(player) => Command::Open(*player),
-            // The house's accounts are always there: to open one of them is to open it again.
+            // The house's first two accounts are always there, and others open with a transfer.
             Account::Issuance
             | Account::Rake
+            | Account::Suspense
             | Account::Seat(..)
             | Account::SabaccPot(_)
             | Account::CarriedPot(_) => return None,
@@ -140,10 +160,10 @@ fn command(entry: &Entry) -> Option<Command> {
         Entry::HoldPlaced(hold) => Command::Hold(*hold),
         Entry::HoldReleased(ended) => Command::Release { hold: ended.hold },
         Entry::HoldExpired(_) => return None,
-        Entry::LimitsSet { player, by, now, later } => {
-            let limits = later.map_or(*now, |(_, limits)| limits);
-            Command::SetLimits { player: *player, by: *by, limits }
+        Entry::LimitsSet { player, by, terms } => {
+            Command::SetLimits { player: *player, by: *by, limits: terms.wanted() }
         }
+        Entry::SnapshotTaken { .. } => return None,
         Entry::Excluded { player, until } => Command::Exclude { player: *player, until: *until },
         Entry::AdjustmentProposed(adjustment) => Command::Propose(adjustment.clone()),
         Entry::AdjustmentRejected { adjustment, account: _, reason } => {

@@ -8,8 +8,12 @@ use primitives::{HandId, PlayerId, RequestId, TableId};
 use proto::event::v1 as pb;
 use wire::{BadField, Recorded, field};
 
+use super::authors;
 use super::effects::{Answer, Effects, Legs};
 use super::{Check, Figures, Troubles};
+
+mod refunds;
+mod stops;
 
 /// What else an event of a table touches.
 pub(super) struct Books<'a> {
@@ -28,6 +32,8 @@ pub(super) struct Tables {
     seats: BTreeMap<(TableId, u32), Seat>,
     refunds: BTreeMap<TableId, Refund>,
     hands: BTreeMap<HandId, Playing>,
+    /// What has stopped, in words.
+    stops: BTreeMap<(TableId, stops::Key), String>,
 }
 
 struct Seat {
@@ -67,7 +73,7 @@ fn broken(why: impl Into<String>) -> Broken {
 }
 
 impl Tables {
-    /// By account; of tables, and the house's rake.
+    /// By account; of tables, the house's rake and its suspense account.
     pub(super) fn stated(&self) -> &BTreeMap<Account, i128> {
         &self.stated
     }
@@ -145,8 +151,17 @@ impl Tables {
                 self.created.insert(table, created.clone());
                 Ok(())
             }
+            Recorded::EffectStopped(stopped) => {
+                self.stopped(table, stopped);
+                Ok(())
+            }
+            Recorded::EffectResumed(resumed) => {
+                self.resumed(table, resumed, books)?;
+                authors::an_operator(&event.actor).map_err(Broken)
+            }
             Recorded::LeaveAsked(_)
             | Recorded::SitOutChanged(_)
+            | Recorded::StandingFound(_)
             | Recorded::SeatRenamed(_)
             | Recorded::PlayerNamed(_)
             | Recorded::PlayerErased(_)
@@ -183,6 +198,7 @@ impl Tables {
             | Recorded::HoldReleased(_)
             | Recorded::HoldExpired(_)
             | Recorded::LimitsSet(_)
+            | Recorded::SnapshotTaken(_)
             | Recorded::PlayerExcluded(_)
             | Recorded::AdjustmentProposed(_)
             | Recorded::AdjustmentRejected(_) => Err(broken("no table writes this")),
@@ -192,6 +208,13 @@ impl Tables {
     fn state(&mut self, account: Account, by: i128) {
         let sum = self.stated.entry(account).or_default();
         *sum = sum.saturating_add(by);
+    }
+
+    /// Operators have set the house's account right.
+    pub(super) fn adjusted(&mut self, account: Account, by: i128) {
+        if matches!(account, Account::Rake | Account::Suspense) {
+            self.state(account, by);
+        }
     }
 
     fn of(&self, account: Account) -> i128 {
@@ -252,6 +275,7 @@ impl Tables {
     /// The seat is free; nothing may be left on its account.
     fn leave(&mut self, place: (TableId, u32), by: i128) -> Result<(), Broken> {
         let seat = self.seats.remove(&place).ok_or_else(|| broken("the seat is free"))?;
+        self.overtaken(place.0, |stop| stop.seat == place.1);
         let account = Account::Seat(place.0, seat.player);
         self.state(account, by);
         match self.of(account) {
@@ -389,56 +413,11 @@ impl Tables {
         let Some(finished) = playing.finished.clone().filter(|_| over) else { return Ok(()) };
         let aborted = playing.aborted;
         self.hands.remove(&hand);
+        self.overtaken(table, |stop| stop.hand_no == finished.hand_no);
         if finished.aborted != aborted {
             return Err(broken("its records disagree whether the hand came to nothing"));
         }
         self.same(table, &finished.seats, (finished.sabacc_pot, finished.carried_pot))
-    }
-
-    /// Both pots go to seats, whole.
-    fn pot_refund(
-        &mut self,
-        table: TableId,
-        due: &pb::PotRefundDue,
-        books: &mut Books<'_>,
-    ) -> Result<(), Broken> {
-        let id = field::id("transfer_id", &due.transfer_id)?;
-        let mut legs = Legs::new();
-        for pot in [Account::SabaccPot(table), Account::CarriedPot(table)] {
-            legs.insert(pot, -self.of(pot));
-        }
-        let mut absent = Vec::new();
-        for pb::RosterSeat { seat, player_id, stack } in &due.shares {
-            let player = field::player_id(player_id)?;
-            if *seat == 0 {
-                absent.push((player, i128::from(*stack)));
-            }
-            let account = Account::Seat(table, player);
-            let sum = legs.entry(account).or_default();
-            *sum = sum.saturating_add(i128::from(*stack));
-        }
-        legs.retain(|_, moved| *moved != 0);
-        let sum: i128 = legs.values().sum();
-        for (account, moved) in &legs {
-            self.state(*account, *moved);
-        }
-        if !legs.is_empty() {
-            self.refunds.insert(table, Refund { transfer: id, absent });
-            books.effects.asked(id, ("the refund", legs), books.troubles);
-        }
-        if sum == 0 { Ok(()) } else { Err(broken(format!("the shares miss the pots by {sum}"))) }
-    }
-
-    /// The refund is posted: shares of players who had left go on to their accounts.
-    fn pot_refunded(&mut self, table: TableId, answer: Answer, books: &mut Books<'_>) {
-        let Some(Refund { transfer, absent }) = self.refunds.remove(&table) else { return };
-        books.effects.answered(transfer, answer, books.troubles);
-        for (player, share) in absent {
-            let account = Account::Seat(table, player);
-            self.state(account, -share);
-            let legs = Legs::from([(account, -share), (Account::Player(player), share)]);
-            books.effects.pay_out(account, legs, books.troubles);
-        }
     }
 
     /// Nothing may be left at a closed table.
@@ -450,6 +429,7 @@ impl Tables {
         match left {
             None => {
                 self.stated.retain(|account, _| account.table() != Some(table));
+                self.overtaken(table, |_| true);
                 Ok(())
             }
             Some((account, amount)) => {

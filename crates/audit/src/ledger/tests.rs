@@ -62,6 +62,50 @@ macro_rules! the {
 
 mod promises;
 
+/// An event of a log, and somebody who may not ask for it.
+type Act<'a> = (LogName, &'a dyn Fn(&Recorded) -> bool, &'a str);
+
+/// Everything else is as it should be; each of these is done by somebody who may not ask for it.
+#[test]
+fn whoever_acts_may_act() {
+    let mut room = promises::eventful();
+    room.stand_stopped(1, pb::Resolution::PayToSuspense);
+    let (wallet, table) = (LogName::Wallet, LogName::Table);
+    let posted = |kind: i32| move |it: &Recorded| matches!(it, Recorded::TransferPosted(it) if it.kind == kind);
+    let (issue, redeem, buy_in) = (posted(1), posted(2), posted(3));
+    let (cash_out, settlement, adjustment) = (posted(4), posted(5), posted(7));
+    let proposed = |it: &Recorded| matches!(it, Recorded::AdjustmentProposed(_));
+    let rejected = |it: &Recorded| matches!(it, Recorded::AdjustmentRejected(_));
+    let resumed = |it: &Recorded| matches!(it, Recorded::EffectResumed(_));
+    let acts: [Act<'_>; 12] = [
+        (wallet, &issue, "service:table"),
+        (wallet, &issue, "operator:"),
+        (wallet, &redeem, "player:x"),
+        (wallet, &buy_in, "operator:specimen"),
+        (wallet, &cash_out, "player:x"),
+        (wallet, &settlement, "operator:specimen"),
+        (wallet, &adjustment, "operator:other"),
+        (wallet, &adjustment, "service:second"),
+        (wallet, &proposed, "operator:second"),
+        (wallet, &rejected, "player:x"),
+        (table, &resumed, "service:table"),
+        (table, &resumed, "player:x"),
+    ];
+    let honest = report(&room);
+    assert!(honest.passed(), "{honest:#?}");
+    assert_eq!(honest.suspense.len(), 1, "{honest:#?}");
+    assert!(honest.suspense[0].contains("credits of seat/"), "{honest:#?}");
+    for (log, is, actor) in acts {
+        let mut wallet = room.script.events(LogName::Wallet);
+        let mut table = room.script.events(LogName::Table);
+        let events = if log == LogName::Wallet { &mut wallet } else { &mut table };
+        let found = events.iter_mut().find(|it| Recorded::try_from(&**it).is_ok_and(|it| is(&it)));
+        found.unwrap().actor = actor.into();
+        let expected = if log == LogName::Wallet { Check::Lawful } else { Check::Tables };
+        assert_eq!(fails(&audit(&wallet, &table, END)), [expected], "{actor}");
+    }
+}
+
 fn settles(posted: &pb::TransferPosted) -> bool {
     !posted.hand_id.is_empty() && posted.legs.len() > 1
 }
@@ -268,7 +312,8 @@ fn a_buy_in_that_was_refused_must_not_be_posted() {
     let entries = &mut room.script.entries;
     let funded = entries.iter().rposition(|it| matches!(it.recorded, Recorded::SeatFunded(_)));
     entries[funded.unwrap()].recorded =
-        pb::SeatRefused { seat: 2, reason: "INSUFFICIENT_CREDITS".to_owned() }.into();
+        pb::SeatRefused { seat: 2, reason: "INSUFFICIENT_CREDITS".to_owned(), text: String::new() }
+            .into();
     let failed = fails(&report(&room));
     assert_eq!(failed, [Check::Transfers, Check::Accounts]);
     without(

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use eventlog::{Event, Position, StreamId, UnixMicros, Version};
 use merkle::record::chain_hash;
 use primitives::{HandId, TableId};
+use proto::wallet::v1::TransferKind;
 use wire::Recorded;
 
 use crate::hand::{self, HandRecords};
@@ -32,6 +33,31 @@ pub struct Entry {
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     pub entries: Vec<Entry>,
+}
+
+const OPERATOR: &str = "operator:specimen";
+
+/// Actor on record for an event.
+fn author(recorded: &Recorded) -> Arc<str> {
+    if let Recorded::TransferPosted(posted) = recorded {
+        return match posted.kind() {
+            TransferKind::Issue | TransferKind::Redeem => OPERATOR.into(),
+            TransferKind::Adjustment => format!("operator:{}", posted.approved_by).into(),
+            TransferKind::Unspecified
+            | TransferKind::BuyIn
+            | TransferKind::CashOut
+            | TransferKind::Settlement
+            | TransferKind::PotRefund
+            | TransferKind::Capture => "service:table".into(),
+        };
+    }
+    if let Recorded::AdjustmentProposed(proposed) = recorded {
+        return format!("operator:{}", proposed.proposed_by).into();
+    }
+    if let Recorded::AdjustmentRejected(_) | Recorded::EffectResumed(_) = recorded {
+        return OPERATOR.into();
+    }
+    "specimen".into()
 }
 
 impl Script {
@@ -62,7 +88,7 @@ impl Script {
                 sealed: new.sealed,
                 payload: Bytes::clone(&new.payload),
                 request_id: None,
-                actor: Arc::from("specimen"),
+                actor: author(&entry.recorded),
                 trace: [0; 16],
                 previous,
             };

@@ -24,12 +24,26 @@ export class Bets {
   // The least and the most total that he may bet or raise to, or null.
   range(player) {
     const { core, highest, size, put } = this;
-    const { max_raise: maxRaise, max_round_total: maxTotal } = core.rules;
     const whole = put[player] + core.seats[player].stack;
     if (!this.open.has(player) || whole <= highest || !core.able.some((other) => other !== player)) return null;
-    const most = Math.min(whole, maxRaise ? highest + maxRaise : whole, maxTotal || whole);
+    const most = Math.min(whole, this.cap(player));
     const least = Math.min(highest + size, whole);
     return least <= most ? [least, most] : null;
+  }
+
+  // The most total that the caps leave them: one that is used up binds, one that is not set (0) does not.
+  cap(player) {
+    const { core, highest, put } = this;
+    const { rules } = core;
+    const earlier = core.seats[player].paid - (rules.hand_ante ?? 0) - put[player];
+    const others = core.pot + core.carried - put[player];
+    const caps = [
+      [rules.max_raise, highest + rules.max_raise],
+      [rules.max_round_total, rules.max_round_total],
+      [rules.max_hand_total, rules.max_hand_total - earlier],
+      [rules.max_pot, rules.max_pot - others],
+    ];
+    return Math.min(...caps.map(([cap, total]) => (cap > 0 ? total : Infinity)));
   }
 
   legal(player) {

@@ -2,15 +2,16 @@
 
 import { Core, lineText, tooMany } from "./core.js";
 import { GAMES } from "./games.js";
+import { seatsOf } from "./ruleset.js";
 
 export class Refused extends Error {}
 
 const CARD_MOVES = ["trade", "lock", "unlock", "drop", "discard", "gain", "swap", "select", "add"];
 
 function checkSetup({ rules, seats, stacks, sabaccPot = 0, carriedPot = 0 }) {
-  const [least, most] = rules.variant.seats;
+  const [least, most] = seatsOf(rules);
   if (seats.length < least || seats.length > most || stacks.length !== seats.length) {
-    throw new Refused(`${rules.variant.title} is for ${least} to ${most} players, not ${seats.length}`);
+    throw new Refused(`these rules are for ${least} to ${most} players, not ${seats.length}`);
   }
   const falls = seats.filter((seat, at) => seat >= seats[(at + 1) % seats.length]).length;
   if (falls !== 1 || seats.some((seat) => seat < 1)) throw new Refused("seats must ascend, and wrap once at most");

@@ -14,7 +14,7 @@ import {
   worthOf,
 } from "./kessel-ladder.js";
 import { makeMove } from "./moves.js";
-import { TOKENS } from "./ruleset.js";
+import { TOKENS, tokensOf } from "./ruleset.js";
 import { askToken } from "./kessel-tokens.js";
 
 const LAPS = 3;
@@ -115,7 +115,7 @@ class Game {
   *dealTokens() {
     const { core, seats } = this;
     if (core.rules.tokens === "assigned") {
-      for (const seat of seats) seat.tokens = [...core.rules.assigned_tokens];
+      for (const player of core.everybody) seats[player].tokens = [...tokensOf(core.rules, player)];
     } else if (core.rules.tokens === "random") {
       for (const player of core.everybody) {
         const kinds = yield { chance: { kind: "sample", n: TOKENS.length, k: 3, purpose: { tokens: player } } };

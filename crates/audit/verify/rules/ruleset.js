@@ -26,7 +26,7 @@ export const MOST = Number.MAX_SAFE_INTEGER;
 
 export class BadRules extends Error {}
 
-const BETTING = { min_bet: 0, max_raise: 0, max_round_total: 0 };
+const BETTING = { min_bet: 0, max_raise: 0, max_round_total: 0, max_hand_total: 0, max_pot: 0 };
 const RAKE = { rake_bps: 0, rake_cap: 0 };
 const SHIFTING = {
   hand_ante: 5,
@@ -126,14 +126,44 @@ const WORDS = {
   preset: ["casino", "black-spire"],
 };
 
-const RANGES = { max_rounds: [1, MOST], pulse_ppm: [0, 1e6], rake_bps: [0, 10000], chips: [4, 8] };
+const RANGES = {
+  max_rounds: [1, 1000],
+  pot_building_rounds: [0, 1000],
+  pulse_ppm: [0, 1e6],
+  rake_bps: [0, 10000],
+  chips: [4, 8],
+};
+
+// Three kinds for everybody, or three for each player in turn, in one flat list.
+const SET = 3;
+
+function isTokenList(value, variant) {
+  const sets = tokenSets(value);
+  const three = (set) => new Set(set).size === SET && set.every((token) => TOKENS.includes(token));
+  return sets.length <= variant.seats[1] && sets.every(three);
+}
+
+function tokenSets(list) {
+  return Array.from({ length: Math.ceil(list.length / SET) }, (_, at) => list.slice(at * SET, (at + 1) * SET));
+}
+
+// What a player is given where tokens are assigned.
+export function tokensOf(rules, player) {
+  const sets = tokenSets(rules.assigned_tokens);
+  return sets.length > 1 ? sets[player] : sets[0];
+}
+
+// The least and the most players of a hand: the variant's, or exactly as many as tokens are assigned to.
+export function seatsOf(rules) {
+  const sets = rules.tokens === "assigned" ? tokenSets(rules.assigned_tokens) : [];
+  return sets.length > 1 ? [sets.length, sets.length] : rules.variant.seats;
+}
 
 function checkValue(variant, name, value) {
   const wrong = () => new BadRules(`the rule set field ${name} cannot be ${JSON.stringify(value)}`);
   const model = variant.fields[name];
   if (Array.isArray(model)) {
-    const three = value.length === 3 && new Set(value).size === 3 && value.every((token) => TOKENS.includes(token));
-    if (!Array.isArray(value) || !(value.length === 0 || three)) throw wrong();
+    if (!Array.isArray(value) || !isTokenList(value, variant)) throw wrong();
   } else if (typeof value !== typeof model || Array.isArray(value)) {
     throw wrong();
   } else if (typeof value === "string") {
@@ -157,9 +187,11 @@ export function makeRules(id, given) {
     rules[name] = value;
   }
   const least = leastBet(rules);
-  for (const cap of ["max_raise", "max_round_total"]) {
+  for (const cap of ["max_raise", "max_round_total", "max_hand_total"]) {
     if (rules[cap] > 0 && rules[cap] < least) throw new BadRules(`${cap} is below the least bet, ${least}`);
   }
+  if (rules.max_pot > 0 && rules.max_pot < 2 * rules.hand_ante + least)
+    throw new BadRules("max_pot is below two hand antes and the least bet");
   if ((rules.hand_ante ?? 0) + (rules.sabacc_ante ?? 0) > MOST) throw new BadRules("the antes are too large together");
   const sides = /^1d(\d+)$/.exec(rules.shift ?? "")?.[1];
   if (sides && !(rules.shift_number >= 1 && rules.shift_number <= Number(sides))) {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 import { Hand } from "../rules/hand.js";
 import { makeMove, sameMove } from "../rules/moves.js";
-import { TOKENS, VARIANTS, canonicalText, makeRules, readRules } from "../rules/ruleset.js";
+import { BadRules, TOKENS, VARIANTS, canonicalText, makeRules, readRules, seatsOf } from "../rules/ruleset.js";
 import { replay } from "./shh.mjs";
 import { parseToml } from "./toml.mjs";
 
@@ -46,7 +46,7 @@ for (const variant of Object.keys(VARIANTS)) {
   }
 }
 
-test("there are golden hands of every game", () => assert.ok(files >= 181, `${files} files`));
+test("there are golden hands of every game", () => assert.ok(files >= 184, `${files} files`));
 
 test("every rule set is its canonical text", () => {
   for (const id of Object.keys(VARIANTS)) {
@@ -56,3 +56,25 @@ test("every rule set is its canonical text", () => {
     assert.throws(() => readRules(canonicalText(rules).replace(/= (\d+)/, "= 0$1")));
   }
 });
+
+const CAPS = JSON.parse(readFileSync(new URL("caps.json", GOLDEN), "utf8"));
+
+test("rule sets are accepted and refused as listed", () => {
+  for (const { variant, ruleset, players } of CAPS.valid) {
+    const rules = makeRules(variant, ruleset);
+    assert.equal(canonicalText(readRules(canonicalText(rules))), canonicalText(rules));
+    if (players) assert.deepEqual(seatsOf(rules), players);
+  }
+  for (const { variant, ruleset } of CAPS.invalid) {
+    assert.throws(() => makeRules(variant, ruleset), { constructor: BadRules }, JSON.stringify(ruleset));
+  }
+});
+
+for (const { name, actions, legal, illegal, ...rest } of CAPS.cases) {
+  test(name, () => {
+    const file = { sabacc_pot: 0, carried_pot: 0, seats: rest.starting_stacks.map((_, at) => at + 1), ...rest };
+    replay(API, { ...file, actions });
+    for (const line of legal) replay(API, { ...file, actions: [...actions, line] });
+    for (const line of illegal) assert.throws(() => replay(API, { ...file, actions: [...actions, line] }), line);
+  });
+}

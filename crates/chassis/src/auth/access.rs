@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use prost::Message;
 
-use super::Role;
+use super::{Identity, Role};
 
 /// Services that everybody may call, without a token: they say nothing of the game.
 const OPEN: &[&str] = &[
@@ -54,12 +54,24 @@ struct Method {
 struct Options {
     #[prost(message, optional, tag = "50100")]
     access: Option<Allowed>,
+    #[prost(message, optional, tag = "50101")]
+    limits: Option<MethodLimits>,
 }
 
 #[derive(Clone, PartialEq, Message)]
 struct Allowed {
     #[prost(int32, repeated, tag = "1")]
     roles: Vec<i32>,
+    #[prost(string, repeated, tag = "2")]
+    services: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct MethodLimits {
+    #[prost(uint32, tag = "1")]
+    cost: u32,
+    #[prost(uint32, tag = "2")]
+    request_bytes: u32,
 }
 
 /// The descriptors are not what this program was built with.
@@ -69,13 +81,23 @@ pub enum AccessError {
     NotDescriptors(#[from] prost::DecodeError),
     #[error("{method} is open to a role with the number {number}, which no token can carry")]
     UnknownRole { method: String, number: i32 },
+    #[error("{method} must name services exactly where it is open to the role service")]
+    Services { method: String },
 }
 
 /// What is known of one method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub(crate) roles: BTreeSet<Role>,
+    /// The services among those who may call it, by the subject of their tokens.
+    pub(crate) services: BTreeSet<String>,
     pub(crate) streams: bool,
+    /// Requests go on while the answer is given.
+    pub(crate) client_streams: bool,
+    /// What a call costs its caller: 1, or more where the method's option says so.
+    pub(crate) cost: u32,
+    /// The longest request, where the method's option says so.
+    pub(crate) message_bytes: Option<usize>,
 }
 
 /// Who may call what. A method without the option is closed to everybody.
@@ -96,10 +118,24 @@ impl Access {
             for Service { name: service, method } in service {
                 for Method { name, options, client_streaming, server_streaming } in method {
                     let path = format!("/{package}.{service}/{name}");
-                    let allowed = options.and_then(|options| options.access).unwrap_or_default();
+                    let Options { access, limits } = options.unwrap_or_default();
+                    let allowed = access.unwrap_or_default();
                     let roles = roles(&path, &allowed.roles)?;
-                    let streams = client_streaming || server_streaming;
-                    rules.insert(path, Rule { roles, streams });
+                    let services = BTreeSet::from_iter(allowed.services);
+                    if roles.contains(&Role::Service) == services.is_empty() {
+                        return Err(AccessError::Services { method: path });
+                    }
+                    let MethodLimits { cost, request_bytes } = limits.unwrap_or_default();
+                    let request_bytes = usize::try_from(request_bytes).ok();
+                    let rule = Rule {
+                        roles,
+                        services,
+                        streams: client_streaming || server_streaming,
+                        client_streams: client_streaming,
+                        cost: cost.max(1),
+                        message_bytes: request_bytes.filter(|bytes| *bytes > 0),
+                    };
+                    rules.insert(path, rule);
                 }
             }
         }
@@ -111,6 +147,11 @@ impl Access {
         self.rules.iter().map(|(path, rule)| (path.as_str(), &rule.roles))
     }
 
+    /// The services that may call a method.
+    pub fn services(&self, path: &str) -> impl Iterator<Item = &str> {
+        self.rules.get(path).into_iter().flat_map(|rule| &rule.services).map(String::as_str)
+    }
+
     pub(crate) fn rule(&self, path: &str) -> Option<&Rule> {
         self.rules.get(path)
     }
@@ -118,6 +159,17 @@ impl Access {
     /// Whether `path` needs no token.
     pub(crate) fn is_open(path: &str) -> bool {
         OPEN.iter().any(|service| path.starts_with(service))
+    }
+}
+
+impl Rule {
+    /// Whether somebody may call the method.
+    pub(crate) fn admits(&self, identity: &Identity) -> bool {
+        self.roles.contains(&identity.role)
+            && match identity.role {
+                Role::Service => self.services.contains(&identity.subject),
+                Role::Player | Role::Operator | Role::Auditor => true,
+            }
     }
 }
 

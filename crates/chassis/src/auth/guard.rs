@@ -1,55 +1,113 @@
 //! The layer that stands before every gRPC service.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_util::future::Either;
+use futures_util::future::BoxFuture;
 use http::{Request, Response};
+use primitives::UnixMicros;
+use tokio::time::Instant;
 use tonic::body::Body;
 use tonic::{Code, Status};
 use tower::{Layer, Service};
 
-use super::access::Access;
-use super::pace::Pace;
+use super::access::{Access, Rule};
+use super::open_calls::{OpenCalls, Place};
 use super::verifier::{TokenError, Verifier};
-use super::{Identity, Role};
-use crate::refusal::{overloaded, refusal};
+use super::{Identity, PeerNames, Role};
+use crate::clock::Clock;
+use crate::held::Held;
+use crate::limits::Limits;
+use crate::rate_limiter::RateLimiter;
+use crate::refusal::{answer, overloaded, refusal};
+use crate::telemetry::is_grpc;
 
-/// Lets a call through where its token is believed and its role may call the method. Cheap to clone.
+/// Lets a call through where its token is believed, its role may call the method, and its player may
+/// call now. Cheap to clone.
 #[derive(Clone)]
 pub struct Guard {
     verifier: Verifier,
     access: Arc<Access>,
-    pace: Option<Arc<Pace>>,
+    rate: Option<Arc<RateLimiter<String>>>,
+    open: Option<Arc<OpenCalls>>,
+}
+
+/// In a request's extensions: the life of the token that it was let through with.
+#[derive(Clone)]
+pub(crate) struct TokenLife {
+    until: UnixMicros,
+    clock: Arc<dyn Clock>,
+}
+
+impl TokenLife {
+    /// How long it is still good.
+    pub(crate) fn left(&self) -> Duration {
+        self.until.since(self.clock.now())
+    }
+}
+
+/// Takes units of calls, or says how long to wait for them.
+type Pay = dyn Fn(u32) -> Result<(), Duration> + Send + Sync;
+
+/// In a request's extensions: payer of the messages of its stream.
+#[derive(Clone)]
+pub(crate) struct Paced(Arc<Pay>);
+
+impl Paced {
+    /// Pays for a message, or says how long it has to wait.
+    pub(crate) fn message(&self) -> Result<(), Duration> {
+        (self.0)(1)
+    }
+}
+
+/// In a request's extensions: the address that it comes from, as a payer. It has paid one unit.
+#[derive(Clone)]
+pub(crate) struct AddressPays(Arc<Pay>);
+
+impl AddressPays {
+    pub(crate) fn new(
+        pay: impl Fn(u32) -> Result<(), Duration> + Send + Sync + 'static,
+    ) -> AddressPays {
+        AddressPays(Arc::new(pay))
+    }
+}
+
+/// A call that is let through.
+struct Admitted {
+    identity: Identity,
+    until: UnixMicros,
+    place: Option<Place>,
 }
 
 impl Guard {
+    /// Without a bound to what a player may do at a time.
     #[must_use]
     pub fn new(verifier: Verifier, access: Arc<Access>) -> Guard {
-        Guard { verifier, access, pace: None }
+        Guard { verifier, access, rate: None, open: None }
     }
 
-    /// The same, where a player may begin so many calls a second; none: as many as he likes.
+    /// The same with the bounds of a player.
     #[must_use]
-    pub fn paced(self, calls: Option<NonZeroU32>) -> Guard {
-        Guard { pace: calls.map(Pace::new).map(Arc::new), ..self }
+    pub fn limited(self, limits: &Limits) -> Guard {
+        let Limits { player_calls, player_open, player_streams, .. } = limits;
+        let bounded = player_open.or(*player_streams).is_some();
+        let open = bounded.then(|| Arc::new(OpenCalls::new(*player_open, *player_streams)));
+        Guard { rate: player_calls.map(RateLimiter::new).map(Arc::new), open, ..self }
     }
 
     /// Who calls `path` with this `authorization` header; nobody where the path is open to all.
-    ///
-    /// # Errors
-    /// The status to answer with.
-    pub fn admit(
+    fn admit(
         &self,
         path: &str,
         authorization: Option<&[u8]>,
-    ) -> Result<Option<Identity>, Box<Status>> {
+        address: Option<&AddressPays>,
+    ) -> Result<Option<Admitted>, Box<Status>> {
         if Access::is_open(path) {
             return Ok(None);
         }
-        let identity = self.verifier.verify_header(authorization).map_err(unauthenticated)?;
+        let (identity, until) =
+            self.verifier.verify_header(authorization).map_err(unauthenticated)?;
         let Some(rule) = self.access.rule(path) else {
             return Err(Box::new(refusal(
                 Code::Unimplemented,
@@ -57,27 +115,62 @@ impl Guard {
                 "this server does not have this method",
             )));
         };
-        if !rule.roles.contains(&identity.role) {
-            let role = identity.role.name();
-            return Err(Box::new(refusal(
-                Code::PermissionDenied,
-                "ROLE_NOT_ALLOWED",
-                format!("the role {role} may not call this method"),
-            )));
+        if !rule.admits(&identity) {
+            return Err(not_allowed(match identity.role {
+                Role::Service => {
+                    format!("the service {} may not call this method", identity.subject)
+                }
+                Role::Player | Role::Operator | Role::Auditor => {
+                    format!("the role {} may not call this method", identity.role.name())
+                }
+            }));
         }
-        match &self.pace {
-            Some(pace) if identity.role == Role::Player => {
-                pace.step(&identity.subject, self.verifier.now()).map_err(too_fast)?;
+        let place = match identity.role {
+            Role::Player => {
+                // Its address pays in full too: many players may be one.
+                let rest = rule.cost.saturating_sub(1);
+                address.map_or(Ok(()), |AddressPays(pay)| pay(rest)).map_err(address_too_fast)?;
+                self.limit(&identity.subject, rule)?
             }
-            Some(_) | None => {}
-        }
-        Ok(Some(identity))
+            Role::Operator | Role::Auditor | Role::Service => None,
+        };
+        Ok(Some(Admitted { identity, until, place }))
     }
+
+    /// Holds a player to their limits.
+    fn limit(&self, player: &str, rule: &Rule) -> Result<Option<Place>, Box<Status>> {
+        if let Some(rate) = &self.rate {
+            rate.take(player, rule.cost, Instant::now()).map_err(too_fast)?;
+        }
+        let Some(open) = &self.open else { return Ok(None) };
+        match open.enter(player, rule.streams) {
+            Some(place) => Ok(Some(place)),
+            None => Err(too_many(rule.streams)),
+        }
+    }
+}
+
+fn not_allowed(message: impl Into<String>) -> Box<Status> {
+    Box::new(refusal(Code::PermissionDenied, "ROLE_NOT_ALLOWED", message))
 }
 
 fn too_fast(wait: Duration) -> Box<Status> {
     let text = "you call faster than a player may: wait as long as the RetryInfo says";
     Box::new(overloaded(text, wait))
+}
+
+fn address_too_fast(wait: Duration) -> Box<Status> {
+    let text = "this address calls faster than one may: wait as long as the RetryInfo says";
+    Box::new(overloaded(text, wait))
+}
+
+fn too_many(streams: bool) -> Box<Status> {
+    let text = if streams {
+        "you have as many streams open as a player may: end one before you open another"
+    } else {
+        "you have as many calls open as a player may: wait for some to end"
+    };
+    Box::new(overloaded(text, Duration::from_secs(1)))
 }
 
 fn unauthenticated(error: TokenError) -> Box<Status> {
@@ -108,10 +201,12 @@ pub struct Guarded<S> {
 impl<S, B> Service<Request<B>> for Guarded<S>
 where
     S: Service<Request<B>, Response = Response<Body>>,
+    S::Future: Send + 'static,
+    S::Error: Send + 'static,
 {
     type Response = Response<Body>;
     type Error = S::Error;
-    type Future = Either<std::future::Ready<Result<Response<Body>, S::Error>>, S::Future>;
+    type Future = BoxFuture<'static, Result<Response<Body>, S::Error>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(context)
@@ -122,14 +217,45 @@ where
         request.extensions_mut().remove::<Identity>();
         let authorization = request.headers().get(http::header::AUTHORIZATION);
         let path = request.uri().path();
-        match self.guard.admit(path, authorization.map(http::HeaderValue::as_bytes)) {
-            Ok(identity) => {
-                if let Some(identity) = identity {
-                    request.extensions_mut().insert(identity);
+        let address = request.extensions().get::<AddressPays>();
+        let authorization = authorization.map(http::HeaderValue::as_bytes);
+        let admitted = self.guard.admit(path, authorization, address);
+        let names = request.extensions().get::<PeerNames>();
+        let admitted = admitted.and_then(|admitted| match (&admitted, names) {
+            (Some(caller), Some(names)) if !names.fits(&caller.identity) => Err(not_allowed(
+                "the certificate of this connection does not bear the token's name",
+            )),
+            (Some(_) | None, _) => Ok(admitted),
+        });
+        match admitted {
+            Ok(None) => {
+                // Nobody is known who could pay for what follows, but the address.
+                if let Some(AddressPays(pay)) = request.extensions_mut().remove::<AddressPays>() {
+                    request.extensions_mut().insert(Paced(pay));
                 }
-                Either::Right(self.inner.call(request))
+                Box::pin(self.inner.call(request))
             }
-            Err(status) => Either::Left(std::future::ready(Ok(status.into_http()))),
+            Ok(Some(Admitted { identity, until, place })) => {
+                let clock = Arc::clone(self.guard.verifier.clock());
+                request.extensions_mut().insert(TokenLife { until, clock });
+                if let (Role::Player, Some(rate)) = (identity.role, &self.guard.rate) {
+                    let (rate, player) = (Arc::clone(rate), identity.subject.clone());
+                    let pay = move |units| rate.take(player.as_str(), units, Instant::now());
+                    request.extensions_mut().insert(Paced(Arc::new(pay)));
+                }
+                request.extensions_mut().insert(identity);
+                let answer = self.inner.call(request);
+                match place {
+                    None => Box::pin(answer),
+                    Some(place) => Box::pin(async move {
+                        Ok(answer.await?.map(|inner| Body::new(Held::new(inner, place))))
+                    }),
+                }
+            }
+            Err(status) => {
+                let grpc = is_grpc(request.headers());
+                Box::pin(std::future::ready(Ok(answer(&status, grpc))))
+            }
         }
     }
 }

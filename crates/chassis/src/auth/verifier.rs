@@ -88,8 +88,8 @@ impl Verifier {
     }
 
     /// The time by which tokens are judged.
-    pub(super) fn now(&self) -> UnixMicros {
-        self.shared.clock.now()
+    pub(super) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.shared.clock
     }
 
     /// Whom the token names.
@@ -97,12 +97,17 @@ impl Verifier {
     /// # Errors
     /// It is not to be believed.
     pub fn verify(&self, token: &str) -> Result<Identity, TokenError> {
+        self.judge(token).map(|(identity, _)| identity)
+    }
+
+    /// Whom the token names, and until when.
+    fn judge(&self, token: &str) -> Result<(Identity, UnixMicros), TokenError> {
         let Shared { issuers, clock, remembered } = &*self.shared;
         let now = clock.now();
         let digest: [u8; 32] = Sha256::digest(token).into();
         let known = remembered.lock().unwrap_or_else(PoisonError::into_inner).get(&digest).cloned();
         if let Some((identity, until)) = known {
-            return if now < until { Ok(identity) } else { Err(TokenError::Expired) };
+            return if now < until { Ok((identity, until)) } else { Err(TokenError::Expired) };
         }
         let (identity, until) = judge(token, issuers, now)?;
         let mut remembered = remembered.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,21 +119,24 @@ impl Verifier {
             remembered.pop_first();
         }
         remembered.insert(digest, (identity.clone(), until));
-        Ok(identity)
+        Ok((identity, until))
     }
 
-    /// The token of an `authorization` header's value.
+    /// Whom the token of an `authorization` header's value names, and until when.
     ///
     /// # Errors
     /// There is none, or it is not to be believed.
-    pub fn verify_header(&self, value: Option<&[u8]>) -> Result<Identity, TokenError> {
+    pub fn verify_header(
+        &self,
+        value: Option<&[u8]>,
+    ) -> Result<(Identity, UnixMicros), TokenError> {
         let value = std::str::from_utf8(value.ok_or(TokenError::Missing)?);
         let (scheme, token) =
             value.ok().and_then(|text| text.split_once(' ')).ok_or(TokenError::Malformed)?;
         if !scheme.eq_ignore_ascii_case("bearer") {
             return Err(TokenError::Malformed);
         }
-        self.verify(token.trim())
+        self.judge(token.trim())
     }
 }
 

@@ -2,26 +2,26 @@
 //!
 //! An HTTP/2 connection carries as many streams at once as its server says; a call beyond that waits,
 //! and waits for ever where the streams before it are watches that do not end. So calls are spread
-//! over connections by how many of them each carries, and one more is opened where all are busy. A
-//! connection that is no longer needed stays: idle, it costs a ping every twenty seconds.
+//! over connections by how many of them each carries, and one more is opened where all are busy: a
+//! connection never carries more answers than its window is made for. Where all connections are busy
+//! that may be opened, a call is refused. A connection that is no longer needed stays: idle, it costs a
+//! ping every twenty seconds.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use http::{Request, Response};
-use http_body::{Frame, SizeHint};
-use tonic::Status;
 use tonic::body::Body;
 use tower::Service;
 
 use super::{ChannelError, PeerChannel};
+use crate::held::Held;
 
 /// Calls on a connection before another one is opened: below the 256 streams that our services take
 /// on each from the inside.
 const BUSY: usize = 200;
-/// Connections at the most; behind that the least busy one takes the call.
+/// Connections at the most.
 const MOST: usize = 64;
 
 type Open = Box<dyn Fn() -> Result<PeerChannel, ChannelError> + Send + Sync>;
@@ -30,6 +30,17 @@ type Open = Box<dyn Fn() -> Result<PeerChannel, ChannelError> + Send + Sync>;
 #[derive(Clone)]
 pub struct Pool {
     shared: Arc<Shared>,
+}
+
+/// Why a call has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The call was not made.
+    #[error("as many calls are under way to the service behind as it may be sent")]
+    Busy,
+    /// No connection was to be had, or it broke: what became of the call is not known.
+    #[error(transparent)]
+    Transport(#[from] tonic::transport::Error),
 }
 
 struct Shared {
@@ -63,11 +74,10 @@ impl Pool {
     }
 }
 
-/// A call goes to the least busy connection. An error says that no connection was to be had or that
-/// it broke: what became of the call is not known.
+/// A call goes to the least busy connection.
 impl Service<Request<Body>> for Pool {
     type Response = Response<Body>;
-    type Error = tonic::transport::Error;
+    type Error = CallError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
@@ -76,62 +86,41 @@ impl Service<Request<Body>> for Pool {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (mut channel, place) = self.shared.least_busy();
+        let least_busy = self.shared.least_busy();
         Box::pin(async move {
+            let (mut channel, place) = least_busy.ok_or(CallError::Busy)?;
             std::future::poll_fn(|context| channel.poll_ready(context)).await?;
             let answer = channel.call(request).await?;
-            Ok(answer.map(|inner| Body::new(Placed { inner: Body::new(inner), _place: place })))
+            Ok(answer.map(|inner| Body::new(Held::new(Body::new(inner), place))))
         })
     }
 }
 
 impl Shared {
-    fn least_busy(&self) -> (PeerChannel, Arc<()>) {
+    /// The connection that takes the next call; none where all are busy.
+    fn least_busy(&self) -> Option<(PeerChannel, Arc<()>)> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         let calls = |lane: &Lane| Arc::strong_count(&lane.calls) - 1;
         let least = lanes.iter().min_by_key(|lane| calls(lane)).expect("there is always one lane");
         let (busy, taken) =
             (calls(least) >= BUSY, (least.channel.clone(), Arc::clone(&least.calls)));
-        if !busy || lanes.len() >= MOST {
-            return taken;
+        if !busy {
+            return Some(taken);
+        }
+        if lanes.len() >= MOST {
+            return None;
         }
         match (self.open)() {
             Ok(channel) => {
                 let lane = Lane { channel, calls: Arc::default() };
                 let opened = (lane.channel.clone(), Arc::clone(&lane.calls));
                 lanes.push(lane);
-                opened
+                Some(opened)
             }
             Err(error) => {
-                tracing::warn!(%error, "no further connection can be opened");
-                taken
+                tracing::warn!(runbook = "deploy/README.md, A service does not answer", %error, "no further connection can be opened");
+                None
             }
         }
-    }
-}
-
-/// An answer's body, and the place of its call on the connection.
-struct Placed {
-    inner: Body,
-    _place: Arc<()>,
-}
-
-impl http_body::Body for Placed {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        Pin::new(&mut self.inner).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
     }
 }

@@ -2,21 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
 use http::Uri;
 
+use super::limits::limits;
 use super::log::{LogIdentity, LogWitnesses};
 use super::problem::ConfigError;
 use super::settings::Settings;
 use super::source::Source;
 use crate::auth::{IssuerKey, Role, TokenIssuer};
 use crate::limits::Limits;
+use crate::proxies::{Network, Proxies};
 use crate::secret::Secret;
 use crate::telemetry::TelemetryConfig;
-use crate::tls::Tls;
+use crate::tls::{Tls, TlsError};
 
 /// The programs of a card room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,9 +61,14 @@ impl Service {
 /// Everything a service is told.
 #[derive(Debug, Clone)]
 pub struct ServiceConfig {
+    /// How this process is called where it owns a log: nobody else is called the same, and it is
+    /// told to operators.
+    pub instance: String,
     pub listen: SocketAddr,
     /// None where the service keeps nothing, or where somebody else sees to a database.
     pub database_url: Option<Secret>,
+    /// Whether a database is taken that may lose what it has acknowledged: for tests alone.
+    pub allow_unsafe_database: bool,
     /// Who its log is. None where it has no log, or where somebody else sees to that too.
     pub log: Option<LogIdentity>,
     /// Nobody and nothing where it has no log.
@@ -72,6 +78,8 @@ pub struct ServiceConfig {
     /// What the server shows; none means no TLS.
     pub tls: Option<Tls>,
     pub limits: Limits,
+    /// Who says for others whose address a connection or a call is.
+    pub trusted_proxies: Proxies,
     pub telemetry: TelemetryConfig,
     /// How long a stop waits for what was accepted.
     pub drain_grace: Duration,
@@ -95,7 +103,18 @@ pub struct AuthConfig {
 }
 
 impl ServiceConfig {
-    /// All settings of a service that has none of its own.
+    /// All settings of a program that has none of its own.
+    ///
+    /// # Errors
+    /// Everything that is wrong or missing, at once.
+    pub fn parse_whole(service: Service, source: Source) -> Result<ServiceConfig, ConfigError> {
+        let mut settings = Settings::new(source);
+        let config = ServiceConfig::read(service, &mut settings);
+        ServiceConfig::require(service, &mut settings);
+        settings.finish().map(|()| config)
+    }
+
+    /// The settings of a service that is given by its surroundings what is not set.
     ///
     /// # Errors
     /// Everything that is wrong, at once.
@@ -103,6 +122,38 @@ impl ServiceConfig {
         let mut settings = Settings::new(source);
         let config = ServiceConfig::read(service, &mut settings);
         settings.finish().map(|()| config)
+    }
+
+    /// Notes what a service needs as a program of its own and is not told, all of it.
+    pub fn require(service: Service, settings: &mut Settings) {
+        match service {
+            Service::Gateway => {}
+            Service::Table | Service::Dealer | Service::Wallet => {
+                let url = "postgres://sabacc_NAME:PASSWORD@HOST/sabacc, its own role's";
+                settings.require("database_url", &["DATABASE_URL"], url);
+                LogIdentity::require(service, settings);
+            }
+        }
+        let issuers = "without it nobody's token would be believed; role+role=FILE,…, each file with \
+                       an issuer's public key in PEM";
+        settings.require("issuer_keys", &[], issuers);
+        let mut peer = |key, whose| {
+            let advice = format!("where the {whose} is, http://HOST:PORT or https://HOST:PORT");
+            settings.require(key, &[], &advice);
+        };
+        match service {
+            Service::Gateway => {
+                peer("table_url", "table service");
+                peer("wallet_url", "wallet");
+            }
+            Service::Table => {
+                peer("dealer_url", "dealer");
+                peer("wallet_url", "wallet");
+                let key = "the file of the key that it signs its own tokens with: Ed25519 in PEM";
+                settings.require("signing_key", &[], key);
+            }
+            Service::Dealer | Service::Wallet => {}
+        }
     }
 
     /// The shared settings, for a service that has more. What is returned may be used only after
@@ -115,18 +166,41 @@ impl ServiceConfig {
             .unwrap_or(service.listen());
         let (log, log_witnesses) = log(service, settings);
         ServiceConfig {
+            instance: std::process::id().to_string(),
             listen,
             database_url: settings.secret("database_url", &["DATABASE_URL"]),
+            allow_unsafe_database: settings
+                .choice("allow_unsafe_database", &["true", "false"])
+                .is_some_and(|word| word == "true"),
             log,
             log_witnesses,
             peers: peers(settings),
             auth: auth(service, settings),
             tls: tls(settings, ["tls.certificate", "tls.key", "tls.client_ca"]),
             limits: limits(settings, &service.limits()),
+            trusted_proxies: trusted_proxies(settings),
             telemetry: TelemetryConfig::read(settings),
             drain_grace: settings.millis("drain_grace_ms", Duration::from_secs(10)),
         }
     }
+}
+
+/// What a program shows that calls a service by hand: what a service shows its peers, or else what it
+/// shows its callers. None where there is neither.
+///
+/// # Errors
+/// A file cannot be read or used.
+pub fn caller_tls(source: Source) -> Result<Option<Tls>, TlsError> {
+    let mut settings = Settings::new(source);
+    let peers = ["peer_tls.certificate", "peer_tls.key", "peer_tls.ca"];
+    for keys in [peers, ["tls.certificate", "tls.key", "tls.client_ca"]] {
+        let [certificate, key, authority] = keys.map(|key| settings.path(key));
+        let tls = Tls::from_files(certificate.as_deref(), key.as_deref(), authority.as_deref())?;
+        if tls.is_some() {
+            return Ok(tls);
+        }
+    }
+    Ok(None)
 }
 
 fn log(service: Service, settings: &mut Settings) -> (Option<LogIdentity>, LogWitnesses) {
@@ -149,6 +223,15 @@ fn peers(settings: &mut Settings) -> Peers {
     let (table, dealer, wallet) = (uri("table_url"), uri("dealer_url"), uri("wallet_url"));
     let tls = tls(settings, ["peer_tls.certificate", "peer_tls.key", "peer_tls.ca"]);
     Peers { table, dealer, wallet, tls }
+}
+
+fn trusted_proxies(settings: &mut Settings) -> Proxies {
+    let allowed = "a comma-separated list of addresses and networks of proxies that say whose address \
+                   it is: 10.0.0.7,10.1.0.0/16,fd00::/8";
+    let networks = settings.get("trusted_proxies", allowed, |text| {
+        text.split(',').map(|entry| Network::parse(entry.trim())).collect::<Option<Vec<_>>>()
+    });
+    Proxies::new(networks.unwrap_or_default())
 }
 
 fn tls(settings: &mut Settings, keys: [&str; 3]) -> Option<Tls> {
@@ -202,32 +285,4 @@ fn issuer(entry: &str) -> Option<(BTreeSet<Role>, String)> {
 fn read(path: &str) -> Result<String, String> {
     std::fs::read_to_string(Path::new(path))
         .map_err(|error| format!("{path} cannot be read: {error}"))
-}
-
-fn limits(settings: &mut Settings, default: &Limits) -> Limits {
-    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let wide = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    let streams = settings.number("limits.streams", 1..=10_000, default.streams.into());
-    let per_address = default.address_connections.map_or(0, wide);
-    let per_address = settings.number("limits.address_connections", 0..=1_000_000, per_address);
-    let per_player = default.player_calls.map_or(0, |calls| u64::from(calls.get()));
-    let per_player = settings.number("limits.player_calls", 0..=1_000_000, per_player);
-    Limits {
-        streams: u32::try_from(streams).unwrap_or(default.streams),
-        message_bytes: size(settings.number(
-            "limits.message_bytes",
-            1024..=64 * 1024 * 1024,
-            wide(default.message_bytes),
-        )),
-        connection_calls: size(settings.number(
-            "limits.connection_calls",
-            1..=10_000,
-            wide(default.connection_calls),
-        )),
-        player_calls: u32::try_from(per_player).ok().and_then(NonZeroU32::new),
-        address_connections: (per_address > 0).then(|| size(per_address)),
-        unary_deadline: settings.millis("limits.unary_deadline_ms", default.unary_deadline),
-        connection_age: settings.millis("limits.connection_age_ms", default.connection_age),
-        ..default.clone()
-    }
 }

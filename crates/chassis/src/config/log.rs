@@ -61,6 +61,18 @@ impl LogWitnesses {
 }
 
 impl LogIdentity {
+    /// Notes that `origin` and `log_key` are not set; where one of them is, the other was asked for.
+    pub(super) fn require(service: Service, settings: &mut Settings) {
+        let older = service == Service::Dealer && settings.is_set("commitment_key", &[]);
+        if settings.is_set("origin", &[]) || settings.is_set("log_key", &[]) || older {
+            return;
+        }
+        let name = format!("the name of its log, such as sabacc.example/{}", service.name());
+        settings.require("origin", &[], &name);
+        let key = "the file of the key that signs for its log: Ed25519 in PEM";
+        settings.require("log_key", &[], key);
+    }
+
     /// From the settings `origin` and `log_key`, which come together or not at all; what is wrong
     /// is noted.
     pub(super) fn read(service: Service, settings: &mut Settings) -> Option<LogIdentity> {

@@ -104,6 +104,18 @@ impl Settings {
         self.note(setting, value, advice);
     }
 
+    /// Whether `key` is set, rightly or wrongly, also under the names in `aliases`.
+    pub fn is_set(&mut self, key: &str, aliases: &[&str]) -> bool {
+        self.find(key, aliases).is_some()
+    }
+
+    /// Notes that `key` is needed and not set; nothing where it is, also under the names in `aliases`.
+    pub fn require(&mut self, key: &str, aliases: &[&str], advice: &str) {
+        if !self.is_set(key, aliases) {
+            self.refuse(key, format!("must be set: {advice}"));
+        }
+    }
+
     /// Notes that the variable `name`, whose prefix is not ours, cannot be used.
     pub fn refuse_variable(&mut self, name: &str, value: &str, advice: &str) {
         self.note(name.to_owned(), Some(value.to_owned()), advice.to_owned());

@@ -70,7 +70,7 @@ impl Source {
 fn is_ours(name: &str) -> bool {
     name.starts_with("SABACC_")
         || name.starts_with("OTEL_")
-        || matches!(name, "DATABASE_URL" | "RUST_LOG")
+        || matches!(name, "DATABASE_URL" | "NO_COLOR" | "RUST_LOG")
 }
 
 /// `Err` is the key whose value has no flat form.

@@ -211,6 +211,9 @@ fn await_predecessor(data: &Path, dir: &Path, tries: &mut u128) -> Result<(), Po
                 let data = data.to_owned();
                 return Err(PostgresError::AlreadyRunning { data, pid: u32::try_from(pid).ok() });
             }
+            // Processes of a server that was killed may outlive it for a moment, and the note is what
+            // keeps another one from the memory and the files that they share.
+            Some(_) | None if *tries > 0 && is_worked_in(dir) => pause(tries),
             Some(_) | None => return files::remove(&note),
         }
     }
@@ -224,6 +227,13 @@ fn is_server(pid: i32, dir: &Path) -> bool {
     let gone = rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
     let folder = std::fs::read_link(format!("/proc/{}/cwd", pid.as_raw_nonzero()));
     !gone && folder.map_or(true, |folder| folder == dir)
+}
+
+/// Whether a process works in the cluster's folder, as far as can be seen.
+fn is_worked_in(dir: &Path) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+    let folder = |process: std::fs::DirEntry| std::fs::read_link(process.path().join("cwd")).ok();
+    processes.flatten().filter_map(folder).any(|folder| folder == dir)
 }
 
 fn pause(tries: &mut u128) {
@@ -283,6 +293,24 @@ mod tests {
         server.kill().unwrap();
         server.wait().unwrap();
         await_predecessor(&dir, &dir, &mut 0).unwrap();
+    }
+
+    #[test]
+    fn what_is_left_of_a_killed_server_is_waited_for() {
+        let data = open_folder();
+        let dir = data.path().canonicalize().unwrap();
+        let mut left = std::process::Command::new("sleep");
+        let mut left = left.arg("60").current_dir(&dir).spawn().unwrap();
+        let note = dir.join("postmaster.pid");
+        std::fs::write(&note, "2147483646\n").unwrap();
+        let mut tries = 3;
+        await_predecessor(&dir, &dir, &mut tries).unwrap();
+        assert_eq!(tries, 0, "it was waited for");
+        left.kill().unwrap();
+        left.wait().unwrap();
+        std::fs::write(&note, "2147483646\n").unwrap();
+        await_predecessor(&dir, &dir, &mut 3).unwrap();
+        assert!(!note.exists());
     }
 
     #[test]

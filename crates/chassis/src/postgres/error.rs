@@ -86,6 +86,12 @@ pub enum PostgresError {
     Start { cluster: PathBuf, output: String },
     #[error("PostgreSQL started on {} but does not answer: {source}", cluster.display())]
     NoAnswer { cluster: PathBuf, source: sqlx::Error },
+    #[error(
+        "PostgreSQL on {} died {times} times within ten minutes; look in the system's log for what \
+         ends it (a want of memory, say), then start again. It said last:\n{output}",
+        cluster.display()
+    )]
+    KeepsDying { cluster: PathBuf, times: usize, output: String },
     #[error("PostgreSQL on {} is still stopping after a minute", cluster.display())]
     StillRunning { cluster: PathBuf },
     #[error(
@@ -117,6 +123,19 @@ impl PostgresError {
         }
     }
 
+    /// The same of a server that has died so many times.
+    pub(super) fn again_and_again(self, times: usize) -> Self {
+        if let Self::Start { cluster, output } = self {
+            return Self::KeepsDying { cluster, times, output };
+        }
+        self
+    }
+
+    /// Whether processes of a server that died are still at work on the cluster.
+    pub(super) const fn is_leftover(&self) -> bool {
+        matches!(self, Self::AlreadyRunning { .. })
+    }
+
     /// The failures that PostgreSQL's own programs report and that we know the way out of.
     pub(super) fn recognise(output: &str, cluster: &Path) -> Option<Self> {
         let path = cluster.to_owned();
@@ -125,7 +144,9 @@ impl PostgresError {
             Some(Self::DiskFull { path })
         } else if says("could not look up effective user ID") {
             Some(Self::NamelessUser)
-        } else if says("lock file \"postmaster.pid\" already exists") {
+        } else if says("lock file \"postmaster.pid\" already exists")
+            || says("pre-existing shared memory block")
+        {
             let data = cluster.parent().unwrap_or(cluster).to_owned();
             Some(Self::AlreadyRunning { data, pid: None })
         } else {
@@ -162,6 +183,8 @@ mod tests {
         check(nameless, &PostgresError::NamelessUser.to_string());
         let busy = PostgresError::AlreadyRunning { data: "/data".into(), pid: None };
         check("FATAL:  lock file \"postmaster.pid\" already exists\n", &busy.to_string());
+        let shared = "FATAL:  pre-existing shared memory block (key 7, ID 8) is still in use\n";
+        check(shared, &busy.to_string());
     }
 
     #[test]

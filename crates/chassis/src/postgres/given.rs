@@ -2,7 +2,7 @@
 
 use sqlx::{Connection as _, PgConnection};
 
-use super::{OLDEST_MAJOR, Postgres, PostgresError, url};
+use super::{Held, OLDEST_MAJOR, Postgres, PostgresError, url};
 
 /// Connects once, so that a wrong address is found at the start and not at the first hand.
 pub(super) async fn open(address: &str) -> Result<Postgres, PostgresError> {
@@ -19,7 +19,7 @@ pub(super) async fn open(address: &str) -> Result<Postgres, PostgresError> {
         return Err(PostgresError::TooOld { address: shown, version });
     }
     let about = format!("PostgreSQL {version} at {shown}, from DATABASE_URL");
-    Ok(Postgres { url: address.to_owned(), about, server: None })
+    Ok(Postgres { url: address.to_owned(), about, held: Held::Elsewhere })
 }
 
 /// 15 of `15.13 (Debian …)` or `16beta1`; 0 where no number leads, which is older than anything.

@@ -25,6 +25,12 @@ const POLL: Duration = Duration::from_millis(20);
 const READY_TRIES: u32 = 10 * 60 * 50;
 const STOP_TRIES: u32 = 60 * 50;
 const KEPT_LINES: usize = 40;
+/// Between two looks at whether the server lives.
+const LOOK: Duration = Duration::from_millis(100);
+/// Between two starts while processes of a dead server are left, and how many of them.
+const LEFTOVER: Duration = Duration::from_millis(250);
+const LEFTOVER_TRIES: u32 = 120;
+const LAST_WORDS_TRIES: u32 = 50;
 /// The shortest limit of any system on a socket's path (103 bytes on macOS, 107 on Linux) less
 /// `/.s.PGSQL.5432`.
 const LONGEST_SOCKET_DIR: usize = 103 - 14;
@@ -35,6 +41,16 @@ pub(super) struct Server {
     version: Version,
     sockets: Sockets,
     password: String,
+    /// The server's program, and what it is started with.
+    program: PathBuf,
+    fsync: bool,
+    /// Whether the cluster goes away when its server ends, however that ends.
+    ephemeral: bool,
+    process: Process,
+}
+
+/// One run of the server.
+struct Process {
     watch: Child,
     /// The end of the pipe that keeps the server alive.
     hold: Option<ChildStdin>,
@@ -52,6 +68,36 @@ struct Sockets {
     temporary: bool,
 }
 
+impl Process {
+    fn spawn(
+        cluster: &Cluster,
+        sockets: &Sockets,
+        program: &Path,
+        (fsync, ephemeral): (bool, bool),
+    ) -> Result<Self, PostgresError> {
+        let mut command = cluster.account.command("/bin/sh");
+        command.args(["-c", WATCH, "watch"]).arg(&cluster.dir);
+        command.arg(if ephemeral { "QUIT" } else { "INT" });
+        command.arg(if sockets.temporary { sockets.dir.as_str() } else { "" });
+        command.arg(if ephemeral { cluster.data.as_path() } else { Path::new("") });
+        command.arg(program).arg("-D").arg(&cluster.dir);
+        for setting in settings(sockets, fsync) {
+            command.args(["-c", &setting]);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut watch = command.spawn().map_err(PostgresError::io("running", program))?;
+        let hold = watch.stdin.take();
+        let said = Said::default();
+        let listener = watch.stderr.take().map(|stderr| listen(stderr, Arc::clone(&said)));
+        Ok(Self { watch, hold, said, listener })
+    }
+
+    /// Whether it has ended. One that cannot be asked has.
+    fn ended(&mut self) -> bool {
+        !matches!(self.watch.try_wait(), Ok(None))
+    }
+}
+
 impl Server {
     /// Starts the server; it does not answer yet.
     pub(super) fn start(
@@ -63,29 +109,47 @@ impl Server {
         let runtime_dir = options.environment.runtime_dir.as_deref();
         let sockets = Sockets::choose(&cluster.dir, runtime_dir, &cluster.account)?;
         let program = binaries.dir.join("postgres");
-        let mut command = cluster.account.command("/bin/sh");
-        command.args(["-c", WATCH, "watch"]).arg(&cluster.dir);
-        command.arg(if options.ephemeral { "QUIT" } else { "INT" });
-        command.arg(if sockets.temporary { sockets.dir.as_str() } else { "" });
-        command.arg(if options.ephemeral { cluster.data.as_path() } else { Path::new("") });
-        command.arg(&program).arg("-D").arg(&cluster.dir);
-        for setting in settings(&sockets, options.fsync) {
-            command.args(["-c", &setting]);
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut watch = command.spawn().map_err(PostgresError::io("running", &program))?;
-        let hold = watch.stdin.take();
-        let said = Said::default();
-        let listener = watch.stderr.take().map(|stderr| listen(stderr, Arc::clone(&said)));
+        let (fsync, ephemeral) = (options.fsync, options.ephemeral);
+        let process = Process::spawn(&cluster, &sockets, &program, (fsync, ephemeral))?;
         let version = binaries.version.clone();
-        Ok(Self { cluster, version, sockets, password, watch, hold, said, listener })
+        Ok(Self { cluster, version, sockets, password, program, fsync, ephemeral, process })
+    }
+
+    /// Starts the server again after its death, on the same data and the same socket, and waits until
+    /// it answers. What is left of the old one is waited for: two at work on one cluster would ruin it,
+    /// and the server's own locks see to that.
+    pub(super) async fn restart(&mut self) -> Result<(), PostgresError> {
+        let mut tries = LEFTOVER_TRIES;
+        loop {
+            self.sockets.make_again(&self.cluster.account)?;
+            let kind = (self.fsync, self.ephemeral);
+            self.process = Process::spawn(&self.cluster, &self.sockets, &self.program, kind)?;
+            match self.ready().await {
+                Err(error) if error.is_leftover() && tries > 0 => tries -= 1,
+                outcome => return outcome,
+            }
+            tokio::time::sleep(LEFTOVER).await;
+        }
+    }
+
+    /// Waits for the server's end; why it ended, as far as it said.
+    pub(super) async fn ended(&mut self) -> PostgresError {
+        while !self.process.ended() {
+            tokio::time::sleep(LOOK).await;
+        }
+        self.died().await
+    }
+
+    /// Whether its data outlives it.
+    pub(super) const fn is_lasting(&self) -> bool {
+        !self.ephemeral
     }
 
     /// Waits until the server answers and the database is there.
     pub(super) async fn ready(&mut self) -> Result<(), PostgresError> {
         let answered = self.answered().await;
         if answered.is_err() {
-            self.hold = None;
+            self.process.hold = None;
             // The failure to start is the news; a stop that fails on top of it is not.
             let _ = self.stopped().await;
         }
@@ -96,8 +160,8 @@ impl Server {
         let address = self.url(OWNER);
         let mut tries = READY_TRIES;
         let mut connection = loop {
-            if let Ok(Some(_)) = self.watch.try_wait() {
-                return Err(self.died());
+            if self.process.ended() {
+                return Err(self.died().await);
             }
             match PgConnection::connect(&address).await {
                 Ok(connection) => break connection,
@@ -119,12 +183,15 @@ impl Server {
     }
 
     /// Why the server is gone, from what it said.
-    fn died(&mut self) -> PostgresError {
-        if let Some(listener) = self.listener.take() {
-            // It ends with the server; if it panicked, what it kept is still there.
-            let _ = listener.join();
+    async fn died(&mut self) -> PostgresError {
+        // What it said is complete when the last of its processes has ended.
+        for _ in 0..LAST_WORDS_TRIES {
+            if self.process.listener.as_ref().is_none_or(JoinHandle::is_finished) {
+                break;
+            }
+            tokio::time::sleep(POLL).await;
         }
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = self.process.said.lock().unwrap_or_else(PoisonError::into_inner);
         let output = said.iter().map(String::as_str).collect::<Vec<_>>().join("\n");
         let cluster = self.cluster.dir.clone();
         PostgresError::recognise(&output, &cluster)
@@ -132,14 +199,15 @@ impl Server {
     }
 
     pub(super) async fn stop(mut self) -> Result<(), PostgresError> {
-        self.hold = None;
+        self.process.hold = None;
         self.stopped().await
     }
 
     async fn stopped(&mut self) -> Result<(), PostgresError> {
         for _ in 0..STOP_TRIES {
             let dir = &self.cluster.dir;
-            if self.watch.try_wait().map_err(PostgresError::io("waiting for", dir))?.is_some() {
+            let waited = self.process.watch.try_wait();
+            if waited.map_err(PostgresError::io("waiting for", dir))?.is_some() {
                 return Ok(());
             }
             tokio::time::sleep(POLL).await;
@@ -183,6 +251,15 @@ impl Sockets {
         let dir = own.unwrap_or_else(|| format!("/tmp/{name}"));
         files::make_private_dir(&PathBuf::from(&dir), account)?;
         Ok(Self { dir, temporary: true })
+    }
+
+    /// Makes the folder once more where it went with the server before.
+    fn make_again(&self, account: &Account) -> Result<(), PostgresError> {
+        let path = Path::new(&self.dir);
+        if !self.temporary || path.is_dir() {
+            return Ok(());
+        }
+        files::make_private_dir(path, account)
     }
 }
 

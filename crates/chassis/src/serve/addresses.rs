@@ -1,41 +1,166 @@
-//! How many connections each address has.
+//! Who may connect, whose calls a connection carries, and how often an address may call.
+//!
+//! An address may have so many connections, and take so many units of calls a second: a call is one, a
+//! connection is more since it costs more, and a token that is not believed is charged afterwards. All
+//! of it is decided before a token is looked at. Who cannot pay for a connection is not answered; who
+//! only has too many is, by a few connections that are kept for that.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-/// Counts connections by address. Cheap to clone.
-#[derive(Clone)]
+use http::HeaderMap;
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+use crate::auth::AddressPays;
+use crate::limits::Limits;
+use crate::proxies::Proxies;
+use crate::proxies::proxy_protocol::{self, Header};
+use crate::rate_limiter::RateLimiter;
+
+/// Units of a connection: a handshake costs more than a call.
+const CONNECTION: u32 = 4;
+/// Units of a token that is not believed, beside those of its call.
+const UNBELIEVED: u32 = 9;
+/// What a network of 48 bits may have, in networks of 56: as many as a few households.
+const AROUND: usize = 4;
+const WIDER: NonZeroU32 = NonZeroU32::new(4).expect("it is not zero");
+/// Connections at once that only hear why they cannot be had.
+const REFUSING: usize = 32;
+
+/// The callers of one server, by address.
 pub(super) struct Addresses {
     most: Option<usize>,
-    open: Arc<Mutex<BTreeMap<IpAddr, usize>>>,
+    open: Mutex<BTreeMap<IpAddr, usize>>,
+    rate: Option<RateLimiter<IpAddr>>,
+    /// Of the networks of 48 bits.
+    around: Option<RateLimiter<IpAddr>>,
+    exempt_loopback: bool,
+    proxies: Proxies,
+    refusing: Arc<Semaphore>,
+}
+
+/// Whose calls a connection carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Nobody's who is counted.
+    Exempt,
+    Address(IpAddr),
+    /// A trusted proxy's, each call from somebody else. The address is the proxy's own, none where it is
+    /// exempt.
+    Proxy(Option<IpAddr>),
+}
+
+/// What becomes of a connection.
+pub(super) enum Entry {
+    Admitted(Place),
+    /// It may hear why not.
+    Refused(OwnedSemaphorePermit),
+    Dropped,
 }
 
 /// One connection's place; given back when dropped.
-pub(super) struct Place {
-    address: Option<IpAddr>,
-    addresses: Addresses,
-}
+pub(super) struct Place(Option<(IpAddr, Arc<Addresses>)>);
 
 impl Addresses {
-    pub(super) fn new(most: Option<usize>) -> Addresses {
-        Addresses { most, open: Arc::default() }
+    pub(super) fn new(limits: &Limits, proxies: Proxies) -> Addresses {
+        Addresses {
+            most: limits.address_connections,
+            open: Mutex::default(),
+            rate: limits.address_calls.map(RateLimiter::new),
+            around: limits.address_calls.map(|calls| RateLimiter::new(calls.saturating_mul(WIDER))),
+            exempt_loopback: limits.exempt_loopback,
+            proxies,
+            refusing: Arc::new(Semaphore::new(REFUSING)),
+        }
     }
 
-    /// A place for one connection more, unless the address has all it may.
-    pub(super) fn enter(&self, address: IpAddr) -> Option<Place> {
-        let address = network(address);
-        let Some(most) = self.most.filter(|_| !address.is_loopback()) else {
-            return Some(Place { address: None, addresses: self.clone() });
-        };
-        let mut open = self.locked();
-        let count = open.entry(address).or_insert(0);
-        if *count >= most {
-            return None;
+    /// Whose a fresh connection is, after what a trusted proxy wrote before its first byte.
+    ///
+    /// # Errors
+    /// The connection broke, or such a proxy wrote something malformed.
+    pub(super) async fn origin(&self, stream: &mut TcpStream, peer: IpAddr) -> io::Result<Origin> {
+        let peer = peer.to_canonical();
+        if !self.proxies.trust(peer) {
+            return Ok(self.counted(peer).map_or(Origin::Exempt, Origin::Address));
         }
-        *count += 1;
+        match proxy_protocol::take(stream).await? {
+            Header::From(Some(address)) if self.proxies.trust(address) => {
+                Ok(Origin::Proxy(Some(network(address))))
+            }
+            Header::From(Some(address)) => Ok(Origin::Address(network(address))),
+            Header::From(None) | Header::None => Ok(Origin::Proxy(self.counted(peer))),
+        }
+    }
+
+    /// The network that an address is counted with, unless it is exempt.
+    fn counted(&self, address: IpAddr) -> Option<IpAddr> {
+        let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+        let exempt = self.exempt_loopback && own.contains(&address);
+        (!exempt).then(|| network(address))
+    }
+
+    /// A place for a connection. One of a trusted proxy carries many, and is not counted.
+    pub(super) fn enter(self: &Arc<Addresses>, origin: Origin, now: Instant) -> Entry {
+        let Origin::Address(address) = origin else { return Entry::Admitted(Place(None)) };
+        if self.take(address, CONNECTION, now).is_err() {
+            return Entry::Dropped;
+        }
+        let Some(most) = self.most else { return Entry::Admitted(Place(None)) };
+        let mut open = self.locked();
+        let around = neighbourhood(address);
+        let of = |open: &BTreeMap<IpAddr, usize>, address| open.get(&address).copied().unwrap_or(0);
+        let room = around.is_none_or(|around| of(&open, around) < most.saturating_mul(AROUND));
+        if room && of(&open, address) < most {
+            for address in around.into_iter().chain([address]) {
+                *open.entry(address).or_insert(0) += 1;
+            }
+            return Entry::Admitted(Place(Some((address, Arc::clone(self)))));
+        }
         drop(open);
-        Some(Place { address: Some(address), addresses: self.clone() })
+        let place = Arc::clone(&self.refusing).try_acquire_owned();
+        place.map_or(Entry::Dropped, Entry::Refused)
+    }
+
+    /// Whose call it is, where that is counted.
+    pub(super) fn caller(&self, origin: Origin, headers: &HeaderMap) -> Option<IpAddr> {
+        match origin {
+            Origin::Exempt => None,
+            Origin::Address(address) => Some(address),
+            Origin::Proxy(own) => self.proxies.handed_on(headers).map(network).or(own),
+        }
+    }
+
+    /// Counts a call, or says how long to wait for the next.
+    pub(super) fn call(&self, caller: Option<IpAddr>, now: Instant) -> Result<(), Duration> {
+        caller.map_or(Ok(()), |address| self.take(address, 1, now))
+    }
+
+    /// The payer of what a call costs beside its one unit; nobody where calls are not counted.
+    pub(super) fn pays(self: &Arc<Addresses>, caller: Option<IpAddr>) -> Option<AddressPays> {
+        self.rate.as_ref()?;
+        let (address, addresses) = (caller?, Arc::clone(self));
+        Some(AddressPays::new(move |units| addresses.take(address, units, Instant::now())))
+    }
+
+    /// Takes units of an address and of its neighbourhood, or says how long to wait for them.
+    fn take(&self, address: IpAddr, units: u32, now: Instant) -> Result<(), Duration> {
+        if let (Some(rate), Some(around)) = (&self.around, neighbourhood(address)) {
+            rate.take(&around, units, now)?;
+        }
+        self.rate.as_ref().map_or(Ok(()), |rate| rate.take(&address, units, now))
+    }
+
+    /// Charges for a token that was not believed.
+    pub(super) fn unbelieved(&self, caller: Option<IpAddr>, now: Instant) {
+        if let (Some(rate), Some(address)) = (&self.rate, caller) {
+            rate.charge(&address, UNBELIEVED, now);
+        }
     }
 
     fn locked(&self) -> MutexGuard<'_, BTreeMap<IpAddr, usize>> {
@@ -45,64 +170,139 @@ impl Addresses {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let Some(address) = self.address else { return };
-        let mut open = self.addresses.locked();
-        if let Some(count) = open.get_mut(&address) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                open.remove(&address);
+        let Some((address, addresses)) = self.0.take() else { return };
+        let mut open = addresses.locked();
+        for address in neighbourhood(address).into_iter().chain([address]) {
+            if let Some(count) = open.get_mut(&address) {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    open.remove(&address);
+                }
             }
         }
     }
 }
 
-/// What counts as one address: in IPv6 a network of 64 bits, which is what one customer has.
+/// What counts as one address: in IPv6 a network of 56 bits, as one household has (RFC 6177).
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V6(address) if !address.is_loopback() => {
+        IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();
-            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+            IpAddr::from([a, b, c, d & 0xff00, 0, 0, 0, 0])
         }
-        address @ (IpAddr::V4(_) | IpAddr::V6(_)) => address,
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
+/// Key of the 48 bits around an address of IPv6, as one site has: told from the network of 56 bits that
+/// begins alike by its last bit. An address of IPv4 has no neighbours that are its own.
+fn neighbourhood(address: IpAddr) -> Option<IpAddr> {
+    match address {
+        IpAddr::V6(address) => {
+            let [a, b, c, ..] = address.segments();
+            Some(IpAddr::from([a, b, c, 0, 0, 0, 0, 1]))
+        }
+        IpAddr::V4(_) => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proxies::Network;
+
+    fn addresses(change: impl FnOnce(&mut Limits)) -> Arc<Addresses> {
+        let mut limits = Limits::public();
+        limits.address_connections = Some(2);
+        change(&mut limits);
+        let proxies = Proxies::new(vec![Network::parse("10.0.0.0/8").unwrap()]);
+        Arc::new(Addresses::new(&limits, proxies))
+    }
+
+    impl Addresses {
+        fn origin_of(&self, peer: &str) -> Origin {
+            let peer: IpAddr = peer.parse().unwrap();
+            let peer = peer.to_canonical();
+            self.counted(peer).map_or(Origin::Exempt, Origin::Address)
+        }
+    }
+
+    fn admitted(addresses: &Arc<Addresses>, peer: &str) -> Option<Place> {
+        match addresses.enter(addresses.origin_of(peer), Instant::now()) {
+            Entry::Admitted(place) => Some(place),
+            Entry::Refused(_) | Entry::Dropped => None,
+        }
+    }
 
     #[test]
     fn an_address_has_so_many_places_and_gets_them_back() {
-        let addresses = Addresses::new(Some(2));
-        let one: IpAddr = "192.0.2.1".parse().unwrap();
-        let mapped: IpAddr = "::ffff:192.0.2.1".parse().unwrap();
-        let first = addresses.enter(one).unwrap();
-        let _second = addresses.enter(mapped).unwrap();
-        assert!(addresses.enter(one).is_none());
-        assert!(addresses.enter("192.0.2.2".parse().unwrap()).is_some());
+        let addresses = addresses(|_| {});
+        let first = admitted(&addresses, "192.0.2.1").unwrap();
+        let _second = admitted(&addresses, "::ffff:192.0.2.1").unwrap();
+        assert!(admitted(&addresses, "192.0.2.1").is_none());
+        assert!(admitted(&addresses, "192.0.2.2").is_some());
         drop(first);
-        let _third = addresses.enter(one).unwrap();
-        assert!(addresses.enter(mapped).is_none());
+        let _third = admitted(&addresses, "192.0.2.1").unwrap();
+        assert!(admitted(&addresses, "::ffff:192.0.2.1").is_none());
     }
 
     #[test]
     fn a_network_of_ipv6_counts_as_one() {
-        let addresses = Addresses::new(Some(1));
-        let _place = addresses.enter("2001:db8:0:1::1".parse().unwrap()).unwrap();
-        assert!(addresses.enter("2001:db8:0:1:ffff::2".parse().unwrap()).is_none());
-        assert!(addresses.enter("2001:db8:0:2::1".parse().unwrap()).is_some());
+        let addresses = addresses(|limits| limits.address_connections = Some(1));
+        let _place = admitted(&addresses, "2001:db8:0:1::1").unwrap();
+        assert!(admitted(&addresses, "2001:db8:0:2:ffff::2").is_none());
+        let others = ["2001:db8:0:100::1", "2001:db8:0:200::1", "2001:db8:0:300::1"];
+        let others = others.map(|peer| admitted(&addresses, peer).unwrap());
+        // A site has four households' share, whatever it makes of its addresses.
+        assert!(admitted(&addresses, "2001:db8:0:400::1").is_none());
+        assert!(admitted(&addresses, "2001:db8:1:400::1").is_some());
+        drop(others);
+        assert!(admitted(&addresses, "2001:db8:0:400::1").is_some());
     }
 
     #[test]
-    fn this_machine_and_the_inside_are_not_counted() {
-        let addresses = Addresses::new(Some(1));
-        let places: Vec<_> =
-            (0..3).filter_map(|_| addresses.enter("127.0.0.1".parse().unwrap())).collect();
-        assert_eq!(places.len(), 3);
-        let inside = Addresses::new(None);
-        let places: Vec<_> =
-            (0..3).filter_map(|_| inside.enter("10.0.0.1".parse().unwrap())).collect();
-        assert_eq!(places.len(), 3);
+    fn this_machine_is_exempt_only_where_it_is_said_and_only_by_its_two_addresses() {
+        let many = |addresses: &Arc<Addresses>, peer| {
+            let places: Vec<_> = (0..3).filter_map(|_| admitted(addresses, peer)).collect();
+            places.len()
+        };
+        let strict = addresses(|_| {});
+        assert_eq!((many(&strict, "127.0.0.1"), many(&strict, "::1")), (2, 2));
+        let own = addresses(|limits| limits.exempt_loopback = true);
+        assert_eq!((many(&own, "127.0.0.1"), many(&own, "::1")), (3, 3));
+        assert_eq!((many(&own, "127.0.0.2"), many(&own, "::2")), (2, 2));
+        let inside = addresses(|limits| limits.address_connections = None);
+        assert_eq!(many(&inside, "192.0.2.1"), 3);
         assert!(inside.locked().is_empty());
+    }
+
+    #[test]
+    fn forged_tokens_and_connections_cost_more_than_calls() {
+        let addresses = addresses(|limits| limits.address_calls = NonZeroU32::new(100));
+        let (one, now) = (Some("192.0.2.1".parse().unwrap()), Instant::now());
+        let mut calls = 0;
+        while addresses.call(one, now).is_ok() {
+            addresses.unbelieved(one, now);
+            calls += 1;
+        }
+        assert_eq!(calls, 10);
+        assert!(matches!(addresses.enter(Origin::Address(one.unwrap()), now), Entry::Dropped));
+        let other = Some("192.0.2.2".parse().unwrap());
+        assert_eq!((0..200).filter(|_| addresses.call(other, now).is_ok()).count(), 100);
+        assert!((0..200).all(|_| addresses.call(None, now).is_ok()), "nobody's are not counted");
+    }
+
+    #[test]
+    fn a_proxys_calls_are_those_of_whom_it_names() {
+        let addresses = addresses(|_| {});
+        let mut headers = HeaderMap::new();
+        headers.insert("x-forwarded-for", "192.0.2.1".parse().unwrap());
+        let (own, told): (IpAddr, IpAddr) =
+            ("10.0.0.1".parse().unwrap(), "192.0.2.1".parse().unwrap());
+        assert_eq!(addresses.caller(Origin::Proxy(Some(own)), &headers), Some(told));
+        assert_eq!(addresses.caller(Origin::Proxy(None), &headers), Some(told));
+        assert_eq!(addresses.caller(Origin::Address(own), &headers), Some(own), "not trusted");
+        assert_eq!(addresses.caller(Origin::Exempt, &headers), None);
+        assert_eq!(addresses.caller(Origin::Proxy(Some(own)), &HeaderMap::new()), Some(own));
     }
 }

@@ -1,36 +1,50 @@
 //! One connection, from its first byte to its last.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::panic::AssertUnwindSafe;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::FutureExt;
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{Request, Response};
 use hyper::body::Incoming;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
-use tonic::Code;
+use tokio::time::{Instant, Sleep};
 use tonic::body::Body;
 use tonic::transport::server::TcpConnectInfo;
-use tower::{Service, ServiceExt};
+use tower::Service;
 
 use super::Server;
+use super::addresses::{Addresses, Entry};
+use super::calls::Calls;
+use super::taking::{Streams, Watch};
+use crate::auth::PeerNames;
 use crate::entropy::{self, SystemEntropy};
 use crate::gathered::Gathered;
 use crate::limits::Limits;
-use crate::refusal::{self, refusal};
-use crate::telemetry::{Traced, is_grpc};
+use crate::telemetry::Traced;
+
+/// Between the end of a connection's streams and its own: they say that they end.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// A connection that only hears why it cannot be had lives so long.
+const REFUSED: Duration = Duration::from_secs(2);
+/// Bytes that a stream may be ahead of whoever reads it, in either direction.
+const WINDOW: u32 = 64 * 1024;
+
+/// A connection as it was accepted.
+pub(super) struct Accepted {
+    pub(super) stream: TcpStream,
+    pub(super) peer: SocketAddr,
+    pub(super) addresses: Arc<Addresses>,
+}
 
 /// Serves `app` on a fresh connection. Ends when the connection does.
-pub(super) async fn serve<S, B>(stream: TcpStream, peer: SocketAddr, app: S, server: Arc<Server>)
+pub(super) async fn serve<S, B>(accepted: Accepted, app: S, server: Arc<Server>)
 where
     S: Service<Request<Body>, Response = Response<B>, Error = Infallible>,
     S: Clone + Send + Sync + 'static,
@@ -38,22 +52,49 @@ where
     B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<tonic::codegen::StdError> + Send + Sync,
 {
+    let Accepted { mut stream, peer, addresses } = accepted;
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%peer, %error, "the connection was gone at once");
         return;
     }
-    let info = TcpConnectInfo { local_addr: stream.local_addr().ok(), remote_addr: Some(peer) };
-    let Some(acceptor) = &server.tls else {
-        return Box::pin(speak(stream, info, app, &server)).await;
+    let limits = &server.limits;
+    let origin = addresses.origin(&mut stream, peer.ip());
+    let origin = match tokio::time::timeout(limits.handshake, origin).await {
+        Ok(Ok(origin)) => origin,
+        Ok(Err(error)) => {
+            tracing::debug!(%peer, %error, "the connection's address cannot be read");
+            return;
+        }
+        Err(_) => {
+            tracing::debug!(%peer, "the connection's address was not told in time");
+            return;
+        }
     };
-    match tokio::time::timeout(server.limits.handshake, acceptor.accept(stream)).await {
-        Ok(Ok(stream)) => Box::pin(speak(stream, info, app, &server)).await,
+    let (_place, _refusing, refused) = match addresses.enter(origin, Instant::now()) {
+        Entry::Admitted(place) => (Some(place), None, false),
+        Entry::Refused(permit) => (None, Some(permit), true),
+        Entry::Dropped => {
+            tracing::debug!(%peer, "too many connections of this address");
+            return;
+        }
+    };
+    let info = TcpConnectInfo { local_addr: stream.local_addr().ok(), remote_addr: Some(peer) };
+    let mut calls = Calls::new(info, (origin, addresses), limits, refused);
+    let Some(acceptor) = &server.tls else {
+        return Box::pin(speak(stream, Arc::new(calls), app, &server)).await;
+    };
+    match tokio::time::timeout(limits.handshake, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => {
+            let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+            calls.names = certificate.map(PeerNames::of);
+            Box::pin(speak(stream, Arc::new(calls), app, &server)).await;
+        }
         Ok(Err(error)) => tracing::debug!(%peer, %error, "no TLS handshake"),
         Err(_) => tracing::debug!(%peer, "the TLS handshake took too long"),
     }
 }
 
-async fn speak<I, S, B>(io: I, info: TcpConnectInfo, app: S, server: &Server)
+async fn speak<I, S, B>(io: I, calls: Arc<Calls>, app: S, server: &Server)
 where
     I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     S: Service<Request<Body>, Response = Response<B>, Error = Infallible>,
@@ -62,53 +103,56 @@ where
     B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<tonic::codegen::StdError> + Send + Sync,
 {
-    let peer = info.remote_addr;
-    let calls = Arc::new(Semaphore::new(server.limits.connection_calls));
-    let asked = Arc::new(AtomicBool::new(false));
-    let first = Arc::clone(&asked);
-    let shed = tower::service_fn(move |request: Request<Incoming>| {
-        first.store(true, Ordering::Relaxed);
-        let (app, calls, info) = (app.clone(), Arc::clone(&calls), info.clone());
-        async move {
-            let mut request = request.map(Body::new);
-            let Ok(_place) = calls.try_acquire() else {
-                return Ok::<_, Infallible>(overloaded(is_grpc(request.headers())));
-            };
-            request.extensions_mut().insert(info);
-            let grpc = is_grpc(request.headers());
-            match AssertUnwindSafe(app.oneshot(request)).catch_unwind().await {
-                Ok(answer) => Ok(answer?.map(Body::new)),
-                // The panic itself is on standard error already.
-                Err(_) => Ok(broken(grpc)),
-            }
-        }
+    let (peer, limits) = (calls.info.remote_addr, &server.limits);
+    let answering = Arc::clone(&calls);
+    let answers = tower::service_fn(move |request: Request<Incoming>| {
+        let (app, calls) = (app.clone(), Arc::clone(&answering));
+        async move { Ok::<_, Infallible>(calls.answer(app, request).await) }
     });
-    let service = hyper_util::service::TowerToHyperService::new(Traced::new(shed));
-    let protocol = protocol(&server.limits, server.http1);
+    let service = hyper_util::service::TowerToHyperService::new(Traced::new(answers));
+    let protocol = protocol(limits, server.http1);
     let mut connection = pin!(protocol.serve_connection(TokioIo::new(Gathered::new(io)), service));
-    let mut age = pin!(tokio::time::sleep(aged(server.limits.connection_age)));
+    let mut watch = Watch::new(limits.stream_stall);
+    let mut end = pin!(End::new(limits, calls.is_refused()));
     // Pings begin with HTTP/2: until then nothing else notices a caller who says nothing.
-    let mut patience =
-        pin!(tokio::time::sleep(server.limits.keepalive + server.limits.keepalive_answer));
-    let (mut old, mut stopping, mut waited) = (false, false, false);
+    let mut patience = pin!(tokio::time::sleep(limits.keepalive + limits.keepalive_answer));
+    let mut elsewhere = server.health.readiness().elsewhere();
+    // Whoever comes to a process that waits already may stay: it has been chosen as it is.
+    let mut left = elsewhere.borrow().is_some();
+    let (mut stopping, mut waited, mut deaf) = (false, false, false);
     loop {
         tokio::select! {
-            ended = &mut connection => {
-                if let Err(error) = ended {
-                    tracing::debug!(?peer, error = &*error, "the connection broke");
+            ended = poll_fn(|context| watch.poll(connection.as_mut(), context)) => {
+                match ended {
+                    Some(Ok(())) => {}
+                    Some(Err(error)) => {
+                        tracing::debug!(?peer, error = &*error, "the connection broke");
+                    }
+                    None => tracing::debug!(?peer, "the caller takes nothing"),
                 }
                 return;
             }
             () = &mut patience, if !waited => {
                 waited = true;
-                if !asked.load(Ordering::Relaxed) {
+                if !calls.any() {
                     tracing::debug!(?peer, "a connection on which nothing was asked");
                     return;
                 }
             }
-            () = &mut age, if !old => {
-                old = true;
+            step = end.next() => match step {
+                Step::Leave => connection.as_mut().graceful_shutdown(),
+                Step::EndStreams => calls.ended.cancel(),
+                Step::Cut => return,
+            },
+            // Whoever stays would be told for ever to come again.
+            Ok(_) = elsewhere.wait_for(Option::is_some), if !left => {
+                left = true;
                 connection.as_mut().graceful_shutdown();
+            }
+            () = calls.deaf.cancelled(), if !deaf => {
+                deaf = true;
+                connection.as_mut().graceful_shutdown();
+                end.hasten();
             }
             () = server.drain.stopping().cancelled(), if !stopping => {
                 stopping = true;
@@ -119,9 +163,58 @@ where
     }
 }
 
+/// The end of a connection's time, in three steps.
+struct End {
+    next: Step,
+    timer: Pin<Box<Sleep>>,
+    grace: Option<Duration>,
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    /// Nothing new begins; what runs may end.
+    Leave,
+    /// What still runs is ended, and says so.
+    EndStreams,
+    Cut,
+}
+
+impl End {
+    fn new(limits: &Limits, refused: bool) -> End {
+        let age = aged(if refused { REFUSED } else { limits.connection_age });
+        let grace = if refused { Some(REFUSED) } else { limits.connection_grace };
+        End { next: Step::Leave, timer: Box::pin(tokio::time::sleep(age)), grace }
+    }
+
+    /// Waits for the next step. Dropping the future loses nothing.
+    async fn next(&mut self) -> Step {
+        self.timer.as_mut().await;
+        let step = self.next;
+        let (next, wait) = match step {
+            Step::Leave => match self.grace {
+                Some(grace) => (Step::EndStreams, grace),
+                None => (Step::Leave, Duration::from_secs(86_400)),
+            },
+            Step::EndStreams | Step::Cut => (Step::Cut, LAST_WORDS),
+        };
+        self.next = next;
+        self.timer.as_mut().reset(Instant::now() + wait);
+        step
+    }
+
+    /// Ends it now.
+    fn hasten(&mut self) {
+        self.next = Step::EndStreams;
+        self.timer.as_mut().reset(Instant::now());
+    }
+}
+
 /// Everything that hyper and h2 leave open or set wide.
-fn protocol(limits: &Limits, http1: bool) -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
+///
+/// All streams together have what the connection may be sent, so that none of them, however little of
+/// it is read, takes from another.
+fn protocol(limits: &Limits, http1: bool) -> Builder<Streams> {
+    let mut builder = Builder::new(Streams { patience: limits.stream_stall });
     if !http1 {
         builder = builder.http2_only();
     }
@@ -131,13 +224,18 @@ fn protocol(limits: &Limits, http1: bool) -> Builder<TokioExecutor> {
         .header_read_timeout(limits.keepalive_answer)
         // 8 KiB is the least that hyper takes.
         .max_buf_size(usize::try_from(limits.header_bytes).unwrap_or(usize::MAX).max(8192));
+    let window = WINDOW.min(i32::MAX.unsigned_abs() / limits.streams.max(1));
     builder
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(limits.streams)
+        .initial_stream_window_size(window)
+        .initial_connection_window_size(window.saturating_mul(limits.streams).max(WINDOW))
+        .max_send_buf_size(usize::try_from(WINDOW).unwrap_or(usize::MAX))
         .max_local_error_reset_streams(limits.error_resets)
         .max_pending_accept_reset_streams(limits.pending_resets)
-        .max_header_list_size(limits.header_bytes)
+        // What is a little too long is refused by us, in words.
+        .max_header_list_size(limits.header_bytes.saturating_mul(2))
         .keep_alive_interval(limits.keepalive)
         .keep_alive_timeout(limits.keepalive_answer);
     builder
@@ -146,30 +244,8 @@ fn protocol(limits: &Limits, http1: bool) -> Builder<TokioExecutor> {
 /// The age, give or take a tenth.
 fn aged(age: Duration) -> Duration {
     let chance = u32::from(u16::from_be_bytes(entropy::bytes(&SystemEntropy)));
-    age.saturating_mul(9) / 10 + age / 5 * chance / u32::from(u16::MAX)
-}
-
-/// More calls at once than the connection may have.
-fn overloaded(grpc: bool) -> Response<Body> {
-    if grpc {
-        let message = "too many calls at once on this connection; wait for some to end";
-        return refusal::overloaded(message, Duration::from_millis(100)).into_http();
-    }
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
-    response.headers_mut().insert(http::header::RETRY_AFTER, HeaderValue::from_static("1"));
-    response
-}
-
-/// A service has a bug: its caller is told so, and nobody else on the connection is harmed.
-fn broken(grpc: bool) -> Response<Body> {
-    if grpc {
-        let message = "the service contradicts itself; tell its operator the trace id";
-        return refusal(Code::Internal, "CORRUPT", message).into_http();
-    }
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-    response
+    let least = age / 10 * 9;
+    least.saturating_add((age / 5).saturating_mul(chance) / u32::from(u16::MAX))
 }
 
 #[cfg(test)]
@@ -183,5 +259,6 @@ mod tests {
         assert!(ages.iter().any(|age| age.as_secs() < 98));
         assert!(ages.iter().any(|age| age.as_secs() > 102));
         assert!(aged(Duration::from_secs(86_400)) >= Duration::from_secs(77_760));
+        assert!(aged(Limits::NEVER) > Duration::from_hours(24 * 365));
     }
 }

@@ -10,14 +10,17 @@ use tonic::server::NamedService;
 use tonic::service::{Routes, RoutesBuilder};
 use tower::{Layer, Service};
 
+use super::bodies::{Bodies, BodiesLayer};
 use super::deadline::{Deadline, DeadlineLayer};
 use super::health::Health;
+use super::lifetime::{Lifetime, LifetimeLayer};
+use super::unreadable::{Readable, ReadableLayer};
 use crate::auth::{Access, Guard, Guarded, Verifier};
 use crate::limits::Limits;
 use crate::refusal::refusal;
 
 /// Services behind their guard, ready for a [`Server`](super::Server).
-pub type GrpcApp = Guarded<Deadline<Routes>>;
+pub type GrpcApp = Guarded<Lifetime<Readable<Deadline<Bodies<Routes>>>>>;
 
 /// Collects the services of one server.
 pub struct Grpc {
@@ -59,15 +62,19 @@ impl Grpc {
         Ok(self)
     }
 
-    /// The whole, where `verifier` says who calls and `access` what he may.
+    /// The whole, where `verifier` says who calls and `access` what they may.
     #[must_use]
     pub fn guarded(self, verifier: Verifier, access: Arc<Access>, limits: &Limits) -> GrpcApp {
         let deadline = DeadlineLayer::new(limits.unary_deadline, Arc::clone(&access));
         let mut routes = self.routes.routes();
         let router = std::mem::take(routes.axum_router_mut());
         *routes.axum_router_mut() = router.fallback(|| std::future::ready(nobody_serves()));
-        let guard = Guard::new(verifier, access).paced(limits.player_calls);
-        guard.layer(deadline.layer(routes.prepare()))
+        let bodies = BodiesLayer::new(limits.message_bytes, Arc::clone(&access));
+        let lifetime = LifetimeLayer::new(Arc::clone(&access));
+        let readable = ReadableLayer::new(Arc::clone(&access));
+        let guard = Guard::new(verifier, access).limited(limits);
+        let answered = readable.layer(deadline.layer(bodies.layer(routes.prepare())));
+        guard.layer(lifetime.layer(answered))
     }
 }
 

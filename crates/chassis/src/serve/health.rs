@@ -1,6 +1,9 @@
 //! Whether we serve, as load balancers ask it (`grpc.health.v1`).
+//!
+//! `""` is the server's readiness and each service's name that of the service, which is never more than
+//! the server's; `"liveness"` says that the process is alive, and nothing else.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tonic::server::NamedService;
@@ -8,11 +11,18 @@ use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
 
+use super::readiness::{Condition, Readiness};
+
+/// The name under which the process alone is asked for.
+pub const LIVENESS: &str = "liveness";
+
 /// The health of one server and of each service on it. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Health {
     reporter: HealthReporter,
-    names: Arc<Mutex<BTreeSet<&'static str>>>,
+    readiness: Readiness,
+    /// Whether each service serves where the server is ready.
+    services: Arc<Mutex<BTreeMap<&'static str, bool>>>,
 }
 
 impl Default for Health {
@@ -25,7 +35,8 @@ impl Health {
     /// Of a server that serves; each service says so for itself.
     #[must_use]
     pub fn new() -> Health {
-        Health { reporter: HealthReporter::new(), names: Arc::default() }
+        let (reporter, readiness) = (HealthReporter::new(), Readiness::default());
+        Health { reporter, readiness, services: Arc::default() }
     }
 
     /// The service that answers the question.
@@ -34,20 +45,64 @@ impl Health {
         HealthServer::new(HealthService::from_health_reporter(self.reporter.clone()))
     }
 
+    /// Something without which the server is not ready; not met until it is said to be.
+    #[must_use]
+    pub fn condition(&self, name: &str, why: &str) -> Condition {
+        self.readiness.condition(name, why)
+    }
+
+    /// What the server's readiness depends on.
+    #[must_use]
+    pub const fn readiness(&self) -> &Readiness {
+        &self.readiness
+    }
+
     /// The service `S` serves, or does not for the time being.
     pub async fn set<S: NamedService>(&self, serves: bool) {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner).insert(S::NAME);
-        let status = if serves { ServingStatus::Serving } else { ServingStatus::NotServing };
-        self.reporter.set_service_status(S::NAME, status).await;
+        self.services.lock().unwrap_or_else(PoisonError::into_inner).insert(S::NAME, serves);
+        let ready = *self.readiness.watch().borrow();
+        self.reporter.set_service_status(S::NAME, status(serves && ready)).await;
+    }
+
+    /// Tells whoever asks or watches what becomes of the readiness, for ever.
+    pub(super) async fn follow(&self) {
+        let mut readiness = self.readiness.watch();
+        self.reporter.set_service_status(LIVENESS, ServingStatus::Serving).await;
+        let mut was_ready = false;
+        loop {
+            let ready = *readiness.borrow_and_update();
+            self.reporter.set_service_status("", status(ready)).await;
+            for (name, serves) in self.services() {
+                self.reporter.set_service_status(name, status(serves && ready)).await;
+            }
+            if was_ready && !ready {
+                let missing = self.readiness.missing().join("; ");
+                tracing::warn!(%missing, "not ready");
+            } else if ready && !was_ready {
+                tracing::info!("ready");
+            }
+            was_ready = ready;
+            if readiness.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn services(&self) -> BTreeMap<&'static str, bool> {
+        self.services.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Says for everything that it serves no more, and ends the streams of those who watch: they
     /// would hold their connections open.
     pub(super) async fn stop(&self) {
-        let named = self.names.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for name in named.into_iter().chain([""]) {
+        self.readiness.condition("server", "it is stopping").unmet("it is stopping");
+        for name in self.services().into_keys().chain(["", LIVENESS]) {
             self.reporter.set_service_status(name, ServingStatus::NotServing).await;
             self.reporter.clone().clear_service_status(name).await;
         }
     }
+}
+
+const fn status(serves: bool) -> ServingStatus {
+    if serves { ServingStatus::Serving } else { ServingStatus::NotServing }
 }

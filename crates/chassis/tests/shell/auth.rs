@@ -11,21 +11,32 @@ use tonic_types::StatusExt;
 
 use crate::echo::{self, Room, Setting, call, text};
 
-const METHODS: [(&str, &[Role]); 6] = [
+const METHODS: [(&str, &[Role]); 8] = [
     ("Audit", &[Role::Auditor]),
     ("Closed", &[]),
+    ("Dear", &[Role::Player]),
     ("Forgotten", &[]),
     ("Operate", &[Role::Operator, Role::Service]),
     ("Play", &[Role::Player]),
+    ("Talk", &[Role::Player]),
     ("Ticks", &Role::ALL),
 ];
 
+const STREAMS: [&str; 2] = ["Talk", "Ticks"];
+
 /// A token of somebody with this role, from the room's issuer.
 pub(crate) fn token(room: &Room, role: Role) -> String {
-    let subject = match role {
-        Role::Player => "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a",
-        Role::Operator | Role::Auditor | Role::Service => "somebody",
-    };
+    token_of(
+        room,
+        role,
+        match role {
+            Role::Player => "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a",
+            Role::Operator | Role::Auditor | Role::Service => "somebody",
+        },
+    )
+}
+
+fn token_of(room: &Room, role: Role, subject: &str) -> String {
     let identity = Identity { role, subject: subject.to_owned() };
     let (clock, entropy) = (SystemClock::new(), SystemEntropy);
     let claims = Claims::new("test", &identity, Duration::from_secs(60), (&clock, &entropy));
@@ -57,7 +68,7 @@ fn the_matrix_is_read_from_the_descriptors() {
 async fn every_method_with_every_role() {
     let room = Room::open(Setting::default()).await;
     let channel = room.plain();
-    for (method, roles) in METHODS.into_iter().filter(|(method, _)| *method != "Ticks") {
+    for (method, roles) in METHODS.into_iter().filter(|(method, _)| !STREAMS.contains(method)) {
         for role in Role::ALL {
             let mut request = text("hello");
             bear(&mut request, &token(&room, role));
@@ -81,6 +92,36 @@ async fn every_method_with_every_role() {
     bear(&mut request, &token(&room, Role::Operator));
     let status = call(&channel, "Nothing", request).await.unwrap_err();
     assert_eq!(reason(&status), (Code::Unimplemented, "NO_SUCH_METHOD".to_owned()));
+}
+
+#[tokio::test]
+async fn a_service_may_call_what_names_it_and_nothing_else() {
+    let room = Room::open(Setting::default()).await;
+    let channel = room.plain();
+    for (subject, allowed) in [("test", true), ("table", false), ("Test", false), ("test ", false)]
+    {
+        let mut request = text("hello");
+        bear(&mut request, &token_of(&room, Role::Service, subject));
+        let answer = call(&channel, "Operate", request).await;
+        assert_eq!(answer.is_ok(), allowed, "{subject}: {answer:?}");
+    }
+    // An operator's name is nobody's business.
+    let mut request = text("hello");
+    bear(&mut request, &token_of(&room, Role::Operator, "anybody"));
+    call(&channel, "Operate", request).await.unwrap();
+}
+
+#[test]
+fn a_method_for_services_that_names_none_is_refused_at_start() {
+    let echo = echo::descriptors();
+    let named = b"\x12\x08somebody\x12\x04test";
+    let at = echo.windows(named.len()).position(|bytes| bytes == named).unwrap();
+    // The same bytes under the number of a field that nobody knows.
+    let mut forgotten = echo.clone();
+    forgotten[at] = 0x7a;
+    forgotten[at + 10] = 0x7a;
+    let error = Access::from_descriptors(&forgotten).unwrap_err();
+    assert!(error.to_string().contains("EchoService/Operate"), "{error}");
 }
 
 #[tokio::test]

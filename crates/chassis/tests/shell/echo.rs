@@ -67,13 +67,13 @@ impl Service<http::Request<Body>> for Echo {
 
     fn call(&mut self, request: http::Request<Body>) -> Answer {
         let mut grpc = tonic::server::Grpc::new(ProstCodec::<Text, Text>::default());
-        let streams = request.uri().path().ends_with("/Ticks");
+        let method = request.uri().path().rsplit('/').next().unwrap().to_owned();
         let echo = self.clone();
         Box::pin(async move {
-            Ok(if streams {
-                grpc.server_streaming(Ticks(echo), request).await
-            } else {
-                grpc.unary(Unary, request).await
+            Ok(match &*method {
+                "Ticks" => grpc.server_streaming(Ticks(echo), request).await,
+                "Talk" => grpc.streaming(Talk, request).await,
+                _ => grpc.unary(Unary, request).await,
             })
         })
     }
@@ -103,7 +103,21 @@ impl tonic::server::UnaryService<Text> for Unary {
     }
 }
 
-/// One tick at once, then silence until told to stop, then "bye".
+/// Says everything again.
+struct Talk;
+
+impl tonic::server::StreamingService<Text> for Talk {
+    type Response = Text;
+    type ResponseStream = tonic::Streaming<Text>;
+    type Future = std::future::Ready<Result<Response<Self::ResponseStream>, Status>>;
+
+    fn call(&mut self, request: Request<tonic::Streaming<Text>>) -> Self::Future {
+        std::future::ready(Ok(Response::new(request.into_inner())))
+    }
+}
+
+/// One tick at once, then silence until told to stop, then "bye"; asked for a flood, a kilobyte again
+/// and again.
 struct Ticks(Echo);
 
 impl tonic::server::ServerStreamingService<Text> for Ticks {
@@ -111,7 +125,11 @@ impl tonic::server::ServerStreamingService<Text> for Ticks {
     type ResponseStream = BoxStream<'static, Result<Text, Status>>;
     type Future = std::future::Ready<Result<Response<Self::ResponseStream>, Status>>;
 
-    fn call(&mut self, _: Request<Text>) -> Self::Future {
+    fn call(&mut self, request: Request<Text>) -> Self::Future {
+        if request.into_inner().text == "flood" {
+            let flood = stream::repeat_with(|| Ok(Text { text: "x".repeat(1024) }));
+            return std::future::ready(Ok(Response::new(flood.boxed())));
+        }
         let tick = stream::once(async { Ok(Text { text: "tick".into() }) });
         let rest: BoxStream<'static, _> = match self.0.stopping.clone() {
             None => stream::pending().boxed(),
@@ -232,11 +250,19 @@ pub(crate) async fn call(
 
 /// The stream of ticks.
 pub(crate) async fn ticks(channel: &impl Caller) -> Result<tonic::Streaming<Text>, Status> {
+    ticks_of(channel, text("go")).await
+}
+
+/// The same, as it is asked for.
+pub(crate) async fn ticks_of(
+    channel: &impl Caller,
+    request: Request<Text>,
+) -> Result<tonic::Streaming<Text>, Status> {
     let path = format!("/{}/Ticks", Echo::NAME).parse().unwrap();
     let mut client = tonic::client::Grpc::new(channel.clone());
     client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
     let codec = ProstCodec::<Text, Text>::default();
-    client.server_streaming(text("go"), path, codec).await.map(Response::into_inner)
+    client.server_streaming(request, path, codec).await.map(Response::into_inner)
 }
 
 pub(crate) fn text(text: &str) -> Request<Text> {

@@ -8,12 +8,13 @@ use chassis::channel::{self, Pool};
 use chassis::limits::Limits;
 use chassis::serve;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tonic::{Code, Request};
+use tokio::task::JoinSet;
+use tonic::{Code, Request, Status};
 use tonic_types::StatusExt;
 
 use crate::echo::{Room, Setting, call, text, ticks};
 
-fn with(change: impl FnOnce(&mut Limits)) -> Setting {
+pub(crate) fn with(change: impl FnOnce(&mut Limits)) -> Setting {
     let mut limits = Limits::public();
     change(&mut limits);
     Setting { limits, ..Setting::default() }
@@ -81,7 +82,11 @@ async fn headers_are_bounded() {
         call(&channel, "Play", request)
     };
     assert!(asked(4000).await.is_ok());
-    assert!(asked(9000).await.is_err());
+    for bytes in [9000, 30_000] {
+        assert!(asked(bytes).await.is_err());
+    }
+    let status = asked(9000).await.unwrap_err();
+    assert_eq!(status.get_error_details().error_info().unwrap().reason, "MESSAGE_TOO_LONG");
 }
 
 /// A frame of HTTP/2: its length in 24 bits, type, flags, stream.
@@ -158,7 +163,7 @@ async fn the_older_protocol_is_spoken_only_where_it_is_asked_for() {
         String::from_utf8_lossy(&answer).into_owned()
     };
     let both = Setting { change: |server| server.http1 = true, ..Setting::default() };
-    assert!(answer(Room::open(both).await).await.starts_with("HTTP/1.1 200"));
+    assert!(answer(Room::open(both).await).await.starts_with("HTTP/1.1 401"));
     let one = answer(Room::open(Setting::default()).await).await;
     assert!(!one.starts_with("HTTP/1.1"), "{one}");
 }
@@ -231,4 +236,38 @@ async fn a_player_who_calls_too_fast_is_told_when_to_come_again() {
     for _ in 0..10 {
         play(Role::Operator).await.unwrap();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn inside_no_call_ends_by_the_age_of_its_connection() {
+    // What takes half an hour takes a tenth of a second.
+    let connection_age = Limits::inside().connection_age / 18_000;
+    let limits = Limits { connection_age, ..Limits::inside() };
+    let room = Room::open(Setting { limits, ..Setting::default() }).await;
+    let (uri, carry) = (room.uri(), room.carry());
+    let pool = Pool::new(move || channel::to(&uri, None, carry.clone())).unwrap();
+    // A call and a stream that are much older than their connection may be.
+    let long = tokio::spawn({
+        let pool = pool.clone();
+        async move { call(&pool, "Operate", text("sleep 1500")).await }
+    });
+    let mut stream = ticks(&pool).await.unwrap();
+    assert!(stream.message().await.unwrap().is_some());
+    // Calls that begin at any moment of a connection's life and of its end.
+    let mut callers = JoinSet::new();
+    for _ in 0..8 {
+        let pool = pool.clone();
+        callers.spawn(async move {
+            for _ in 0..150 {
+                call(&pool, "Operate", text("sleep 10")).await?;
+            }
+            Ok::<_, Status>(())
+        });
+    }
+    while let Some(outcome) = callers.join_next().await {
+        outcome.unwrap().unwrap();
+    }
+    long.await.unwrap().unwrap();
+    let open = tokio::time::timeout(Duration::from_millis(100), stream.message()).await;
+    assert!(open.is_err(), "the stream is still open: {open:?}");
 }

@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod addresses;
 mod auth;
+mod bounds;
 mod echo;
 mod limits;
+mod raw;
 mod stop;
 mod tls;

@@ -59,11 +59,14 @@ async fn only_who_shows_a_certificate_of_the_authority_gets_in() {
         async move { call(&channel, "Operate", text("hello")).await }
     };
     let believed = || Some(ours.pem.clone());
-    assert!(try_with(Tls::new(Some(ours.certify("table")), believed())).await.is_ok());
+    assert!(try_with(Tls::new(Some(ours.certify("test")), believed())).await.is_ok());
+    // Another service's certificate with this one's token: it was taken from it.
+    let taken = try_with(Tls::new(Some(ours.certify("table")), believed())).await.unwrap_err();
+    assert_eq!(taken.code(), tonic::Code::PermissionDenied, "{taken}");
     assert!(try_with(Tls::new(None, believed())).await.is_err(), "no certificate");
-    let strangers = Tls::new(Some(other.certify("table")), believed());
+    let strangers = Tls::new(Some(other.certify("test")), believed());
     assert!(try_with(strangers).await.is_err(), "a certificate of somebody else");
-    let mistrusting = Tls::new(Some(ours.certify("table")), Some(other.pem.clone()));
+    let mistrusting = Tls::new(Some(ours.certify("test")), Some(other.pem.clone()));
     assert!(try_with(mistrusting).await.is_err(), "a server that we do not believe");
 }
 

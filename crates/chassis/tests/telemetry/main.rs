@@ -63,6 +63,7 @@ async fn a_trace_goes_from_the_caller_through_the_server_to_the_collector() {
     );
 
     let config = TelemetryConfig {
+        colours: false,
         // The log says nothing; spans have their ids all the same.
         log: "off".to_owned(),
         format: LogFormat::Json,

@@ -1,16 +1,26 @@
 //! A bot's seat: taken, kept in play, and taken again with fresh credits.
 
+use std::time::Duration;
+
 use primitives::Credits;
 use proto::common::v1::ErrorReason;
 use proto::table::v1::SeatState;
+use tokio::time::Instant;
 
 use super::{BotEnd, Playing, looks_again};
 use crate::error::Error;
 use crate::strategy::Strategy;
 
+/// Before it asks again, where it is not told how long that takes.
+const WAIT: Duration = Duration::from_secs(1);
+
 impl<S: Strategy> Playing<'_, S> {
     /// Does what the seat needs, and says so where nothing can be done any more.
     pub(super) async fn mind_the_seat(&mut self) -> Result<Option<BotEnd>, Error> {
+        if self.returns_at.is_some_and(|at| Instant::now() < at) {
+            return Ok(None);
+        }
+        self.returns_at = None;
         let Some(seat) = self.state.my_seat() else { return self.sit_down().await };
         let (stack, state) = (seat.stack, seat.state());
         match state {
@@ -74,6 +84,7 @@ impl<S: Strategy> Playing<'_, S> {
                     self.seat_changes = true;
                     Ok(None)
                 }
+                Some(ErrorReason::Withheld) => Ok(self.returns_later(&error)),
                 Some(_) | None => Err(error),
             };
         }
@@ -81,10 +92,20 @@ impl<S: Strategy> Playing<'_, S> {
 
     fn asked<A>(&mut self, answer: Result<A, Error>) -> Result<Option<BotEnd>, Error> {
         match answer {
+            Err(error) if error.reason() == Some(ErrorReason::Withheld) => {
+                return Ok(self.returns_later(&error));
+            }
             Err(error) if !looks_again(&error) => return Err(error),
             Err(_) => {}
             Ok(_) => self.seat_changes = true,
         }
         Ok(None)
+    }
+
+    /// It withheld entropy, as where its connection broke, and is told when it may come back.
+    fn returns_later(&mut self, error: &Error) -> Option<BotEnd> {
+        let wait = error.refusal().and_then(|refusal| refusal.retry_after);
+        self.returns_at = Some(Instant::now() + wait.unwrap_or(WAIT));
+        None
     }
 }

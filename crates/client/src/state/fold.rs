@@ -34,6 +34,7 @@ impl TableState {
             Some(What::NextHand(next)) => self.view.next_hand = Some(next.clone()),
             Some(What::Entropy(entropy)) => self.entropy(entropy),
             Some(What::Voided(voided)) => self.voided(voided),
+            Some(What::Stopped(stopped)) => self.view.stopped.clone_from(&stopped.stopped),
             Some(What::Paused(paused)) => self.view.paused_until = paused.until,
             Some(What::Seed(_)) | None => {}
         }
@@ -45,6 +46,7 @@ impl TableState {
         let mine = self.me.is_some_and(|me| seat.player_id == me.bytes());
         if mine {
             self.view.your_seat = if changed.vacated { 0 } else { seat.seat };
+            self.view.your_standing.clone_from(&changed.your_standing);
         }
         if !changed.vacated {
             let at = self.view.seats.partition_point(|taken| taken.seat < seat.seat);
@@ -73,6 +75,7 @@ impl TableState {
         self.view.hand_no = started.hand_no;
         self.view.entropy = None;
         self.view.paused_until = None;
+        self.view.your_standing.clone_from(&started.your_standing);
         self.view.hand = Some(pb::HandView {
             hand_no: started.hand_no,
             hand_id: started.hand_id.clone(),
@@ -184,7 +187,11 @@ mod tests {
     }
 
     fn sits_down() -> What {
-        What::Seat(pb::SeatChanged { seat: Some(seat(1, ME, 200)), vacated: false })
+        What::Seat(pb::SeatChanged {
+            seat: Some(seat(1, ME, 200)),
+            vacated: false,
+            your_standing: None,
+        })
     }
 
     fn starts() -> What {
@@ -202,7 +209,8 @@ mod tests {
         assert_eq!(numbers, [1, 3]);
         assert_eq!(state.my_seat().unwrap().stack, 200);
         assert_eq!(state.view().your_seat, 1);
-        let left = pb::SeatChanged { seat: Some(seat(1, ME, 0)), vacated: true };
+        let left =
+            pb::SeatChanged { seat: Some(seat(1, ME, 0)), vacated: true, your_standing: None };
         assert_eq!(after(vec![sits_down(), What::Seat(left)]).my_seat(), None);
     }
 

@@ -120,7 +120,8 @@ mod tests {
             state: pb::SeatState::Playing.into(),
             name: String::new(),
         };
-        let changed = What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false });
+        let changed =
+            What::Seat(pb::SeatChanged { seat: Some(seat), vacated: false, your_standing: None });
         let update = pb::TableUpdate { sequence: 1, at: None, what: Some(changed) };
         assert_eq!(tell(&update).unwrap(), "seat 2 (player 1a2b…) plays with 300");
 
@@ -133,7 +134,8 @@ mod tests {
 
         let mut named = state.view().seats[0].clone();
         "Lando".clone_into(&mut named.name);
-        let changed = What::Seat(pb::SeatChanged { seat: Some(named), vacated: false });
+        let changed =
+            What::Seat(pb::SeatChanged { seat: Some(named), vacated: false, your_standing: None });
         let renamed = pb::TableUpdate { sequence: 2, at: None, what: Some(changed) };
         assert_eq!(tell(&renamed).unwrap(), "seat 2 (Lando) plays with 300");
         state.apply(&crate::Seen::Update(Box::new(renamed)));

@@ -195,6 +195,42 @@ async fn a_bot_that_thinks_stops_at_once() {
     assert_eq!(methods(&fake), ["open_account", "sit_down", "stand_up"]);
 }
 
+/// Nobody else moves meanwhile: it comes back by itself.
+#[tokio::test]
+async fn a_bot_that_withheld_comes_back_when_it_may() {
+    let fake = Fake::new(Table { on_seat: Vec::new(), ..table() });
+    let client = fake.client(0).await;
+    let stop = CancellationToken::new();
+    let wait = Duration::from_millis(300);
+    let sat_out = async {
+        let count = |wanted| methods(&fake).iter().filter(|it| **it == wanted).count();
+        while count("sit_down") == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let out = pb::SeatView {
+            seat: 2,
+            player_id: ME.to_vec(),
+            stack: 200,
+            state: pb::SeatState::SittingOut.into(),
+            name: String::new(),
+        };
+        let told = pb::SeatChanged { seat: Some(out), vacated: false, your_standing: None };
+        let withheld = refused(ErrorReason::Withheld, "not yet").retry_after(wait);
+        fake.table().refusals.push_back(withheld.into());
+        let asked = tokio::time::Instant::now();
+        fake.table().push(What::Seat(told));
+        while count("sit_out") < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert!(asked.elapsed() >= wait);
+        stop.cancel();
+    };
+    let bot = run_bot(&client, TABLE, BOT, Stubborn::default(), stop.clone());
+    let (report, ()) = soon(async { tokio::join!(bot, sat_out) }).await;
+    assert_eq!(report.unwrap().end, BotEnd::Stopped);
+    assert_eq!(methods(&fake), ["open_account", "sit_down", "sit_out", "sit_out", "stand_up"]);
+}
+
 /// A table that deals a hand once the bot has revealed, and closes after it; `bend` may change how the
 /// hand starts.
 fn dealing(bend: fn(&mut pb::HandStarted)) -> Fake {

@@ -136,7 +136,7 @@ fn a_seat_that_sits_out_or_is_left_takes_no_part() {
         let player_id = ME.to_vec();
         let (number, state) = (SEAT.into(), state.into());
         let seat = pb::SeatView { seat: number, player_id, stack: 1, state, ..Default::default() };
-        What::Seat(pb::SeatChanged { seat: Some(seat), vacated })
+        What::Seat(pb::SeatChanged { seat: Some(seat), vacated, your_standing: None })
     };
     let mut player = player();
     player.see(seat(pb::SeatState::SittingOut, false)).unwrap();
@@ -167,6 +167,7 @@ fn what_was_refused_for_the_moment_is_due_again_and_what_is_final_is_not() {
         field: None,
         trace_id: None,
         metadata: Default::default(),
+        retry_after: None,
     };
     let mut player = player();
     player.see(What::NextHand(player.house.next_hand())).unwrap();

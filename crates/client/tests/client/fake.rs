@@ -104,7 +104,7 @@ impl Table {
             state: pb::SeatState::Playing.into(),
             name: String::new(),
         };
-        self.push(What::Seat(pb::SeatChanged { seat: Some(seat), vacated }));
+        self.push(What::Seat(pb::SeatChanged { seat: Some(seat), vacated, your_standing: None }));
     }
 
     fn watch(&mut self, token: &[u8]) -> mpsc::UnboundedReceiver<Told> {
@@ -310,6 +310,13 @@ impl TableService for Fake {
         &self,
         _: Request<pb::CloseTableRequest>,
     ) -> Answer<pb::CloseTableResponse> {
+        Err(Status::unimplemented("not of this table"))
+    }
+
+    async fn resume_table(
+        &self,
+        _: Request<pb::ResumeTableRequest>,
+    ) -> Answer<pb::ResumeTableResponse> {
         Err(Status::unimplemented("not of this table"))
     }
 

@@ -175,6 +175,7 @@ impl House {
             ..pb::HandSeat::default()
         };
         pb::HandStarted {
+            your_standing: None,
             hand_no: self.hand_no,
             hand_id: fairness::hand_id(TABLE, self.hand_no).0.to_vec(),
             seats: rows.iter().map(seat).collect(),

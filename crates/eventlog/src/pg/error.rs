@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::error::DatabaseError;
+use sqlx::postgres::{PgDatabaseError, PgSeverity};
 
 use crate::store::StoreError;
 
@@ -20,6 +21,11 @@ pub enum ConnectError {
     Url(#[source] sqlx::Error),
     #[error("the database cannot be reached or refuses the role")]
     Unavailable(#[source] sqlx::Error),
+    #[error(
+        "this database may lose what it has acknowledged: {}. Set that right, or use another database; for tests alone, which may lose everything, set SABACC_ALLOW_UNSAFE_DATABASE=true",
+        .0.join("; ")
+    )]
+    Unsafe(Vec<String>),
     #[error(
         "schema {service} has no log that this role may use: run the migrations with an administrator's URL, and connect as sabacc_{service}"
     )]
@@ -48,6 +54,8 @@ pub(super) enum Trouble {
     Undone(sqlx::Error),
     /// It may have been done.
     Doubt(sqlx::Error),
+    /// Nothing was done, nor would it be if it were sent again.
+    Refused(sqlx::Error),
     /// Nothing was done, and it would contradict what is stored.
     Corrupt(sqlx::Error),
 }
@@ -58,18 +66,28 @@ impl Trouble {
             return Trouble::Undone(error);
         }
         let Some(refusal) = error.as_database_error() else {
-            let decoded = matches!(error, sqlx::Error::ColumnDecode { .. });
-            return if decoded { Trouble::Corrupt(error) } else { Trouble::Doubt(error) };
+            if matches!(error, sqlx::Error::ColumnDecode { .. }) {
+                return Trouble::Corrupt(error);
+            }
+            let never_sent =
+                matches!(error, sqlx::Error::Encode(_) | sqlx::Error::InvalidArgument(_));
+            return if never_sent { Trouble::Refused(error) } else { Trouble::Doubt(error) };
         };
+        if ends_the_session(refusal) {
+            return Trouble::Doubt(error);
+        }
         // A key's partition names its own index after itself.
         let of_requests = refusal.table().is_some_and(|table| table.starts_with("requests"));
         let code = refusal.code().unwrap_or_default();
         match code.get(..2) {
             Some("23") if refusal.is_unique_violation() && of_requests => Trouble::Repeated,
-            // 22: values that cannot be stored; 23: values that contradict what is stored.
-            Some("22" | "23") => Trouble::Corrupt(error),
-            // 08: connection; 57P: the server goes down or ends the connection; XX: it broke.
-            Some("08" | "XX") | None => Trouble::Doubt(error),
+            // Values that contradict what is stored.
+            Some("23") => Trouble::Corrupt(error),
+            // 22: values that cannot be stored, or not in the database's encoding; XX: the server's own
+            // fault, or a damaged page in the way, which the same statement meets again.
+            Some("22" | "XX") => Trouble::Refused(error),
+            // 08: connection; 57P: the server goes down or ends the connection.
+            Some("08") | None => Trouble::Doubt(error),
             Some("57") if code.starts_with("57P") => Trouble::Doubt(error),
             Some(_) => Trouble::Undone(error),
         }
@@ -77,13 +95,18 @@ impl Trouble {
 
     /// Whether the connection can be used again.
     pub(super) const fn leaves_the_link(&self) -> bool {
-        matches!(self, Trouble::Repeated | Trouble::Undone(_) | Trouble::Corrupt(_))
+        match self {
+            Trouble::Repeated | Trouble::Undone(_) | Trouble::Refused(_) | Trouble::Corrupt(_) => {
+                true
+            }
+            Trouble::Doubt(_) => false,
+        }
     }
 
     /// A read changes nothing: there is no doubt about it.
     pub(super) fn of_a_read(self) -> StoreError {
         match self {
-            Trouble::Doubt(error) => StoreError::unavailable(error),
+            Trouble::Doubt(error) | Trouble::Refused(error) => StoreError::unavailable(error),
             Trouble::Repeated | Trouble::Undone(_) | Trouble::Corrupt(_) => self.into(),
         }
     }
@@ -95,6 +118,7 @@ impl From<Trouble> for StoreError {
             Trouble::Repeated => StoreError::Corrupt("a repeat where none can be".into()),
             Trouble::Undone(error) => StoreError::unavailable(error),
             Trouble::Doubt(error) => StoreError::InDoubt(Arc::new(error)),
+            Trouble::Refused(error) => StoreError::Refused(Arc::new(error)),
             Trouble::Corrupt(error) => StoreError::Corrupt(error.to_string().into()),
         }
     }
@@ -104,6 +128,14 @@ impl StoreError {
     pub(super) fn unavailable(error: sqlx::Error) -> StoreError {
         StoreError::Unavailable(Arc::new(error))
     }
+}
+
+/// Whether an error ends the session. One that does not is told before the commit: the server has undone
+/// the statement and says so. Once a commit is on record nothing less than a panic can fail any more,
+/// and a session that is ended meanwhile may have committed.
+fn ends_the_session(error: &dyn DatabaseError) -> bool {
+    let error = error.try_downcast_ref::<PgDatabaseError>();
+    error.is_none_or(|error| matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic))
 }
 
 /// Whether a statement was refused, and undone, for a row of a service's own that stands already.

@@ -1,35 +1,68 @@
 //! The writers' connections.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{Connection, Executor};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::error::{ConnectError, Trouble, in_time};
 
 const CONNECT: Duration = Duration::from_secs(5);
 const LONGEST_SERVICE: usize = 32;
 
-/// Connections that wait for the next statement. There are as many as were ever used at once: one
-/// for each log that is written here.
+/// Connections that wait for the next statement. There are as many as were ever used at once, up to a
+/// bound: two for each log that is written here, and one for its lease.
 pub(super) struct Links {
     options: PgConnectOptions,
     schema: Arc<str>,
     idle: Mutex<Vec<PgConnection>>,
+    /// For each connection that may be in use.
+    room: Arc<Semaphore>,
+}
+
+/// A connection in use.
+pub(super) struct Link {
+    connection: PgConnection,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Deref for Link {
+    type Target = PgConnection;
+
+    fn deref(&self) -> &PgConnection {
+        &self.connection
+    }
+}
+
+impl DerefMut for Link {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        &mut self.connection
+    }
 }
 
 impl Links {
-    pub(super) const fn new(options: PgConnectOptions, schema: Arc<str>) -> Links {
-        Links { options, schema, idle: Mutex::new(Vec::new()) }
+    pub(super) fn new(options: PgConnectOptions, schema: Arc<str>, most: u32) -> Links {
+        let most = usize::try_from(most.max(1)).unwrap_or(1);
+        let room = Arc::new(Semaphore::new(most));
+        Links { options, schema, idle: Mutex::new(Vec::new()), room }
     }
 
     /// A connection of one's own. After an error nothing was sent.
-    pub(super) async fn take(&self) -> Result<PgConnection, sqlx::Error> {
+    pub(super) async fn take(&self) -> Result<Link, sqlx::Error> {
+        let place = tokio::time::timeout(CONNECT, Arc::clone(&self.room).acquire_owned()).await;
+        let Ok(Ok(place)) = place else { return Err(sqlx::Error::PoolTimedOut) };
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        if let Some(link) = idle {
-            return Ok(link);
-        }
+        let connection = match idle {
+            Some(connection) => connection,
+            None => self.connect().await?,
+        };
+        Ok(Link { connection, _place: place })
+    }
+
+    async fn connect(&self) -> Result<PgConnection, sqlx::Error> {
         let connected = tokio::time::timeout(CONNECT, async {
             let mut link = PgConnection::connect_with(&self.options).await?;
             set_session(&mut link, &self.schema).await?;
@@ -42,15 +75,17 @@ impl Links {
         connected.await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
-    pub(super) fn put_back(&self, link: PgConnection) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(link);
+    pub(super) fn put_back(&self, link: Link) {
+        let Link { connection, _place: place } = link;
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        drop(place);
     }
 
     /// Keeps a connection that can be used again. Where one broke the others that wait are as old:
     /// they go with it.
     pub(super) fn settle<T>(
         &self,
-        link: PgConnection,
+        link: Link,
         outcome: Result<T, sqlx::Error>,
     ) -> Result<T, Trouble> {
         let outcome = outcome.map_err(Trouble::of);
@@ -99,13 +134,13 @@ mod tests {
             current_database()); EXECUTE format('ALTER DATABASE %I SET
             default_transaction_isolation = serializable', current_database()); END $$";
         sqlx::raw_sql(careless).execute(&mut admin).await?;
-        let links = Links::new(options(&url, "table")?, "table".into());
+        let links = Links::new(options(&url, "table")?, "table".into(), 1);
         let mut link = links.take().await?;
         let (path, commit, isolation): (String, String, String) = sqlx::query_as(
             "SELECT current_setting('search_path'), current_setting('synchronous_commit'),
             current_setting('transaction_isolation')",
         )
-        .fetch_one(&mut link)
+        .fetch_one(&mut *link)
         .await?;
         assert_eq!((&*path, &*commit, &*isolation), ("\"table\"", "on", "read committed"));
         Ok(())

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArguments;
 
+use super::sql::comparing;
 use crate::group::{Ahead, Rows};
 
 /// Where the log's own parts stand in a statement.
@@ -55,7 +56,7 @@ impl Form {
         };
         let text = text.replace(MOVE, include_str!("sql/move_fence.sql"));
         let text = text.replace(ROWS, include_str!("sql/rows.sql"));
-        text.replace(PLACE, rows).replace(TURN, turn).into()
+        comparing(&text, "$5").replace(PLACE, rows).replace(TURN, turn).into()
     }
 }
 

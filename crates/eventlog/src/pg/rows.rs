@@ -13,8 +13,9 @@ use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgRow, PgTypeInfo, PgValu
 use sqlx::{Decode, Encode, Postgres, Row, Type};
 
 use crate::event::{Event, Position, Stored, Version};
+use crate::key::RequestKey;
 use crate::shelf::{FullTile, SignedCheckpoint};
-use crate::store::Fence;
+use crate::store::{Fence, StoreTime};
 
 /// An id as a `uuid`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,7 +97,7 @@ pub(super) fn event(row: &PgRow) -> Result<Event, sqlx::Error> {
 
 pub(super) fn stored(row: &PgRow) -> Result<Stored, sqlx::Error> {
     Ok(Stored {
-        id: RequestId(row.try_get::<Id, _>("request_id")?.0),
+        key: RequestKey(row.try_get::<Id, _>("key")?.0),
         digest: array(row, "digest")?,
         first: Position(unsigned(row, "first")?),
         answer: bytes(row, "answer")?,
@@ -114,6 +115,12 @@ pub(super) fn fence(row: &PgRow) -> Result<Fence, sqlx::Error> {
         alive_at: alive_at.map(|at| convert("alive_at", at)).transpose()?.map(UnixMicros),
         tree: tree.map(|tree| tree.as_chunks().0.to_vec()),
     })
+}
+
+/// The database's clock, as each statement that writes returns it.
+pub(super) fn store_time(row: &PgRow) -> Result<StoreTime, sqlx::Error> {
+    let (received, now) = (unsigned(row, "received")?, unsigned(row, "now")?);
+    Ok(StoreTime { received: UnixMicros(received), now: UnixMicros(now) })
 }
 
 pub(super) fn full_tile(row: &PgRow) -> Result<FullTile, sqlx::Error> {

@@ -1,38 +1,92 @@
 //! Every statement of the log, one function each.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use merkle::Tree;
-use primitives::{RequestId, StreamId};
+use primitives::StreamId;
 use sha2::{Digest as _, Sha256};
-use sqlx::postgres::{PgArguments, PgConnection, PgExecutor};
+use sqlx::postgres::{PgArguments, PgConnection, PgExecutor, PgRow};
 use sqlx::{Arguments as _, AssertSqlSafe, Connection as _, Encode, PgPool, Postgres, Row, Type};
 
-use super::rows::{Id, event, fence as fence_row, signed, stored, tree as tree_row};
+use super::rows::{Id, event, fence as fence_row, signed, store_time, stored, tree as tree_row};
 use crate::event::{Event, Position, Stored, Version};
-use crate::store::{Batch, Claim, Fence, Renewal};
+use crate::key::RequestKey;
+use crate::store::{Batch, Claim, Fence, Reading, Renewal, StoreTime};
+
+/// Where a statement compares the owner's clock with the database's.
+const CLOCK: &str = "/* clock */";
+
+/// A statement's outcome, and the database's clock.
+pub(super) struct Timed<T> {
+    pub(super) done: T,
+    pub(super) time: StoreTime,
+}
+
+/// A statement that compares the clock in a parameter, such as `$5`, with the database's.
+pub(super) fn comparing(text: &str, parameter: &str) -> String {
+    text.replace(CLOCK, &include_str!("sql/clock.sql").trim_end().replace("$CLOCK", parameter))
+}
+
+static CLAIM: LazyLock<Arc<str>> =
+    LazyLock::new(|| comparing(include_str!("sql/claim.sql"), "$6").into());
+static RENEW: LazyLock<Arc<str>> =
+    LazyLock::new(|| comparing(include_str!("sql/renew.sql"), "$4").into());
+
+/// What makes an acknowledged commit last, as the server has it.
+pub(super) struct Promises {
+    pub(super) fsync: bool,
+    pub(super) full_page_writes: bool,
+    /// Of this session, and where a session does not set it.
+    pub(super) synchronous_commit: [String; 2],
+    pub(super) encoding: String,
+}
+
+pub(super) async fn promises(link: &mut PgConnection) -> Result<Promises, sqlx::Error> {
+    let row = sqlx::query(include_str!("sql/promises.sql")).fetch_one(link).await?;
+    Ok(Promises {
+        fsync: row.try_get("fsync")?,
+        full_page_writes: row.try_get("full_page_writes")?,
+        synchronous_commit: [row.try_get("commit_here")?, row.try_get("commit_elsewhere")?],
+        encoding: row.try_get("encoding")?,
+    })
+}
 
 /// Whether the schema has its tables, the newest of them too.
 pub(super) async fn migrated(link: &mut PgConnection) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar("SELECT to_regclass('checkpoints') IS NOT NULL").fetch_one(link).await
 }
 
-/// The claimed fence; nothing where another owner's lease runs.
+/// The claimed fence; nothing where another owner's lease runs or a clock is off.
 pub(super) async fn claim(
     link: &mut PgConnection,
     claim: &Claim,
-) -> Result<Option<Fence>, sqlx::Error> {
-    let row = sqlx::query(include_str!("sql/claim.sql"))
+) -> Result<Timed<Option<Fence>>, sqlx::Error> {
+    let row = sqlx::query(AssertSqlSafe(CLAIM.clone()))
         .bind(&*claim.log)
         .bind(&*claim.owner)
         .bind(&*claim.address)
         .bind(micros(claim.lease))
         .bind(claim.take_over)
-        .fetch_optional(link)
+        .bind(reading(claim.clock)?)
+        .fetch_one(link)
         .await?;
-    row.as_ref().map(fence_row).transpose()
+    let claimed = row.try_get::<Option<i64>, _>("epoch")?.is_some();
+    let done = if claimed { Some(fence_row(&row)?) } else { None };
+    Ok(Timed { done, time: store_time(&row)? })
+}
+
+/// An owner's clock and how far it may be off, as one parameter.
+fn reading(clock: Reading) -> Result<Vec<i64>, sqlx::Error> {
+    // So that the sum with any time of these centuries is a number of the database's.
+    let skew = micros(clock.skew).min(i64::MAX / 2);
+    Ok(vec![signed(clock.at.0)?, skew])
+}
+
+/// Whether a statement that writes one row has.
+fn one(row: &PgRow) -> Result<Timed<bool>, sqlx::Error> {
+    Ok(Timed { done: row.try_get::<i64, _>("done")? == 1, time: store_time(row)? })
 }
 
 /// The fence and what remains of its lease.
@@ -46,16 +100,20 @@ pub(super) async fn fence(
     Ok(Some((fence_row(&row)?, Duration::from_micros(remaining))))
 }
 
-/// Whether the epoch is still the owner's.
-pub(super) async fn renew(link: &mut PgConnection, renewal: &Renewal) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query(include_str!("sql/renew.sql"))
+/// Whether the lease runs anew: not where the epoch is another's or a clock is off.
+pub(super) async fn renew(
+    link: &mut PgConnection,
+    renewal: &Renewal,
+) -> Result<Timed<bool>, sqlx::Error> {
+    let row = sqlx::query(AssertSqlSafe(RENEW.clone()))
         .bind(&*renewal.log)
         .bind(signed(renewal.epoch)?)
         .bind(micros(renewal.lease))
-        .bind(renewal.alive_at.map(|at| signed(at.0)).transpose()?)
-        .execute(link)
+        .bind(reading(renewal.clock)?)
+        .bind(renewal.serves)
+        .fetch_one(link)
         .await?;
-    Ok(done.rows_affected() == 1)
+    one(&row)
 }
 
 /// The values of a batch, in the statement's order.
@@ -68,7 +126,7 @@ pub(super) fn append_arguments(batch: &Batch) -> Result<PgArguments, sqlx::Error
     add(&mut to, signed(batch.epoch)?)?;
     add(&mut to, signed(batch.first)?)?;
     add(&mut to, micros(batch.lease))?;
-    add(&mut to, signed(batch.alive_at.0)?)?;
+    add(&mut to, reading(batch.clock)?)?;
     add(&mut to, batch.tree.concat())?;
     add(&mut to, signed(batch.recorded_at().0)?)?;
     add(&mut to, column(events, |event| Id(event.stream.0)))?;
@@ -81,7 +139,7 @@ pub(super) fn append_arguments(batch: &Batch) -> Result<PgArguments, sqlx::Error
     add(&mut to, column(events, |event| event.request_id.map(|id| Id(id.0))))?;
     add(&mut to, column(events, |event| &*event.actor))?;
     add(&mut to, column(events, |event| &event.trace[..]))?;
-    add(&mut to, column(requests, |stored| Id(stored.id.0)))?;
+    add(&mut to, column(requests, |stored| Id(stored.key.0)))?;
     add(&mut to, column(requests, |stored| &stored.digest[..]))?;
     add(&mut to, firsts?)?;
     add(&mut to, column(requests, |stored| &stored.answer[..]))?;
@@ -108,16 +166,15 @@ where
     arguments.add(value).map_err(sqlx::Error::Encode)
 }
 
-/// Whether the fence let the batch in.
+/// Whether the batch went in: not where the fence shows something else or a clock is off.
 pub(super) async fn append(
     link: &mut PgConnection,
     sql: &Arc<str>,
     arguments: PgArguments,
-) -> Result<bool, sqlx::Error> {
+) -> Result<Timed<bool>, sqlx::Error> {
     // The text is put together from static parts.
     let sql = AssertSqlSafe(sql.clone());
-    let fenced: i64 = sqlx::query_scalar_with(sql, arguments).fetch_one(link).await?;
-    Ok(fenced == 1)
+    one(&sqlx::query_with(sql, arguments).fetch_one(link).await?)
 }
 
 /// The last event of each stream that has one.
@@ -137,11 +194,11 @@ pub(super) async fn last_events(
 pub(super) async fn requests(
     pool: &PgPool,
     log: &str,
-    of: &[RequestId],
+    of: &[RequestKey],
 ) -> Result<Vec<Stored>, sqlx::Error> {
     let rows = sqlx::query(include_str!("sql/requests.sql"))
         .bind(log)
-        .bind(column(of, |id| Id(id.0)))
+        .bind(column(of, |key| Id(key.0)))
         .fetch_all(pool)
         .await?;
     rows.iter().map(stored).collect()
@@ -150,12 +207,12 @@ pub(super) async fn requests(
 pub(super) async fn latest_requests(
     pool: &PgPool,
     log: &str,
-    below: Option<RequestId>,
+    below: Option<RequestKey>,
     limit: usize,
 ) -> Result<Vec<Stored>, sqlx::Error> {
     let rows = sqlx::query(include_str!("sql/latest_requests.sql"))
         .bind(log)
-        .bind(below.map(|id| Id(id.0)))
+        .bind(below.map(|key| Id(key.0)))
         .bind(bound(limit as u64))
         .fetch_all(pool)
         .await?;

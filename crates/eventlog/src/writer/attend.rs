@@ -1,16 +1,25 @@
 //! Batches that were not simply written: sent again until their outcome is known, or sorted out.
+//!
+//! **A doubt that ends well ends with a commit.** A size that has moved says that the batch is in this
+//! store. It does not say that the commit was waited for: where the connection broke while a
+//! synchronous replica was, no replica may have it, and the next primary will not either. So one write
+//! of our own, which stands behind it, is waited for before anybody is answered.
+//!
+//! **A doubt that cannot end.** Where the batch may be on its way still and the store refuses the same
+//! again for good, the log stops: under a new epoch what was on its way is kept out, and what is there
+//! can be read.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
-use primitives::RequestId;
 use tokio::time::{Instant, sleep};
 use tracing::Instrument as _;
 
 use super::flight::{Attempted, Flight};
 use super::{FIRST_PAUSE, LONGEST_PAUSE, Writer, patiently};
-use crate::error::{AppendError, Source};
+use crate::error::AppendError;
 use crate::event::Stored;
+use crate::key::RequestKey;
 use crate::queue::Waiting;
 use crate::store::{Appended, Batch, StoreError};
 
@@ -18,7 +27,8 @@ use crate::store::{Appended, Batch, StoreError};
 pub(super) enum Written {
     Done,
     Repeated,
-    Unavailable(Source),
+    /// It certainly was not.
+    Not(StoreError),
     Lost,
 }
 
@@ -53,12 +63,12 @@ impl Writer {
         let (batch, span) = (Arc::clone(&flight.batch), flight.span.clone());
         let written = self.write(&batch, (attempted, flight.give_up), &ends).instrument(span).await;
         match written {
-            Written::Repeated | Written::Unavailable(_) if ends.len() > 1 => {
+            Written::Repeated | Written::Not(_) if ends.len() > 1 => {
                 // What takes this one's place could be what the next one takes for it.
                 tracing::error!(log = %self.options.name, "the outcome of a batch is unknown and the one before it was not written: the log stops");
                 Written::Lost
             }
-            Written::Done | Written::Repeated | Written::Unavailable(_) | Written::Lost => written,
+            Written::Done | Written::Repeated | Written::Not(_) | Written::Lost => written,
         }
     }
 
@@ -79,17 +89,29 @@ impl Writer {
                 Ok(Appended::Done) => return Written::Done,
                 Ok(Appended::Repeated) => return Written::Repeated,
                 Ok(Appended::Fenced) => match self.why_fenced(&batch, ends, doubt).await {
-                    Fenced::Written => return Written::Done,
+                    Fenced::Written => return self.write_behind(&batch).await,
                     Fenced::Lost => return Written::Lost,
                     Fenced::Early | Fenced::Unknown => {}
                 },
-                Err(StoreError::Unavailable(source)) => {
+                Err(error @ StoreError::Unavailable(_)) => {
                     if !doubt && Instant::now() >= give_up {
-                        return Written::Unavailable(source);
+                        return Written::Not(error);
                     }
                 }
+                Err(StoreError::Clock(off)) => {
+                    self.clock.is_off(&self.options.name, off);
+                    if !doubt {
+                        return Written::Not(StoreError::Clock(off));
+                    }
+                }
+                Err(error @ StoreError::Refused(_)) if !doubt => return Written::Not(error),
+                Err(error @ StoreError::Refused(_)) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::error!(log = %self.options.name, error, "a batch of unknown outcome is refused when it is sent again: the log stops, to be read anew");
+                    return Written::Lost;
+                }
                 Err(StoreError::InDoubt(source)) => {
-                    tracing::warn!(log = %self.options.name, first = batch.first, %source, "unknown outcome: asking again");
+                    tracing::warn!(runbook = "deploy/README.md, The database is away", log = %self.options.name, first = batch.first, %source, "unknown outcome: asking again");
                     doubt = true;
                 }
                 Err(StoreError::Corrupt(what)) => {
@@ -102,7 +124,37 @@ impl Writer {
                 sleep(pause).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
-            attempted = self.store.append(&batch).await;
+            let again = Batch { clock: self.options.reading(), ..batch.clone() };
+            attempted = self.store.append(&again).await;
+        }
+    }
+
+    /// Waits for a commit of our own behind a batch that is in, so that it is as durable as that.
+    async fn write_behind(&self, batch: &Batch) -> Written {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.store.renew(&self.renewal(self.options.lease)).await {
+                Ok(true) => return Written::Done,
+                Ok(false) => {
+                    tracing::error!(log = %batch.log, epoch = batch.epoch, "another owner has the log: it stops here");
+                    return Written::Lost;
+                }
+                Err(StoreError::Corrupt(what)) => {
+                    tracing::error!(log = %batch.log, %what, "the store contradicts itself: the log stops");
+                    return Written::Lost;
+                }
+                Err(StoreError::Clock(off)) => self.clock.is_off(&self.options.name, off),
+                Err(
+                    error @ (StoreError::Unavailable(_)
+                    | StoreError::InDoubt(_)
+                    | StoreError::Refused(_)),
+                ) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(log = %batch.log, error, "a batch is in, and not known to be durable yet: asking again");
+                }
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
@@ -127,15 +179,16 @@ impl Writer {
         Fenced::Lost
     }
 
-    /// Answers those of a batch whose requests were answered before and returns the others.
+    /// Answers those of a batch whose requests were answered before and returns the others. What the
+    /// store knew and memory did not is remembered: the next repeat does not come this far.
     pub(super) async fn answer_repeats(
         &self,
         batch: Vec<Waiting>,
         give_up: Instant,
     ) -> Result<Vec<Waiting>, (Vec<Waiting>, StoreError)> {
-        let ids: Vec<RequestId> = batch.iter().flat_map(Waiting::requests).collect();
+        let keys: Vec<RequestKey> = batch.iter().flat_map(Waiting::requests).collect();
         let log = &self.options.name;
-        let stored = match patiently(give_up, || self.store.requests(log, &ids)).await {
+        let stored = match patiently(give_up, || self.store.requests(log, &keys)).await {
             Ok(stored) if stored.is_empty() => {
                 let what = "a request is refused as a repeat, and none is stored";
                 return Err((batch, StoreError::Corrupt(what.into())));
@@ -143,11 +196,16 @@ impl Writer {
             Ok(stored) => stored,
             Err(error) => return Err((batch, error)),
         };
-        let mut stored: BTreeMap<RequestId, Stored> =
-            stored.into_iter().map(|stored| (stored.id, stored)).collect();
+        {
+            let now = (self.options.clock)();
+            let mut answered = self.answered.write().unwrap_or_else(PoisonError::into_inner);
+            stored.iter().for_each(|stored| answered.put(stored, now));
+        }
+        let mut stored: BTreeMap<RequestKey, Stored> =
+            stored.into_iter().map(|stored| (stored.key, stored)).collect();
         let mut rest = Vec::new();
         for waiting in batch {
-            let repeat = waiting.requests().find_map(|id| stored.remove(&id));
+            let repeat = waiting.requests().find_map(|key| stored.remove(&key));
             match repeat {
                 Some(stored) => waiting.refuse(AppendError::Duplicate { stored }),
                 None => rest.push(waiting),

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use primitives::RequestId;
 use tokio::time::Instant;
 use tracing::{Instrument as _, Span};
 
 use crate::batch::Stamped;
+use crate::key::RequestKey;
 use crate::queue::Waiting;
 use crate::store::{Appended, Batch, Store, StoreError};
 
@@ -20,7 +20,7 @@ pub(super) struct Flight {
     pub(super) waiting: Vec<Waiting>,
     pub(super) stamped: Stamped,
     /// Those of plain entries.
-    requests: BTreeSet<RequestId>,
+    requests: BTreeSet<RequestKey>,
     pub(super) batch: Arc<Batch>,
     /// Where it is certain that it was not written, it is tried no longer than this.
     pub(super) give_up: Instant,
@@ -65,7 +65,7 @@ impl Flight {
     /// Whether one of its entries answers a request that this one would answer too: they would wait for
     /// each other in the database. No engine puts a request into two groups.
     pub(super) fn answers(&self, other: &Waiting) -> bool {
-        other.requests().any(|id| self.requests.contains(&id))
+        other.requests().any(|key| self.requests.contains(&key))
     }
 
     /// Who waits for it, what was written, and how long it would have been tried. Its span ends here.

@@ -70,7 +70,7 @@ pub(crate) async fn from_the_middle_and_from_the_future(world: World) -> anyhow:
 }
 
 pub(crate) async fn a_slow_reader_misses_nothing(world: World) -> anyhow::Result<()> {
-    let limits = Limits { live_commits: 2, ..Limits::default() };
+    let limits = Limits { live_commits: 2, ..crate::world::limits() };
     let options = Options { limits, ..world.options("first") };
     let log = Log::open(world.store.clone(), options).await?;
     let mut slow = log.subscribe(Position(0));
@@ -89,7 +89,7 @@ pub(crate) async fn a_slow_reader_misses_nothing(world: World) -> anyhow::Result
 
 /// Subscribers that are never polled, and readers of everything, while the log is written.
 pub(crate) async fn nobody_who_reads_holds_the_writer_up(world: World) -> anyhow::Result<()> {
-    let limits = Limits { live_commits: 1, ..Limits::default() };
+    let limits = Limits { live_commits: 1, ..crate::world::limits() };
     let options = Options { limits, ..world.options("first") };
     let log = Log::open(world.store.clone(), options).await?;
     let mut asleep: Vec<_> = (0..50).map(|_| log.subscribe(Position(0))).collect();

@@ -7,7 +7,7 @@ use eventlog::{
 use futures_util::future::join_all;
 
 use crate::order::lawful;
-use crate::world::{World, all, answering, entry, new_event, note, request, stream};
+use crate::world::{World, all, answering, entry, key, new_event, note, request, stream};
 
 fn group(first: u64, entries: Vec<Entry>) -> Group {
     Group { entries, first: Position(first), at: UnixMicros(5), rows: None }
@@ -91,7 +91,7 @@ pub(crate) async fn a_repeat_refuses_its_group_and_those_after_it(
     world: World,
 ) -> anyhow::Result<()> {
     for requests in [0, 100] {
-        let limits = Limits { requests, ..Limits::default() };
+        let limits = Limits { requests, ..crate::world::limits() };
         let options = Options { take_over: true, limits, ..world.options("first") };
         let log = Log::open(world.store.clone(), options).await?;
         let old = request(0x10 + u8::try_from(requests)?);
@@ -105,7 +105,7 @@ pub(crate) async fn a_repeat_refuses_its_group_and_those_after_it(
         let Err(AppendError::Duplicate { stored }) = repeats.await else {
             anyhow::bail!("a repeat was taken")
         };
-        assert_eq!((stored.id, stored.first.0), (old, size - 1));
+        assert_eq!((stored.key, stored.first.0), (key(old), size - 1));
         let refused = follows.await;
         assert!(matches!(refused, Err(AppendError::Misplaced { .. })), "{refused:?}");
         assert_eq!(log.size(), size);
@@ -131,7 +131,7 @@ pub(crate) async fn a_repeat_of_what_is_being_written_is_told(world: World) -> a
 }
 
 pub(crate) async fn groups_that_cannot_be_are_refused(world: World) -> anyhow::Result<()> {
-    let limits = Limits { batch_events: 3, ..Limits::default() };
+    let limits = Limits { batch_events: 3, ..crate::world::limits() };
     let options = Options { limits, ..world.options("first") };
     let log = Log::open(world.store.clone(), options).await?;
     for empty in [vec![], vec![note(1), entry(vec![])]] {

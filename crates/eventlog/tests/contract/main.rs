@@ -1,6 +1,7 @@
 //! What a log promises, checked alike over every store. A promise is a function of a [`World`]; the
 //! macro makes it a test over each kind.
 
+mod clocks;
 mod following;
 mod groups;
 mod order;
@@ -36,6 +37,12 @@ macro_rules! over_both_stores {
 }
 
 over_both_stores! {
+    clocks:
+        a_clock_that_is_off_claims_renews_and_writes_nothing
+        an_hour_ahead_for_a_second_pins_nothing
+        an_hour_back_is_refused_until_it_is_right
+        a_clock_that_is_right_in_time_costs_nobody_anything
+        an_owner_whose_clock_is_off_loses_the_log_to_one_whose_clock_is_right;
     order:
         a_new_log_is_empty
         concurrent_callers_get_one_order
@@ -47,13 +54,14 @@ over_both_stores! {
     repeats:
         a_repeat_gets_the_first_answer
         a_repeat_fails_nobody_else
+        an_id_belongs_to_its_caller
         an_id_is_taken_for_ever;
     remembering:
         what_was_answered_is_known_at_once
         what_is_below_the_floor_is_asked_for
-        an_id_of_the_future_hides_nothing
-        ids_without_a_time_are_remembered_too
+        chosen_ids_hide_nothing
         memory_is_filled_when_the_log_is_opened
+        a_repeat_that_the_store_refuses_is_remembered
         a_log_that_is_gone_claims_to_know_nothing;
     groups:
         groups_stand_in_the_order_of_their_calls
@@ -79,6 +87,7 @@ over_both_stores! {
         a_stopped_log_says_so;
     store_law:
         a_claim_takes_waits_or_takes_over
+        no_two_ownerships_have_one_epoch
         a_batch_goes_in_once_under_its_epoch_and_size
         a_repeated_request_keeps_the_batch_out
         lookups_find_what_is_there_and_nothing_else

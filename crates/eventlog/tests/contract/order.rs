@@ -37,7 +37,7 @@ pub(crate) fn lawful(events: &[Event]) {
 
 pub(crate) async fn concurrent_callers_get_one_order(world: World) -> anyhow::Result<()> {
     // Fewer streams are remembered than there are, and batches are small.
-    let limits = Limits { batch_events: 20, streams: 3, ..Limits::default() };
+    let limits = Limits { batch_events: 20, streams: 3, ..crate::world::limits() };
     let options = Options { limits, ..world.options("first") };
     let log = Log::open(world.store.clone(), options).await?;
     let callers = (0..200_u8).map(|n| {
@@ -161,7 +161,7 @@ pub(crate) async fn recorded_time_never_steps_back(world: World) -> anyhow::Resu
 }
 
 pub(crate) async fn entries_over_the_limits_are_refused(world: World) -> anyhow::Result<()> {
-    let limits = Limits { batch_events: 3, batch_bytes: 2000, ..Limits::default() };
+    let limits = Limits { batch_events: 3, batch_bytes: 2000, ..crate::world::limits() };
     let options = Options { limits, ..world.options("first") };
     let log = Log::open(world.store.clone(), options).await?;
     let refusal = log.append(entry(vec![])).await;

@@ -1,7 +1,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use eventlog::store::Claim;
+use eventlog::store::{Claim, Reading};
 use eventlog::{AppendError, Event, Log, OpenError, Options, UnixMicros};
 use futures_util::future::maybe_done;
 use tokio::time::{Instant, timeout};
@@ -16,10 +16,11 @@ pub(crate) async fn an_owner_who_renews_keeps_the_log(world: World) -> anyhow::R
     let options = Options { lease: SHORT, ..world.options("first") };
     let log = Log::open(world.store.clone(), options).await?;
     let second = Log::open(world.store.clone(), world.options("second")).await;
-    let Err(OpenError::Held { log: name, owner, address, epoch: 1 }) = second.map(drop) else {
+    let Err(OpenError::Held { log: name, owner, address, remaining }) = second.map(drop) else {
         anyhow::bail!("two owners")
     };
     assert_eq!((&*name, &*owner, &*address), (LOG, "first", "127.0.0.1:1"));
+    assert!(remaining <= SHORT, "{remaining:?}");
     log.append(note(1)).await?;
     Ok(())
 }
@@ -31,6 +32,7 @@ pub(crate) async fn the_lease_of_a_silent_owner_ends(world: World) -> anyhow::Re
         address: "nowhere".into(),
         lease: SHORT,
         take_over: false,
+        clock: Reading { at: UnixMicros(1), skew: Duration::MAX },
     };
     world.store.claim(&claim).await?;
     let began = Instant::now();

@@ -1,10 +1,13 @@
-use eventlog::{Known, Limits, Log, Options, Recall, RequestId, Stored};
+use eventlog::{
+    AppendError, Entry, Known, Limits, Log, Options, Recall, RequestId, RequestKey, Stored,
+};
+use futures_util::future::join_all;
 
-use crate::world::{World, answering, digest, request};
+use crate::world::{World, answering, digest, key, request};
 
 /// A log that remembers few requests.
 async fn forgetful(world: &World, requests: usize) -> anyhow::Result<Log> {
-    let limits = Limits { requests, ..Limits::default() };
+    let limits = Limits { requests, ..crate::world::limits() };
     Ok(Log::open(world.store.clone(), Options { limits, ..world.options("first") }).await?)
 }
 
@@ -13,13 +16,17 @@ async fn answer(log: &Log, id: RequestId) -> anyhow::Result<Stored> {
     let entry = answering(id, &command);
     let answer = entry.request.as_ref().map(|it| it.answer.clone()).unwrap_or_default();
     let first = log.append(entry).await?.first;
-    Ok(Stored { id, digest: digest(&command), first, answer })
+    Ok(Stored { key: key(id), digest: digest(&command), first, answer })
 }
 
+/// Where the world's clock stands, in milliseconds.
+const NOW: u64 = 1_700_000_000_000;
+
+/// So many milliseconds after that.
 fn v7(millis: u64, tail: u8) -> RequestId {
     let mut id = [tail; 16];
-    id[..6].copy_from_slice(&millis.to_be_bytes()[2..]);
-    id[6] = 0x70;
+    id[..6].copy_from_slice(&(NOW + millis).to_be_bytes()[2..]);
+    (id[6], id[8]) = (0x70, 0x80);
     RequestId(id)
 }
 
@@ -29,14 +36,25 @@ fn v4(n: u8) -> RequestId {
     RequestId(id)
 }
 
+/// What a service asks under an id that it derives.
+async fn derived(log: &Log, n: u8) -> anyhow::Result<Stored> {
+    let id = RequestId([n; 16]);
+    let entry = Entry { actor: "service:table".into(), ..answering(id, "derived") };
+    let (key, answer) = (entry.key(), entry.request.as_ref().map(|it| it.answer.clone()));
+    let first = log.append(entry).await?.first;
+    let key = key.ok_or_else(|| anyhow::anyhow!("it answers a request"))?;
+    Ok(Stored { key, digest: digest("derived"), first, answer: answer.unwrap_or_default() })
+}
+
 pub(crate) async fn what_was_answered_is_known_at_once(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
-    assert_eq!(log.known(request(1)), Known::Fresh);
-    let stored = answer(&log, request(1)).await?;
-    assert_eq!(log.known(request(1)), Known::Stored(stored.clone()));
-    assert_eq!(log.known(request(2)), Known::Fresh);
-    let found = log.recall_many(&[request(1), request(2), request(1)]).await?;
-    assert_eq!(found, [(request(1), stored)].into());
+    let (one, two) = (v7(0, 1), v7(0, 2));
+    assert_eq!(log.known(key(one)), Known::Fresh);
+    let stored = answer(&log, one).await?;
+    assert_eq!(log.known(key(one)), Known::Stored(stored.clone()));
+    assert_eq!(log.known(key(two)), Known::Fresh);
+    let found = log.recall_many(&[key(one), key(two), key(one)]).await?;
+    assert_eq!(found, [(key(one), stored)].into());
     assert_eq!(log.recall_many(&[]).await?, [].into());
     Ok(())
 }
@@ -47,86 +65,78 @@ pub(crate) async fn what_is_below_the_floor_is_asked_for(world: World) -> anyhow
     for millis in [50, 10, 40, 20, 30, 60, 5] {
         all.push(answer(&log, v7(millis, 1)).await?);
     }
-    let kept = [40, 50, 60].map(|millis| v7(millis, 1));
+    let kept = [40, 50, 60].map(|millis| key(v7(millis, 1)));
     for stored in &all {
         let expected =
-            if kept.contains(&stored.id) { Known::Stored(stored.clone()) } else { Known::Ask };
-        assert_eq!(log.known(stored.id), expected);
-        let Recall::Same { first, .. } = log.recall(stored.id, stored.digest).await? else {
-            anyhow::bail!("{} was forgotten", stored.id)
+            if kept.contains(&stored.key) { Known::Stored(stored.clone()) } else { Known::Ask };
+        assert_eq!(log.known(stored.key), expected);
+        let Recall::Same { first, .. } = log.recall(stored.key, stored.digest).await? else {
+            anyhow::bail!("{:?} was forgotten", stored.key)
         };
         assert_eq!(first, stored.first);
-        assert_eq!(log.recall(stored.id, digest("other")).await?, Recall::Different);
+        assert_eq!(log.recall(stored.key, digest("other")).await?, Recall::Different);
     }
     // Never seen: above the floor memory says so, below only the store.
-    for (id, known) in [(v7(45, 9), Known::Fresh), (v7(7, 9), Known::Ask)] {
-        assert_eq!(log.known(id), known);
-        assert_eq!(log.recall(id, [0; 32]).await?, Recall::Fresh);
+    let (above, below) = (key(v7(45, 9)), key(v7(7, 9)));
+    for (key, known) in [(above, Known::Fresh), (below, Known::Ask)] {
+        assert_eq!(log.known(key), known);
+        assert_eq!(log.recall(key, [0; 32]).await?, Recall::Fresh);
     }
-    let ids: Vec<RequestId> = all.iter().map(|it| it.id).chain([v7(7, 9), v7(45, 9)]).collect();
-    let found = log.recall_many(&ids).await?;
-    assert_eq!(found, all.into_iter().map(|stored| (stored.id, stored)).collect());
+    let keys: Vec<RequestKey> = all.iter().map(|it| it.key).chain([above, below]).collect();
+    let found = log.recall_many(&keys).await?;
+    assert_eq!(found, all.into_iter().map(|stored| (stored.key, stored)).collect());
     Ok(())
 }
 
-pub(crate) async fn an_id_of_the_future_hides_nothing(world: World) -> anyhow::Result<()> {
-    let log = forgetful(&world, 2).await?;
-    answer(&log, RequestId([0xff; 16])).await?;
-    for millis in 1..20 {
-        let id = v7(millis, 0);
-        assert_eq!(log.known(id), Known::Fresh);
-        let stored = answer(&log, id).await?;
-        assert_eq!(log.known(id), Known::Stored(stored));
-    }
-    assert!(matches!(log.known(RequestId([0xff; 16])), Known::Stored(_)));
-    // Two of them take all the room there is: then the store is asked, and all is as it was.
-    answer(&log, RequestId([0xfe; 16])).await?;
-    for millis in 50..55 {
-        let id = v7(millis, 0);
-        assert_eq!(log.known(id), Known::Fresh);
-        let stored = answer(&log, id).await?;
-        assert_eq!(log.known(id), Known::Ask);
-        assert!(matches!(log.recall(id, stored.digest).await?, Recall::Same { .. }));
-        assert!(answer(&log, id).await.is_err());
-    }
-    Ok(())
-}
-
-pub(crate) async fn ids_without_a_time_are_remembered_too(world: World) -> anyhow::Result<()> {
-    let log = forgetful(&world, 4).await?;
+/// Whoever sends ids of the future, or without time, takes nobody's place in memory: ids of now are known
+/// there, and the others by the store.
+pub(crate) async fn chosen_ids_hide_nothing(world: World) -> anyhow::Result<()> {
+    const HOUR: u64 = 3_600_000;
+    let log = forgetful(&world, 3).await?;
+    let first = answer(&log, v7(0, 0)).await?;
     for n in 0..40 {
-        assert_eq!(log.recall(v4(n), [0; 32]).await?, Recall::Fresh);
-        answer(&log, v4(n)).await?;
-        for before in 0..=n {
-            let digest = digest(&format!("{}", v4(before)));
-            let recall = log.recall(v4(before), digest).await?;
-            assert!(matches!(recall, Recall::Same { .. }), "{before} of {n}: {recall:?}");
+        for chosen in [v4(n), v7(HOUR + u64::from(n), n)] {
+            assert_eq!(log.known(key(chosen)), Known::Ask);
+            let stored = answer(&log, chosen).await?;
+            assert_eq!(log.known(stored.key), Known::Ask);
+            let recall = log.recall(stored.key, stored.digest).await?;
+            anyhow::ensure!(matches!(recall, Recall::Same { .. }), "{n}: {recall:?}");
+            anyhow::ensure!(answer(&log, chosen).await.is_err(), "{n} is taken twice");
         }
+        assert_eq!(log.known(key(v7(1, n))), Known::Fresh);
     }
+    assert_eq!(log.known(first.key), Known::Stored(first));
     Ok(())
 }
 
 pub(crate) async fn memory_is_filled_when_the_log_is_opened(world: World) -> anyhow::Result<()> {
     let log = forgetful(&world, 100).await?;
-    let mut all = Vec::new();
+    let (mut timed, mut by_service) = (Vec::new(), Vec::new());
     for n in 0..12 {
-        all.push(answer(&log, if n % 2 == 0 { v7(u64::from(n), n) } else { v4(n) }).await?);
+        timed.push(answer(&log, v7(u64::from(n), n)).await?);
+        by_service.push(derived(&log, n + 1).await?);
+        answer(&log, v4(n)).await?;
+        answer(&log, v7(3_600_000 + u64::from(n), n)).await?;
     }
     log.close().await;
-    all.sort_by_key(|stored| stored.id);
+    by_service.sort_by_key(|stored| stored.key);
+    let mut before = timed[0].key;
+    before.0[6..].fill(0);
     for capacity in [0, 1, 5, 11, 12, 13] {
         let log = forgetful(&world, capacity).await?;
-        for (stored, place) in all.iter().zip(0..) {
-            let expected = if place + capacity >= all.len() {
-                Known::Stored(stored.clone())
-            } else {
-                Known::Ask
-            };
-            assert_eq!(log.known(stored.id), expected, "{place} of {capacity}");
+        for all in [&timed, &by_service] {
+            for (stored, place) in all.iter().zip(0..) {
+                let expected = if place + capacity >= all.len() {
+                    Known::Stored(stored.clone())
+                } else {
+                    Known::Ask
+                };
+                assert_eq!(log.known(stored.key), expected, "{place} of {capacity}");
+            }
         }
-        let below = if capacity >= all.len() { Known::Fresh } else { Known::Ask };
-        assert_eq!(log.known(RequestId([0; 16])), below, "{capacity}");
-        assert_eq!(log.known(RequestId([0xff; 16])), Known::Fresh);
+        let below = if capacity >= timed.len() { Known::Fresh } else { Known::Ask };
+        assert_eq!(log.known(before), below, "{capacity}");
+        assert_eq!(log.known(key(v7(13, 0))), Known::Fresh);
         log.close().await;
     }
     Ok(())
@@ -137,10 +147,29 @@ pub(crate) async fn a_log_that_is_gone_claims_to_know_nothing(world: World) -> a
     answer(&log, request(1)).await?;
     let other = log.clone();
     log.close().await;
-    assert_eq!(other.known(request(1)), Known::Ask);
-    assert_eq!(other.known(request(2)), Known::Ask);
+    assert_eq!(other.known(key(request(1))), Known::Ask);
+    assert_eq!(other.known(key(request(2))), Known::Ask);
     let next = world.open().await?;
     answer(&next, request(2)).await?;
-    assert_eq!(other.recall(request(2), [0; 32]).await?, Recall::Different);
+    assert_eq!(other.recall(key(request(2)), [0; 32]).await?, Recall::Different);
+    Ok(())
+}
+
+/// An id that memory takes for new and the store does not is refused once by the store, and from then on
+/// by memory.
+pub(crate) async fn a_repeat_that_the_store_refuses_is_remembered(
+    world: World,
+) -> anyhow::Result<()> {
+    const DAY: u64 = 86_400_000;
+    let log = world.open().await?;
+    // So many ids of the future are kept beside for none of them, and the first is forgotten.
+    let ids = (0..1_001).map(|n| v7(DAY + n, 1));
+    let stored = join_all(ids.map(|id| answer(&log, id))).await;
+    let first = stored.into_iter().next().ok_or_else(|| anyhow::anyhow!("there are some"))??;
+    world.now.fetch_add(DAY * 1000, std::sync::atomic::Ordering::Relaxed);
+    anyhow::ensure!(!matches!(log.known(first.key), Known::Stored(_)), "it is forgotten");
+    let again = log.append(answering(v7(DAY, 1), "again")).await;
+    anyhow::ensure!(matches!(again, Err(AppendError::Duplicate { .. })), "{again:?}");
+    assert_eq!(log.known(first.key), Known::Stored(first));
     Ok(())
 }

@@ -1,18 +1,18 @@
 use anyhow::ensure;
-use eventlog::{AppendError, Position, Recall};
+use eventlog::{AppendError, Entry, Position, Recall, RequestKey};
 
 use crate::order::lawful;
-use crate::world::{World, all, answering, digest, note, request};
+use crate::world::{World, all, answering, digest, key, note, request};
 
 pub(crate) async fn a_repeat_gets_the_first_answer(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
-    assert_eq!(log.recall(request(1), digest("bet 5")).await?, Recall::Fresh);
+    assert_eq!(log.recall(key(request(1)), digest("bet 5")).await?, Recall::Fresh);
     log.append(note(1)).await?;
     let receipt = log.append(answering(request(1), "bet 5")).await?;
     let same = Recall::Same { answer: "answer to bet 5".into(), first: receipt.first };
-    assert_eq!(log.recall(request(1), digest("bet 5")).await?, same);
-    assert_eq!(log.recall(request(1), digest("bet 6")).await?, Recall::Different);
-    assert_eq!(log.recall(request(2), digest("bet 5")).await?, Recall::Fresh);
+    assert_eq!(log.recall(key(request(1)), digest("bet 5")).await?, same);
+    assert_eq!(log.recall(key(request(1)), digest("bet 6")).await?, Recall::Different);
+    assert_eq!(log.recall(key(request(2)), digest("bet 5")).await?, Recall::Fresh);
 
     // The content of the repeat does not matter: the first stands.
     let repeat = log.append(answering(request(1), "bet 6")).await;
@@ -39,7 +39,7 @@ pub(crate) async fn a_repeat_fails_nobody_else(world: World) -> anyhow::Result<(
         let (id, outcome) = caller.await?;
         match outcome {
             Ok(_) => taken[usize::from(id)] += 1,
-            Err(AppendError::Duplicate { stored }) => assert_eq!(stored.id, request(id)),
+            Err(AppendError::Duplicate { stored }) => assert_eq!(stored.key, key(request(id))),
             Err(error) => return Err(error.into()),
         }
     }
@@ -47,6 +47,26 @@ pub(crate) async fn a_repeat_fails_nobody_else(world: World) -> anyhow::Result<(
     let events = all(&log).await?;
     assert_eq!((events.len(), log.size()), (40, 40));
     lawful(&events);
+    Ok(())
+}
+
+pub(crate) async fn an_id_belongs_to_its_caller(world: World) -> anyhow::Result<()> {
+    let log = world.open().await?;
+    let by = |actor: &str, command| Entry { actor: actor.into(), ..answering(request(7), command) };
+    let callers = ["player:a", "player:b", "operator:a", "service:table"];
+    for (actor, command) in callers.iter().zip(["1", "2", "3", "4"]) {
+        log.append(by(actor, command)).await?;
+        let again = log.append(by(actor, "5")).await;
+        assert!(matches!(again, Err(AppendError::Duplicate { .. })), "{actor}: {again:?}");
+    }
+    log.close().await;
+    let log = world.open().await?;
+    for (actor, command) in callers.iter().zip(["1", "2", "3", "4"]) {
+        let recall = log.recall(RequestKey::new(actor, request(7)), digest(command)).await?;
+        ensure!(matches!(recall, Recall::Same { .. }), "{actor}: {recall:?}");
+    }
+    let other = RequestKey::new("player:c", request(7));
+    assert_eq!(log.recall(other, digest("1")).await?, Recall::Fresh);
     Ok(())
 }
 

@@ -1,12 +1,13 @@
 //! A store, a clock and the entries that tests write.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
+use chassis::clock::{Clock as _, SystemClock};
 use eventlog::{
     Entry, Event, Limits, Log, MemStore, NewEvent, Options, PgStore, Pools, Position, Request,
-    RequestId, Shelf, StreamId, UnixMicros, migrate,
+    RequestId, RequestKey, Shelf, StreamId, UnixMicros, migrate,
 };
 use sha2::{Digest, Sha256};
 use sqlx::{Connection, PgConnection};
@@ -36,7 +37,8 @@ impl World {
         let admin = testkit::postgres().await?.database(name).await?;
         migrate(&admin, "table", Some(PASSWORD)).await?;
         let url = as_role(&admin, "sabacc_table");
-        let store = PgStore::connect(&url, "table", Pools { readers: 4 }).await?;
+        let store =
+            PgStore::connect(&url, "table", Pools { readers: 4, ..Pools::default() }).await?;
         Ok(World { store, now: clock(), kind: Kind::PostgreSql { admin } })
     }
 
@@ -49,8 +51,22 @@ impl World {
             lease: Duration::from_secs(30),
             take_over: false,
             clock: Arc::new(move || UnixMicros(now.load(Ordering::Relaxed))),
-            limits: Limits::default(),
+            limits: limits(),
         }
+    }
+
+    /// An owner whose clock is the machine's, as the store's is, and so many microseconds off.
+    pub(crate) fn owner_off_by(&self, off: &Arc<AtomicI64>) -> Options {
+        if let Kind::Memory(store) = &self.kind {
+            store.set_clock(Arc::new(|| SystemClock::new().now()));
+        }
+        let off = off.clone();
+        let clock = move || {
+            let now = SystemClock::new().now();
+            UnixMicros(now.0.saturating_add_signed(off.load(Ordering::Relaxed)))
+        };
+        let limits = Limits { patience: Duration::from_millis(300), ..Limits::default() };
+        Options { clock: Arc::new(clock), limits, ..self.options("first") }
     }
 
     pub(crate) async fn open(&self) -> anyhow::Result<Log> {
@@ -80,6 +96,11 @@ impl World {
     }
 }
 
+/// For a clock that is a test's own.
+pub(crate) fn limits() -> Limits {
+    Limits { skew: Duration::MAX, ..Limits::default() }
+}
+
 fn clock() -> Arc<AtomicU64> {
     Arc::new(AtomicU64::new(1_700_000_000_000_000))
 }
@@ -96,6 +117,11 @@ pub(crate) fn stream(n: u8) -> StreamId {
 
 pub(crate) fn request(n: u8) -> RequestId {
     RequestId([n; 16])
+}
+
+/// Key of a request of those who write here.
+pub(crate) fn key(id: RequestId) -> RequestKey {
+    RequestKey::new("somebody", id)
 }
 
 pub(crate) fn new_event(on: StreamId, payload: &[u8]) -> NewEvent {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::ensure;
-use eventlog::store::{Appended, Batch, Claim, Claimed, StoreError};
+use eventlog::store::{Appended, Batch, Claim, Claimed, Reading, StoreError};
 use eventlog::{
-    AppendError, Event, Group, Log, PgStore, Position, RequestId, Store, UnixMicros, Version,
+    AppendError, Event, Group, Log, PgStore, Position, RequestKey, Store, UnixMicros, Version,
 };
 use sqlx::{Connection, PgConnection};
 use tokio::task::JoinHandle;
@@ -23,7 +23,7 @@ const LOG: &str = "wallet/0";
 struct InTheWay(PgConnection);
 
 impl InTheWay {
-    async fn of(admin: &str, request: RequestId) -> anyhow::Result<InTheWay> {
+    async fn of(admin: &str, request: RequestKey) -> anyhow::Result<InTheWay> {
         let mut connection = PgConnection::connect(admin).await?;
         sqlx::raw_sql("BEGIN").execute(&mut connection).await?;
         sqlx::query("INSERT INTO wallet.requests VALUES ($1, encode($2, 'hex')::uuid, $3, 0, '')")
@@ -55,8 +55,11 @@ impl InTheWay {
     }
 }
 
-fn request(n: u16) -> RequestId {
-    entry(n).request.expect("each entry has one").id
+/// A test's own clock.
+const CLOCK: Reading = Reading { at: UnixMicros(1), skew: Duration::MAX };
+
+fn request(n: u16) -> RequestKey {
+    entry(n).key().expect("each answers a request")
 }
 
 fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
@@ -76,7 +79,7 @@ fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
     };
     let number = u16::try_from(first).expect("a small one");
     let requests = [eventlog::Stored {
-        id: request(number),
+        key: request(number),
         digest: [1; 32],
         first: Position(first),
         answer: "answer".into(),
@@ -90,7 +93,7 @@ fn batch(epoch: u64, first: u64, behind: Option<u64>) -> Batch {
         rows: Some(Arc::new(Sums(vec![(i64::from(number), 7)]))),
         behind,
         lease: Duration::from_secs(60),
-        alive_at: UnixMicros(1),
+        clock: CLOCK,
         tree: vec![[9; 32]],
     }
 }
@@ -102,6 +105,7 @@ async fn claim(store: &PgStore, take_over: bool) -> anyhow::Result<u64> {
         address: "here".into(),
         lease: Duration::from_secs(60),
         take_over,
+        clock: CLOCK,
     };
     match store.claim(&claim).await? {
         Claimed::Yours(fence) => Ok(fence.epoch),
@@ -167,13 +171,14 @@ async fn where_the_one_before_is_refused_so_is_a_batch_ahead() -> anyhow::Result
 #[tokio::test]
 async fn a_new_owner_comes_before_a_batch_ahead_or_after_it() -> anyhow::Result<()> {
     let (admin, store, first, second, way) = two("ahead_lost").await?;
+    let before = store.fence(LOG).await?.map_or(0, |fence| fence.epoch);
     let taken = tokio::spawn({
         let store = Arc::clone(&store);
         async move { claim(&store, true).await }
     });
     // It waits for the fence, which the first batch has.
     let waits = "SELECT count(*) FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%held.epoch%'";
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%owners AS held%'";
     // Not by whoever is in the way: within a transaction that looks the same for ever.
     let mut looks = PgConnection::connect(&admin).await?;
     while sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut looks).await? == 0 {
@@ -187,12 +192,13 @@ async fn a_new_owner_comes_before_a_batch_ahead_or_after_it() -> anyhow::Result<
         Appended::Done => (2, &[(0, 7, 1), (1, 7, 2)]),
         Appended::Fenced | Appended::Repeated => (1, &[(0, 7, 1)]),
     };
-    assert_eq!((epoch, positions(&admin).await?.len() as u64), (2, size), "{second:?}");
+    assert_ne!(epoch, before);
+    assert_eq!(positions(&admin).await?.len() as u64, size, "{second:?}");
     assert_eq!(sums(&admin).await?, rows);
     let fence = store.fence(LOG).await?.map(|fence| (fence.epoch, fence.size));
-    assert_eq!(fence, Some((2, size)));
-    assert_eq!(store.append(&batch(1, size, Some(size - 1))).await?, Appended::Fenced);
-    assert_eq!(store.append(&batch(2, size, None)).await?, Appended::Done);
+    assert_eq!(fence, Some((epoch, size)));
+    assert_eq!(store.append(&batch(before, size, Some(size - 1))).await?, Appended::Fenced);
+    assert_eq!(store.append(&batch(epoch, size, None)).await?, Appended::Done);
     Ok(())
 }
 

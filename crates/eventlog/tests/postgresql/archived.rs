@@ -26,7 +26,7 @@ struct House {
 async fn open(admin: &str) -> anyhow::Result<(Log, Reader)> {
     let url = as_role(admin, "sabacc_table");
     let store = PgStore::connect(&url, "table", Pools::default()).await?;
-    let limits = Limits { streams: 1, ..Limits::default() };
+    let limits = Limits { streams: 1, ..crate::options("").limits };
     let log = Log::open(store.clone(), Options { limits, ..options("table/0") }).await?;
     Ok((log, Reader::new(store, "table/0")))
 }

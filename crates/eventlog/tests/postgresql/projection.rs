@@ -63,7 +63,7 @@ pub(crate) async fn wallet_store(admin: &str) -> anyhow::Result<Arc<PgStore>> {
 
 pub(crate) async fn wallet(admin: &str) -> anyhow::Result<Log> {
     let store = wallet_store(admin).await?;
-    let limits = Limits { requests: 0, ..Limits::default() };
+    let limits = Limits { requests: 0, ..options("").limits };
     Ok(Log::open(store, Options { limits, ..options("wallet/0") }).await?)
 }
 

@@ -11,13 +11,16 @@ pub(crate) const RULES: &[(&str, &str)] = &[
     ("coruscant", "hand_ante=0,rake_bps=250"),
     ("coruscant", "min_bet=7,max_raise=20,max_round_total=50,rake_bps=1000,rake_cap=3"),
     ("dice", ""),
+    ("dice", "max_hand_total=40,max_pot=90,rake_bps=250"),
     ("dice", "holdem=true,shift=1d10,shift_number=3,max_rounds=4,pot_building_rounds=1"),
     ("dice", "bomb_out=fixed,bomb_out_amount=33,fold_penalty=4,ranking=absolute,rake_bps=500"),
     ("dice", "shift=none,field=false,hand_ante=0,sabacc_ante=0,max_rounds=2"),
     ("electronic", ""),
     ("electronic", "pulse_ppm=500000,holdem=true,pot_building_rounds=0,max_round_total=60"),
     ("electronic", "shift=none,sabacc_ante_when=when_empty,bomb_out=none,max_rounds=2"),
+    ("electronic", "max_hand_total=25,max_pot=75,pot_building_rounds=1,max_round_total=15"),
     ("eleven", ""),
+    ("eleven", "max_pot=55,max_hand_total=30"),
     ("eleven", "hand_ante=3,rake_bps=9999"),
     ("force", ""),
     ("force", "alignment=naboo,max_rounds=3"),
@@ -29,10 +32,17 @@ pub(crate) const RULES: &[(&str, &str)] = &[
         "tokens=assigned,assigned_tokens=embargo+prime-sabacc+direct-transaction,max_rounds=3",
     ),
     ("kessel", "tokens=assigned,assigned_tokens=exhaustion+embezzlement+major-fraud,chips=5"),
+    (
+        "kessel",
+        "tokens=assigned,assigned_tokens=refund+embargo+markdown+refund+immunity+exhaustion+\
+         prime-sabacc+cook-the-books+free-draw,chips=4",
+    ),
     ("spike", ""),
+    ("spike", "max_pot=30,min_bet=3,max_raise=9"),
     ("spike", "preset=black-spire"),
     ("spike", "preset=black-spire,hand_ante=9,rake_bps=333"),
     ("swg", ""),
+    ("swg", "max_hand_total=400,max_pot=900"),
     ("swg", "draw_phase=false,fold_penalty=0"),
     ("swg", "ranking=signed,sabacc_ante_when=every_hand,hand_ante=7,sabacc_ante=3"),
 ];
@@ -42,11 +52,16 @@ pub(crate) fn plan((variant, ruleset): (&str, &str), players: u8, seed: u64) -> 
         .unwrap_or_else(|error| panic!("{variant} {ruleset}: {error}"))
 }
 
+/// How many players the rules take.
+fn seats(id: &str, ruleset: &str) -> Vec<u8> {
+    let all = rules::variant(id).unwrap().seats.clone();
+    all.filter(|&players| Plan::try_new(id, ruleset, players, 0).is_ok()).collect()
+}
+
 /// `hands` hands for every rule set, with all numbers of players.
 pub(crate) fn each(hands: u64, mut check: impl FnMut(&HandHistory)) {
     for &(id, ruleset) in RULES {
-        let seats = rules::variant(id).unwrap().seats.clone();
-        for players in seats {
+        for players in seats(id, ruleset) {
             let plan = plan((id, ruleset), players, 11);
             for number in 0..hands {
                 check(&plan.hand(number).unwrap());
@@ -59,6 +74,38 @@ pub(crate) fn each(hands: u64, mut check: impl FnMut(&HandHistory)) {
 fn every_variant_is_here() {
     let here: BTreeSet<&str> = RULES.iter().map(|(id, _)| *id).collect();
     assert_eq!(here, rules::ALL.iter().map(|variant| variant.id).collect());
+}
+
+/// RULES.md §5: tokens for each player make a game for exactly so many.
+#[test]
+fn tokens_for_three_are_played_by_three() {
+    let sets = "tokens=assigned,assigned_tokens=refund+embargo+markdown+refund+immunity+exhaustion+\
+                prime-sabacc+cook-the-books+free-draw";
+    assert_eq!(seats("kessel", sets), [3]);
+    let error = Plan::try_new("kessel", sets, 4, 1).unwrap_err().to_string();
+    assert_eq!(error, "tokens are assigned to 3 players, and there are 4");
+    assert_eq!(seats("dice", ""), [2, 3, 4, 5, 6, 7, 8]);
+}
+
+/// RULES.md §1: no bet or raise lifts a player's bets above the hand's cap, or the pot above its own.
+#[test]
+fn caps_hold_in_every_made_up_hand() {
+    let mut bets = 0;
+    for (id, ruleset, cap) in [
+        ("dice", "max_hand_total=40,hand_ante=5,sabacc_ante=0", 40),
+        ("swg", "max_hand_total=400", 400),
+    ] {
+        for number in 0..60 {
+            let hand = plan((id, ruleset), 4, 5).hand(number).unwrap();
+            for line in &hand.actions {
+                let words: Vec<&str> = line.split(' ').collect();
+                let [_, "bet" | "raise", amount] = words[..] else { continue };
+                assert!(amount.parse::<u64>().unwrap() <= cap, "{line}");
+                bets += 1;
+            }
+        }
+    }
+    assert!(bets > 50, "{bets}");
 }
 
 #[test]
@@ -157,7 +204,9 @@ fn everything_happens_now_and_then() {
 #[test]
 fn a_history_of_a_prefix_is_fine_too() {
     for &rules in RULES {
-        let hand = plan(rules, 4, 3).hand(1).unwrap();
+        let players =
+            *seats(rules.0, rules.1).iter().min_by_key(|&&players| players.abs_diff(4)).unwrap();
+        let hand = plan(rules, players, 3).hand(1).unwrap();
         for end in 0..hand.actions.len() {
             let mut prefix = hand.clone();
             prefix.actions.truncate(end);

@@ -3,7 +3,7 @@
 use primitives::{PlayerId, UnixMicros};
 
 use super::{because, living};
-use crate::{Account, Event, Exclusion, Ledger, Limits, Refusal, Setter, Terms};
+use crate::{Account, Event, Exclusion, Ledger, Refusal, Setter, Wanted};
 
 pub(super) fn open(ledger: &Ledger, player: PlayerId) -> Result<Vec<Event>, Refusal> {
     let account = Account::Player(player);
@@ -39,7 +39,8 @@ pub(super) fn unfreeze(
     Ok(vec![Event::Unfrozen { player, reason }])
 }
 
-/// What is held is on the account: an empty account has no holds.
+/// What is held is on the account: an empty account has no holds. Who ever sat at a table whose pots
+/// are not empty may have a share in them, which only their account can take.
 pub(super) fn close(
     ledger: &Ledger,
     player: PlayerId,
@@ -54,6 +55,9 @@ pub(super) fn close(
     if !empty || at_a_table || waited_for {
         return Err(Refusal::AccountNotEmpty { account });
     }
+    if let Some(table) = ledger.may_have_share(player) {
+        return Err(Refusal::ShareInPot { account, table });
+    }
     Ok(vec![Event::Closed { player, reason }])
 }
 
@@ -61,11 +65,11 @@ pub(super) fn set_limits(
     ledger: &Ledger,
     now: UnixMicros,
     (player, by): (PlayerId, Setter),
-    limits: Limits,
+    limits: Wanted,
 ) -> Result<Vec<Event>, Refusal> {
     let state = living(ledger, Account::Player(player))?;
-    let Terms { now, later } = state.terms(by, now).set(now, limits);
-    Ok(vec![Event::LimitsSet { player, by, now, later }])
+    let terms = state.set_by(by).set(now, limits);
+    Ok(vec![Event::LimitsSet { player, by, terms }])
 }
 
 pub(super) fn exclude(

@@ -12,9 +12,7 @@ pub(super) fn propose(ledger: &Ledger, adjustment: Adjustment) -> Result<Vec<Eve
     if adjustment.amount.is_zero() {
         return Err(Refusal::ZeroLeg);
     }
-    if adjustment.account == Account::Issuance {
-        return Err(Refusal::WrongAccount { account: Account::Issuance });
-    }
+    may_be_adjusted(adjustment.account)?;
     because(&adjustment.reason)?;
     living(ledger, adjustment.account)?;
     Ok(vec![Event::AdjustmentProposed(adjustment)])
@@ -27,6 +25,7 @@ pub(super) fn approve(
     by: String,
 ) -> Result<Vec<Event>, Refusal> {
     let Proposed { adjustment: proposed, at: _ } = waiting(ledger, adjustment)?;
+    may_be_adjusted(proposed.account)?;
     if proposed.proposed_by == by {
         return Err(Refusal::SameOperator);
     }
@@ -54,6 +53,10 @@ pub(super) fn reject(
     because(&reason)?;
     let account = waiting(ledger, adjustment)?.adjustment.account;
     Ok(vec![Event::AdjustmentRejected { adjustment, account, reason }])
+}
+
+fn may_be_adjusted(account: Account) -> Result<(), Refusal> {
+    if account.may_be_adjusted() { Ok(()) } else { Err(Refusal::WrongAccount { account }) }
 }
 
 fn waiting(ledger: &Ledger, adjustment: AdjustmentId) -> Result<&Proposed, Refusal> {

@@ -8,7 +8,7 @@
 use primitives::{Credits, HoldId, RequestId, UnixMicros};
 
 use super::living;
-use super::transfers::{not_kept_from_play, short_by, within_limits};
+use super::transfers::{not_kept_from_play, short_by};
 use crate::{Account, Amount, Event, Hold, Kind, Ledger, Leg, Pending, Refusal, Transfer};
 
 pub(super) struct Wish {
@@ -39,9 +39,9 @@ pub(super) fn place(ledger: &Ledger, now: UnixMicros, hold: Hold) -> Result<Vec<
     if state.frozen() {
         return Err(Refusal::AccountFrozen { account });
     }
-    if matches!(account, Account::Player(_)) {
+    if let Account::Player(player) = account {
         not_kept_from_play(account, state, now)?;
-        within_limits(state, now, hold.amount)?;
+        ledger.may_bring(player, now, hold.amount)?;
     }
     if let Some(short) = short_by(state, hold.amount) {
         return Err(Refusal::InsufficientCredits { account, short });

@@ -3,9 +3,8 @@
 use primitives::{Credits, UnixMicros};
 
 use super::{because, not_too_long};
-use crate::limits::sum_of;
 use crate::{
-    Account, Amount, Event, Kind, Ledger, Leg, MAX_LEGS, MIN_LEGS, Refusal, State, Transfer, Window,
+    Account, Amount, Event, Kind, Ledger, Leg, MAX_LEGS, MIN_LEGS, Refusal, State, Transfer,
 };
 
 pub(super) fn post(
@@ -65,7 +64,7 @@ fn as_it_stands(
     let mut opened = Vec::with_capacity(2);
     let mut refusal: Option<Refusal> = None;
     for leg in &transfer.legs {
-        match one_leg(ledger.account(&leg.account), (transfer.kind, leg), now) {
+        match one_leg(ledger, (transfer.kind, leg), now) {
             Ok(None) => {}
             Ok(Some(event)) => opened.push(event),
             Err(found) => {
@@ -78,19 +77,24 @@ fn as_it_stands(
 }
 
 fn one_leg(
-    state: Option<&State>,
+    ledger: &Ledger,
     (kind, leg): (Kind, &Leg),
     now: UnixMicros,
 ) -> Result<Option<Event>, Refusal> {
     let account = leg.account;
-    let Some(state) = state else {
+    let Some(state) = ledger.account(&account) else {
         let opens = kind.opens(&account) && leg.amount.is_credit();
         let opened = opens.then_some(Event::Opened(account));
         return opened.map(Some).ok_or(Refusal::AccountUnknown { account });
     };
     // Whoever has nothing extra is neither closed, frozen nor excluded, and has no limits.
-    if state.extra.is_some() && matches!(account, Account::Player(_)) {
+    if state.extra.is_some()
+        && let Account::Player(player) = account
+    {
         as_player(state, (kind, leg), now)?;
+        if kind == Kind::BuyIn {
+            ledger.may_bring(player, now, leg.amount.magnitude())?;
+        }
     }
     one_leg_in_range(state, leg)?;
     Ok(None)
@@ -106,11 +110,7 @@ fn as_player(state: &State, (kind, leg): (Kind, &Leg), now: UnixMicros) -> Resul
         return Err(Refusal::AccountFrozen { account });
     }
     match kind {
-        Kind::BuyIn => {
-            not_kept_from_play(account, state, now)?;
-            within_limits(state, now, leg.amount.magnitude())
-        }
-        Kind::Issue => not_kept_from_play(account, state, now),
+        Kind::BuyIn | Kind::Issue => not_kept_from_play(account, state, now),
         Kind::Redeem
         | Kind::CashOut
         | Kind::Settlement { .. }
@@ -129,23 +129,6 @@ pub(super) fn not_kept_from_play(
         Some(exclusion) => Err(Refusal::Excluded { account, until: exclusion.end() }),
         None => Ok(()),
     }
-}
-
-/// Whether so much more may be brought to tables. What is held may yet be brought there.
-pub(super) fn within_limits(
-    state: &State,
-    now: UnixMicros,
-    amount: Credits,
-) -> Result<(), Refusal> {
-    let limits = state.limits(now);
-    for window in Window::ALL {
-        let Some(limit) = limits.of(window) else { continue };
-        let left = limit.saturating_minus(sum_of(state.brought(window, now), state.held()));
-        if amount > left {
-            return Err(Refusal::LimitReached { window, limit, left });
-        }
-    }
-    Ok(())
 }
 
 /// How much more than is available `amount` is.

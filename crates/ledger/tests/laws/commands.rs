@@ -1,6 +1,9 @@
 //! Random commands about few accounts, so that they meet.
 
-use ledger::{Account, Adjustment, Amount, Command, Hold, Kind, Leg, Limits, Setter, Transfer};
+use ledger::{
+    Account, Adjustment, Amount, Command, Hold, Kind, Leg, Limits, Seconds, Setter, Transfer,
+    Wanted,
+};
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, RequestId, TableId, UnixMicros};
 use proptest::collection::vec;
 use proptest::option;
@@ -24,6 +27,7 @@ fn any_account() -> impl Strategy<Value = Account> {
     prop_oneof![
         Just(Account::Issuance),
         Just(Account::Rake),
+        Just(Account::Suspense),
         any_player().prop_map(Account::Player),
         (any_table(), any_player()).prop_map(|(table, player)| Account::Seat(table, player)),
         any_table().prop_map(Account::SabaccPot),
@@ -112,15 +116,27 @@ fn wild() -> impl Strategy<Value = Command> {
         any_table().prop_map(|table| Kind::Settlement { table }),
         any_table().prop_map(|table| Kind::PotRefund { table }),
         any_id().prop_map(|id| Kind::Capture { hold: id.into(), keep_rest: true }),
-        any_id().prop_map(|id| Kind::Adjustment { adjustment: id.into() }),
+        any_id().prop_map(|id| Kind::Adjustment { adjustment: AdjustmentId(id.0) }),
     ];
     (kind, legs).prop_map(|(kind, legs)| transfer(kind, &legs))
 }
 
 fn about_accounts() -> impl Strategy<Value = Command> {
-    let limit = || option::of((0..4000_u32).prop_map(Credits::of));
-    let limits =
-        (limit(), limit(), limit()).prop_map(|(day, week, month)| Limits { day, week, month });
+    let limit = || option::of(0..4000_u32);
+    let limits = (limit(), limit(), limit(), 0..3_u8).prop_map(|(day, week, month, measure)| {
+        let credits = |limit: Option<u32>| limit.map(Credits::of);
+        let seconds = |limit: Option<u32>| limit.map(|limit| Seconds(u64::from(limit)));
+        let of_credits = Limits { day: credits(day), week: credits(week), month: credits(month) };
+        match measure {
+            0 => Wanted::BuyIn(of_credits),
+            1 => Wanted::Loss(of_credits),
+            _ => Wanted::Time(Limits {
+                day: seconds(day),
+                week: seconds(week),
+                month: seconds(month),
+            }),
+        }
+    });
     let by = select(&[Setter::Player, Setter::Operator][..]);
     prop_oneof![
         1 => any_player().prop_map(Command::Open),
@@ -161,14 +177,14 @@ fn promises() -> impl Strategy<Value = Command> {
         1 => (any_id(), any_account(), -2000..2000_i64, operator(), any_reason()).prop_map(
             |(id, account, amount, proposed_by, reason)| {
                 let amount = Amount::try_new(amount).unwrap();
-                Command::Propose(Adjustment { id: id.into(), account, amount, reason, proposed_by })
+                Command::Propose(Adjustment { id: AdjustmentId(id.0), account, amount, reason, proposed_by })
             }
         ),
         1 => (any_id(), operator()).prop_map(|(id, by)| {
             Command::Approve { id, adjustment: AdjustmentId(id.0), by }
         }),
         1 => (any_id(), any_reason()).prop_map(|(id, reason)| {
-            Command::Reject { adjustment: id.into(), reason }
+            Command::Reject { adjustment: AdjustmentId(id.0), reason }
         }),
     ]
 }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ledger::{Account, Ended, Event, Hold, Kind, Ledger, Limits, Setter, Window};
+use ledger::{
+    Account, Ended, Event, Hold, Kind, Ledger, Limits, Measure, SetTerms, Setter, Terms as Set,
+    Window,
+};
 use primitives::{Credits, HoldId, PlayerId, UnixMicros};
 use proptest::prelude::*;
 
@@ -20,6 +23,12 @@ pub(crate) struct Naive {
     /// How often the holds of one id were placed, and ended.
     placed: BTreeMap<HoldId, u32>,
     ended: BTreeMap<HoldId, u32>,
+    /// What is on each seat.
+    seats: BTreeMap<Account, i64>,
+    /// Each result of a seat: who, when, how many credits.
+    results: Vec<(PlayerId, UnixMicros, i64)>,
+    /// Each time that somebody's first credits came to the tables, or their last left.
+    turns: Vec<(PlayerId, UnixMicros)>,
 }
 
 impl Naive {
@@ -38,6 +47,7 @@ impl Naive {
                     self.captured(hold, amount, keep_rest)?;
                 }
                 let brings = matches!(transfer.kind, Kind::BuyIn | Kind::Capture { .. });
+                self.play(at, transfer);
                 if let Account::Player(player) = leg.account
                     && brings
                 {
@@ -63,10 +73,12 @@ impl Naive {
                 let hold = self.let_go(ended)?;
                 prop_assert!(hold.expires_at <= at, "{hold:?} at {at:?}");
             }
-            Event::LimitsSet { player, by, now, later } => {
+            Event::LimitsSet { player, by, terms: SetTerms::BuyIn(Set { now, later }) } => {
                 self.set(at, (*player, *by), *now, *later)?;
             }
-            Event::Opened(_)
+            Event::LimitsSet { .. }
+            | Event::SnapshotTaken { .. }
+            | Event::Opened(_)
             | Event::Frozen { .. }
             | Event::Unfrozen { .. }
             | Event::Closed { .. }
@@ -93,6 +105,67 @@ impl Naive {
         for (account, state) in ledger.accounts() {
             let held = held.get(account).copied().unwrap_or_default();
             prop_assert_eq!(state.held().get(), held, "{}", account);
+        }
+        Ok(())
+    }
+
+    fn play(&mut self, at: UnixMicros, transfer: &ledger::Transfer) {
+        let seat = |account: Account| matches!(account, Account::Seat(..));
+        let counts = match transfer.kind {
+            Kind::Settlement { .. } | Kind::PotRefund { .. } => true,
+            Kind::Capture { .. } => transfer.legs.first().is_some_and(|leg| seat(leg.account)),
+            Kind::Issue | Kind::Redeem | Kind::BuyIn | Kind::CashOut | Kind::Adjustment { .. } => {
+                false
+            }
+        };
+        for leg in transfer.legs.iter().filter(|leg| seat(leg.account)) {
+            let Some(player) = leg.account.player() else { continue };
+            let before = self.has_credits(player);
+            *self.seats.entry(leg.account).or_default() += leg.amount.get();
+            if before != self.has_credits(player) {
+                self.turns.push((player, at));
+            }
+            if counts {
+                self.results.push((player, at, leg.amount.get()));
+            }
+        }
+    }
+
+    fn has_credits(&self, player: PlayerId) -> bool {
+        self.seats.iter().any(|(seat, credits)| seat.player() == Some(player) && *credits != 0)
+    }
+
+    /// What is used of loss and time limits at `now`.
+    pub(crate) fn compare_play(
+        &self,
+        ledger: &Ledger,
+        now: UnixMicros,
+    ) -> Result<(), TestCaseError> {
+        for n in 0..4 {
+            let player = PlayerId([n; 16]);
+            for used in ledger.used(player, now).unwrap_or_default() {
+                let hour = (now.0 / HOUR_MICROS).saturating_sub(used.window.hours());
+                let from = hour * HOUR_MICROS;
+                let expected = match used.measure {
+                    Measure::BuyIn => continue,
+                    Measure::Loss => {
+                        let of = self.results.iter().filter(|it| it.0 == player && it.1.0 >= from);
+                        u64::try_from(-of.map(|it| it.2).sum::<i64>()).unwrap_or(0)
+                    }
+                    Measure::Time => {
+                        let turns = self.turns.iter().filter(|it| it.0 == player).map(|it| it.1.0);
+                        let mut times: Vec<u64> = turns.collect();
+                        if times.len() % 2 == 1 {
+                            times.push(now.0);
+                        }
+                        let spans = times.chunks(2);
+                        let micros: u64 =
+                            spans.map(|it| it[1].max(from).saturating_sub(it[0].max(from))).sum();
+                        micros / 1_000_000
+                    }
+                };
+                prop_assert_eq!(used.used, expected, "{:?} {:?}", used.measure, used.window);
+            }
         }
         Ok(())
     }

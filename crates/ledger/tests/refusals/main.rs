@@ -5,15 +5,16 @@
 
 mod order;
 mod promises;
+mod standing;
 mod transfers;
 
 use std::time::Duration;
 
 use ledger::{
-    Account, Adjustment, Amount, Command, Hold, Kind, Ledger, Leg, Limits, Refusal, Setter,
-    Transfer, decide, evolve,
+    Account, Adjustment, Amount, Command, Hold, Kind, Ledger, Leg, Limits, Measure, Refusal,
+    Setter, Transfer, Wanted, decide, evolve,
 };
-use primitives::{Credits, HoldId, PlayerId, RequestId, TableId, UnixMicros};
+use primitives::{AdjustmentId, Credits, HoldId, PlayerId, RequestId, TableId, UnixMicros};
 
 const MAX: i64 = (1 << 53) - 1;
 const TABLE: TableId = TableId([1; 16]);
@@ -65,7 +66,7 @@ fn capture(n: u8, amount: u64) -> Command {
 
 fn adjustment(n: u8, account: Account, amount: i64) -> Adjustment {
     Adjustment {
-        id: RequestId([n; 16]).into(),
+        id: AdjustmentId([n; 16]),
         account,
         amount: Amount::try_new(amount).expect("amounts of rows are in range"),
         reason: because(),
@@ -74,13 +75,13 @@ fn adjustment(n: u8, account: Account, amount: i64) -> Adjustment {
 }
 
 fn approve(n: u8, by: &str) -> Command {
-    let (id, adjustment) = (RequestId([7; 16]), RequestId([n; 16]).into());
+    let (id, adjustment) = (RequestId([7; 16]), AdjustmentId([n; 16]));
     Command::Approve { id, adjustment, by: by.to_owned() }
 }
 
 fn limits(player: PlayerId, day: u32) -> Command {
     let limits = Limits { day: Some(Credits::of(day)), ..Limits::NONE };
-    Command::SetLimits { player, by: Setter::Player, limits }
+    Command::SetLimits { player, by: Setter::Player, limits: Wanted::BuyIn(limits) }
 }
 
 fn buy_in(from: Account, to: Account, amount: i64) -> Command {

@@ -134,8 +134,7 @@ fn the_first_of_two_is_the_answer() {
 #[test]
 fn every_refusal_has_its_place() {
     let (account, hold) = (ANN, HoldId([1; 16]));
-    let (short, left, limit) = (Credits::of(1), Credits::of(1), Credits::of(1));
-    let window = Window::Day;
+    let (short, left) = (Credits::of(1), Credits::of(1));
     let order = [
         Refusal::TooFewLegs { legs: 1 },
         Refusal::TooManyLegs { legs: 65 },
@@ -153,16 +152,23 @@ fn every_refusal_has_its_place() {
         Refusal::AccountNotFrozen { account },
         Refusal::AccountNotEmpty { account },
         Refusal::HoldNotPending { hold },
-        Refusal::AdjustmentNotPending { adjustment: RequestId([1; 16]).into() },
+        Refusal::AdjustmentNotPending { adjustment: AdjustmentId([1; 16]) },
         Refusal::SameOperator,
         Refusal::Excluded { account, until: None },
         Refusal::ExclusionShorter { until: None },
-        Refusal::LimitReached { window, limit, left },
+        Refusal::LimitReached {
+            measure: Measure::BuyIn,
+            window: Window::Day,
+            limit: 1,
+            left: 1,
+            until: None,
+        },
         Refusal::HoldTooSmall { left },
         Refusal::InsufficientCredits { account, short },
         Refusal::BalanceOutOfRange { account },
         Refusal::LinkedRefused,
+        Refusal::ShareInPot { account, table: TABLE },
     ];
     let places: Vec<u8> = order.iter().map(Refusal::precedence).collect();
-    assert_eq!(places, (1..=25).collect::<Vec<u8>>());
+    assert_eq!(places, (1..=26).collect::<Vec<u8>>());
 }

@@ -2,7 +2,7 @@
 
 use ledger::{Command, Event, Kind, Limits, MAX_REASON_CHARS, Refusal, Setter, Window};
 use ledger::{decide, decide_linked, evolve};
-use primitives::{Credits, HoldId, RequestId, UnixMicros};
+use primitives::{AdjustmentId, Credits, HoldId, RequestId, UnixMicros};
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn reasons() {
         |reason| Command::Freeze { player: NOBODY_ID, reason },
         |reason| Command::Unfreeze { player: NOBODY_ID, reason },
         |reason| Command::Close { player: NOBODY_ID, reason },
-        |reason| Command::Reject { adjustment: RequestId([9; 16]).into(), reason },
+        |reason| Command::Reject { adjustment: AdjustmentId([9; 16]), reason },
         |reason| Command::Propose(Adjustment { reason, ..adjustment(1, NOBODY, 5) }),
     ];
     for act in acts {
@@ -85,7 +85,7 @@ fn accounts_that_are_not_there() {
     check(Command::Hold(hold(1, NOBODY, stranger, 5)), unknown(NOBODY));
     check(Command::Hold(hold(1, stranger, ANN_SEAT, 5)), unknown(stranger));
     check(Command::Hold(hold(1, ANN_SEAT, stranger, 5000)), unknown(stranger));
-    check(Command::Propose(adjustment(1, CARRIED, 5)), unknown(CARRIED));
+    check(Command::Propose(adjustment(1, CAY, 5)), unknown(CAY));
     check(freeze(NOBODY_ID), unknown(NOBODY));
     check(Command::Unfreeze { player: NOBODY_ID, reason: because() }, unknown(NOBODY));
     check(Command::Close { player: NOBODY_ID, reason: because() }, unknown(NOBODY));
@@ -158,7 +158,7 @@ fn only_what_is_empty_can_be_closed() {
     let mut ledger = given();
     run(&mut ledger, rich().into_iter().chain([buy_in(CAY, CAY_SEAT, 5), lost]));
     run(&mut ledger, [Command::Propose(adjustment(1, CAY, 5))]);
-    let reject = Command::Reject { adjustment: RequestId([1; 16]).into(), reason: because() };
+    let reject = Command::Reject { adjustment: AdjustmentId([1; 16]), reason: because() };
     run(&mut ledger, [reject, close()]);
 }
 
@@ -214,7 +214,7 @@ fn what_is_held_is_not_available() {
 
 #[test]
 fn adjustments_need_two_operators() {
-    let adjustment_id = RequestId([1; 16]).into();
+    let adjustment_id = AdjustmentId([1; 16]);
     let gone = Refusal::AdjustmentNotPending { adjustment: adjustment_id };
     let reject = || Command::Reject { adjustment: adjustment_id, reason: because() };
     check(approve(1, "second"), gone);
@@ -224,7 +224,7 @@ fn adjustments_need_two_operators() {
     let short = Refusal::InsufficientCredits { account: ANN, short: Credits::of(1) };
     check_after([proposed()], approve(1, "second"), short);
     check_after([proposed(), reject()], approve(1, "second"), gone);
-    for account in [Account::Rake, POT, BOB_SEAT, ANN] {
+    for account in [Account::Rake, ANN] {
         let mut ledger = given();
         let propose = Command::Propose(adjustment(1, account, 7));
         run(&mut ledger, [propose, approve(1, "second")]);
@@ -232,6 +232,61 @@ fn adjustments_need_two_operators() {
         let was = given().balance(&account).unwrap().get();
         assert_eq!(ledger.balance(&account).map(Amount::get), Some(was + 7));
     }
+}
+
+#[test]
+fn what_lies_at_a_table_is_never_adjusted() {
+    for account in [POT, CARRIED, BOB_SEAT, Account::Issuance] {
+        let propose = Command::Propose(adjustment(1, account, 7));
+        check(propose, Refusal::WrongAccount { account });
+        // Nor where a proposal waits all the same, as one from an older log may.
+        let mut ledger = given();
+        evolve(&mut ledger, NOW, &Event::AdjustmentProposed(adjustment(1, account, 7)));
+        let refusal = Refusal::WrongAccount { account };
+        assert_eq!(decide(&ledger, NOW, approve(1, "second")), Err(refusal));
+    }
+}
+
+#[test]
+fn what_cannot_be_paid_to_its_player_waits_in_suspense() {
+    let (suspense, id) = (Account::Suspense, AdjustmentId([1; 16]));
+    check(
+        Command::Propose(adjustment(1, suspense, 5)),
+        Refusal::AccountUnknown { account: suspense },
+    );
+    let mut ledger = given();
+    let to_suspense = post(Kind::CashOut, "", &[(ANN_SEAT, -500), (suspense, 500)]);
+    run(&mut ledger, [to_suspense, Command::Propose(adjustment(1, suspense, -500))]);
+    assert_eq!(ledger.balance(&suspense).map(Amount::get), Some(500));
+    run(&mut ledger, [Command::Approve { id: RequestId([9; 16]), adjustment: id, by: "b".into() }]);
+    assert_eq!(ledger.balance(&suspense).map(Amount::get), Some(0));
+    for (kind, legs) in [
+        (Kind::CashOut, &[(suspense, -5), (ANN_SEAT, 5)]),
+        (Kind::CashOut, &[(POT, -5), (suspense, 5)]),
+        (SETTLEMENT, &[(ANN_SEAT, -5), (suspense, 5)]),
+        (POT_REFUND, &[(POT, -5), (suspense, 5)]),
+        (Kind::Redeem, &[(suspense, -5), (Account::Issuance, 5)]),
+    ] {
+        let refusal = decide(&ledger, NOW, post(kind, "because", legs)).unwrap_err();
+        assert!(matches!(refusal, Refusal::WrongAccount { .. }), "{kind}: {refusal}");
+    }
+}
+
+#[test]
+fn an_account_that_may_have_a_share_in_a_pot_is_not_closed() {
+    let close = || Command::Close { player: CAY_ID, reason: because() };
+    let share = Refusal::ShareInPot { account: CAY, table: TABLE };
+    for pot in [POT, CARRIED] {
+        let mut ledger = given();
+        run(&mut ledger, [Command::Open(CAY_ID), issue(CAY), buy_in(CAY, CAY_SEAT, 5)]);
+        let paid_in = post(SETTLEMENT, "", &[(CAY_SEAT, -5), (pot, 5)]);
+        run(&mut ledger, [paid_in]);
+        assert_eq!(decide(&ledger, NOW, close()), Err(share), "{pot}");
+        run(&mut ledger, [post(SETTLEMENT, "", &[(pot, -5), (ANN_SEAT, 5)]), close()]);
+    }
+    // Who never sat there has no share.
+    let mut ledger = given();
+    run(&mut ledger, [Command::Open(CAY_ID), close()]);
 }
 
 #[test]
@@ -261,13 +316,26 @@ fn who_keeps_himself_from_play_can_still_take_his_credits() {
 
 #[test]
 fn limits_count_what_was_brought_and_what_is_held() {
+    // What was brought counts to the end of the hour in which it leaves the window.
+    let hour = 3_600_000_000;
+    let ends = |window: Window| UnixMicros((NOW.0.div_euclid(hour) + window.hours() + 1) * hour);
     let reached = |window, limit, left| Refusal::LimitReached {
+        measure: Measure::BuyIn,
         window,
-        limit: Credits::of(limit),
-        left: Credits::of(left),
+        limit,
+        left,
+        until: Some(ends(window)),
     };
-    // 500 were brought already.
-    check_after([limits(ANN_ID, 600)], buy_in(ANN, ANN_SEAT, 900), reached(Window::Day, 600, 100));
+    // 500 were brought already; more than the whole limit never fits.
+    let never = Refusal::LimitReached {
+        measure: Measure::BuyIn,
+        window: Window::Day,
+        limit: 600,
+        left: 100,
+        until: None,
+    };
+    check_after([limits(ANN_ID, 600)], buy_in(ANN, ANN_SEAT, 900), never);
+    check_after([limits(ANN_ID, 600)], buy_in(ANN, ANN_SEAT, 101), reached(Window::Day, 600, 100));
     check_after([limits(ANN_ID, 400)], buy_in(ANN, ANN_SEAT, 1), reached(Window::Day, 400, 0));
     let held = Command::Hold(hold(1, ANN, ANN_SEAT, 60));
     check_after(
@@ -284,7 +352,7 @@ fn limits_count_what_was_brought_and_what_is_held() {
     let operator = Command::SetLimits {
         player: ANN_ID,
         by: Setter::Operator,
-        limits: Limits { week: Some(Credits::of(510)), ..Limits::NONE },
+        limits: Wanted::BuyIn(Limits { week: Some(Credits::of(510)), ..Limits::NONE }),
     };
     let both = [limits(ANN_ID, 600), operator];
     check_after(both, buy_in(ANN, ANN_SEAT, 11), reached(Window::Week, 510, 10));
@@ -306,9 +374,13 @@ fn looser_limits_wait_a_day_and_tighter_ones_hold_at_once() {
         week: Some(Credits::of(week)),
         month: None,
     };
-    let set = |limits| Command::SetLimits { player: ANN_ID, by: Setter::Player, limits };
+    let set = |limits| {
+        let limits = Wanted::BuyIn(limits);
+        Command::SetLimits { player: ANN_ID, by: Setter::Player, limits }
+    };
     run(&mut ledger, [set(now(600, 700)), set(now(550, 800))]);
-    let terms = |ledger: &Ledger, at| ledger.account(&ANN).unwrap().terms(Setter::Player, at);
+    let terms =
+        |ledger: &Ledger, at| ledger.account(&ANN).unwrap().terms(Setter::Player, at).buy_in;
     let later = NOW.plus(HOUR * 24);
     assert_eq!(terms(&ledger, NOW).now, now(550, 700));
     assert_eq!(terms(&ledger, NOW).later, Some((later, now(550, 800))));

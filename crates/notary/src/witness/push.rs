@@ -68,7 +68,7 @@ pub fn invite(notary: &Notary, invited: Invited, fetch: Arc<Fetch>) {
                     tokio::time::sleep(PACE).await;
                 }
                 Err(missed) => {
-                    tracing::warn!(witness = %invited.key.name(), error = &missed as &dyn std::error::Error, "a checkpoint is not cosigned");
+                    tracing::warn!(runbook = "deploy/README.md, A witness is away", witness = %invited.key.name(), error = &missed as &dyn std::error::Error, "a checkpoint is not cosigned");
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                     shown.mark_changed();

@@ -26,6 +26,11 @@ fn head(note: &str) -> TreeHead {
     Checkpoint::parse(text.text()).unwrap().head()
 }
 
+/// What a request of `somebody` wrote; its id is `length` bytes of `n`.
+fn of_request(n: u8, length: usize) -> By {
+    By::Request(pb::RequestSelection { request_id: vec![n; length], actor: "somebody".into() })
+}
+
 async fn house(size: u64) -> (House, Api, Vec<Hash>) {
     let house = House::of(size).await;
     let api = of(house.notary.clone(), "table");
@@ -187,8 +192,10 @@ async fn what_one_request_wrote_is_found_by_it() {
     };
     house.log.append(entry).await.unwrap();
     house.write(5).await;
-    assert_eq!(read(&api, vec![By::RequestId(vec![8; 16])]).await, [10, 11, 12, 13]);
-    assert_eq!(read(&api, vec![By::RequestId(vec![9; 16])]).await, Vec::<u64>::new());
+    assert_eq!(read(&api, vec![of_request(8, 16)]).await, [10, 11, 12, 13]);
+    assert_eq!(read(&api, vec![of_request(9, 16)]).await, Vec::<u64>::new());
+    let request = pb::RequestSelection { request_id: vec![8; 16], actor: "another".into() };
+    assert_eq!(read(&api, vec![By::Request(request)]).await, Vec::<u64>::new());
 }
 
 #[tokio::test(start_paused = true)]
@@ -199,7 +206,7 @@ async fn too_much_and_too_little_are_refused() {
         vec![positions(0, 5_000)],
         vec![positions(0, 0)],
         vec![positions(0, 4_000), positions(4_000, 1_000)],
-        vec![By::RequestId(vec![1; 15])],
+        vec![of_request(1, 15)],
         vec![positions(0, 1); 17],
     ] {
         let selections = selections.into_iter().map(|by| pb::RecordSelection { by: Some(by) });

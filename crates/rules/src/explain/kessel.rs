@@ -7,7 +7,7 @@ use crate::explain::section::Section;
 use crate::explain::text::{chips, credits, number};
 use crate::games::kessel::ranking::Fixes;
 use crate::games::kessel::round::LAPS;
-use crate::ruleset::{RuleSet, TokenDeal};
+use crate::ruleset::{AssignedTokens, RuleSet, TokenDeal};
 use crate::scale::{Kind, Scale};
 use crate::token::Token;
 
@@ -65,16 +65,24 @@ fn tokens(rules: &RuleSet) -> String {
         (TokenDeal::Chosen, _) => {
             "Everybody chooses three kinds of shift token in secret".to_owned()
         }
-        (TokenDeal::Assigned, kinds) => {
-            let kinds: Vec<&str> = kinds.iter().flatten().map(|token| token.name()).collect();
-            format!("Everybody has the same shift tokens: {}", kinds.join(", "))
-        }
+        (TokenDeal::Assigned, kinds) => assigned(kinds.as_ref().map_or(&[], AssignedTokens::sets)),
     };
     format!(
         "{how}; each is good once a game, at most one a turn. Which ones a player has left nobody else \
          sees, how many everybody. A token needs a target it can touch, or it is refused; one that then \
          finds nothing to take is spent. What changes how hands rank ends with the round."
     )
+}
+
+/// Names each player's tokens where there are several sets, and everybody's where there is one.
+fn assigned(sets: &[[Token; 3]]) -> String {
+    let list = |kinds: &[Token; 3]| kinds.map(Token::name).join(", ");
+    if let [kinds] = sets {
+        return format!("Everybody has the same shift tokens: {}", list(kinds));
+    }
+    let each: Vec<String> =
+        sets.iter().zip(1..).map(|(kinds, player)| format!("p{player} {}", list(kinds))).collect();
+    format!("Each player has shift tokens of their own: {}", each.join("; "))
 }
 
 fn moves() -> Section {

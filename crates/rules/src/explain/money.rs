@@ -69,7 +69,20 @@ fn betting(section: Section, rules: &RuleSet) -> Section {
         limits
             .push_str(&format!(" Nobody bets or raises to more than {most} in one betting round."));
     }
-    if !(rules.max_raise.is_zero() && rules.max_round_total.is_zero()) {
+    if !rules.max_hand_total.is_zero() {
+        let most = credits(rules.max_hand_total);
+        limits.push_str(&format!(
+            " Nobody bets or raises beyond {most} in the whole hand, antes and penalties aside."
+        ));
+    }
+    if !rules.max_pot.is_zero() {
+        let most = credits(rules.max_pot);
+        limits.push_str(&format!(
+            " No bet or raise may bring the Hand Pot, antes and a carried pot included, above {most}."
+        ));
+    }
+    let caps = [rules.max_raise, rules.max_round_total, rules.max_hand_total, rules.max_pot];
+    if caps.iter().any(|cap| !cap.is_zero()) {
         limits.push_str(" That holds for all-ins too, but matching has no limit.");
     }
     limits.push_str(

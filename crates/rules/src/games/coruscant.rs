@@ -25,11 +25,14 @@ use crate::variant::{PileSpec, Variant};
 pub(crate) static VARIANT: Variant = Variant {
     id: "coruscant",
     title: "Coruscant Shift",
+    source: "the public rules of Coruscant Shift, with the same pack as Corellian Spike",
     seats: 2..=6,
     deck: &C62,
     piles: &[PileSpec { name: "draw", first: 0, end: 62, open_discards: false }],
     fields: &[
         Field::number(Key::HandAnte, 5),
+        Field::number(Key::MaxHandTotal, 0),
+        Field::number(Key::MaxPot, 0),
         Field::number(Key::MaxRaise, 0),
         Field::number(Key::MaxRoundTotal, 0),
         Field::number(Key::MinBet, 0),

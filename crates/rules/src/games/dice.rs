@@ -8,6 +8,7 @@ use crate::variant::Variant;
 pub(crate) static VARIANT: Variant = Variant {
     id: "dice",
     title: "Sabacc with dice",
+    source: "\"Star Wars Universe Overview\": Ryan B.'s adaptation with all its optional changes",
     seats: 2..=8,
     deck: &S76,
     piles: shifting::PILES,
@@ -19,6 +20,8 @@ pub(crate) static VARIANT: Variant = Variant {
         Field::number(Key::FoldPenalty, 0),
         Field::number(Key::HandAnte, 5),
         Field::flag(Key::Holdem, false),
+        Field::number(Key::MaxHandTotal, 0),
+        Field::number(Key::MaxPot, 0),
         Field::number(Key::MaxRaise, 0),
         Field::number(Key::MaxRoundTotal, 0),
         Field::number(Key::MaxRounds, 12),

@@ -26,11 +26,14 @@ use crate::variant::{PileSpec, Variant};
 pub(crate) static VARIANT: Variant = Variant {
     id: "eleven",
     title: "Eleven",
+    source: "\"Star Wars Universe Overview\", last section: Peter Kerton's adaptation for standard decks",
     seats: 2..=7,
     deck: &P42,
     piles: &[PileSpec { name: "draw", first: 0, end: 42, open_discards: false }],
     fields: &[
         Field::number(Key::HandAnte, 10),
+        Field::number(Key::MaxHandTotal, 0),
+        Field::number(Key::MaxPot, 0),
         Field::number(Key::MaxRaise, 0),
         Field::number(Key::MaxRoundTotal, 0),
         Field::number(Key::MinBet, 0),

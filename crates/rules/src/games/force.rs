@@ -28,12 +28,15 @@ use sides::{Sides, flips, shade};
 pub(crate) static VARIANT: Variant = Variant {
     id: "force",
     title: "Force sabacc",
+    source: "\"Force Sabacc\", hyperspaceprops.com, with both of its alignments",
     seats: 2..=8,
     deck: &S76,
     piles: shifting::PILES,
     fields: &[
         Field::text(Key::Alignment, &["choose", "naboo"]),
         Field::number(Key::HandAnte, 10),
+        Field::number(Key::MaxHandTotal, 0),
+        Field::number(Key::MaxPot, 0),
         Field::number(Key::MaxRaise, 0),
         Field::number(Key::MaxRoundTotal, 0),
         Field::number(Key::MaxRounds, 8),

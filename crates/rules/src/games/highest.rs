@@ -21,6 +21,7 @@ use crate::variant::Variant;
 pub(crate) static VARIANT: Variant = Variant {
     id: "highest",
     title: "Highest card",
+    source: "made up for tests",
     seats: 2..=4,
     deck: &S76,
     piles: shifting::PILES,

@@ -43,6 +43,7 @@ const MOST: u8 = 6;
 pub(crate) static VARIANT: Variant = Variant {
     id: "kessel",
     title: "Kessel sabacc",
+    source: "\"Rules for Kessel Sabacc\", with 16 shift tokens and lay, pro and tournament stakes",
     seats: 2..=MOST,
     deck: &K44,
     piles: &[

@@ -24,11 +24,14 @@ use crate::variant::{PileSpec, Variant};
 pub(crate) static VARIANT: Variant = Variant {
     id: "spike",
     title: "Corellian Spike",
+    source: "the public rules of Corellian Spike: the presets casino and black-spire",
     seats: 2..=8,
     deck: &C62,
     piles: &[PileSpec { name: "draw", first: 0, end: 62, open_discards: true }],
     fields: &[
         Field::number(Key::HandAnte, 2),
+        Field::number(Key::MaxHandTotal, 0),
+        Field::number(Key::MaxPot, 0),
         Field::number(Key::MaxRaise, 0),
         Field::number(Key::MaxRoundTotal, 0),
         Field::number(Key::MinBet, 0),

@@ -23,6 +23,7 @@ use crate::variant::Variant;
 pub(crate) static VARIANT: Variant = Variant {
     id: "swg",
     title: "Sabacc for SWG",
+    source: "\"Rules for Sabacc for SWG\"",
     seats: 2..=8,
     deck: &S76,
     piles: shifting::PILES,
@@ -32,6 +33,8 @@ pub(crate) static VARIANT: Variant = Variant {
         Field::flag(Key::DrawPhase, true),
         Field::number(Key::FoldPenalty, 200),
         Field::number(Key::HandAnte, 100),
+        Field::number(Key::MaxHandTotal, 0),
+        Field::number(Key::MaxPot, 0),
         Field::number(Key::MaxRaise, 0),
         Field::number(Key::MaxRoundTotal, 0),
         Field::number(Key::MinBet, 0),

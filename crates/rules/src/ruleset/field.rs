@@ -3,9 +3,9 @@
 use primitives::Credits;
 
 use crate::ruleset::{
-    Alignment, BombOut, Preset, Ranking, RuleSet, SabaccAnte, Shift, Stakes, TokenDeal,
+    Alignment, AssignedTokens, BombOut, Preset, Ranking, RuleSet, SabaccAnte, Shift, Stakes,
+    TokenDeal,
 };
-use crate::token::Token;
 
 /// The value of a field as a file or a request has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ macro_rules! keys {
 
 keys! {
     Alignment "alignment" "How players get their side.";
-    AssignedTokens "assigned_tokens" "The three kinds everybody gets where tokens are assigned.";
+    AssignedTokens "assigned_tokens" "Three kinds for everybody where tokens are assigned, or three for each player in turn.";
     BombOut "bomb_out" "What a bombed-out hand pays into the Sabacc Pot.";
     BombOutAmount "bomb_out_amount" "Credits, where the bomb-out penalty is fixed.";
     Chips "chips" "Chips each player starts with, 4 to 8.";
@@ -66,11 +66,13 @@ keys! {
     FoldPenalty "fold_penalty" "Credits that folding costs, into the Sabacc Pot.";
     HandAnte "hand_ante" "Credits from everybody into the Hand Pot.";
     Holdem "holdem" "Whether cards in any live player's field count for everybody at the reveal.";
+    MaxHandTotal "max_hand_total" "The most a player puts in during the hand by betting or raising, antes aside; 0: no cap.";
+    MaxPot "max_pot" "The most the Hand Pot may hold after a bet or raise, antes included; 0: no cap.";
     MaxRaise "max_raise" "The largest size of a bet or raise; 0: no cap.";
     MaxRoundTotal "max_round_total" "The most a player puts in during a betting round by betting or raising; 0: no cap.";
-    MaxRounds "max_rounds" "Rounds after which the hand ends by itself.";
+    MaxRounds "max_rounds" "Rounds after which the hand ends by itself, 1 to 1000.";
     MinBet "min_bet" "The least size of a bet or raise; 0: the hand ante, or 1 where that is 0.";
-    PotBuildingRounds "pot_building_rounds" "Betting rounds in which the hand cannot be called.";
+    PotBuildingRounds "pot_building_rounds" "Betting rounds in which the hand cannot be called, at most 1000.";
     Preset "preset" "A named set of defaults.";
     PulsePpm "pulse_ppm" "The probability of a shift in parts per million; 0: one expected in the shortest hand.";
     RakeBps "rake_bps" "The house's share of each contested layer, in hundredths of a percent.";
@@ -139,7 +141,7 @@ impl Field {
                     .ok_or_else(|| format!("must be one of {}", self.choices.join(", ")))
             }
             (Default::EmptyList, FieldValue::List(names)) => {
-                rules.assigned_tokens = tokens(names)?;
+                rules.assigned_tokens = AssignedTokens::parse(names)?;
                 Ok(())
             }
             (Default::Number(_), _) => Err("must be a number".to_owned()),
@@ -154,7 +156,7 @@ impl Field {
         match self.key {
             Key::Alignment => text(rules.alignment.name()),
             Key::AssignedTokens => FieldValue::List(
-                rules.assigned_tokens.iter().flatten().map(|token| token.name().into()).collect(),
+                rules.assigned_tokens.as_ref().map_or_else(Vec::new, AssignedTokens::names),
             ),
             Key::BombOut => text(rules.bomb_out.name()),
             Key::BombOutAmount => FieldValue::Number(rules.bomb_out_amount.get()),
@@ -165,6 +167,8 @@ impl Field {
             Key::FoldPenalty => FieldValue::Number(rules.fold_penalty.get()),
             Key::HandAnte => FieldValue::Number(rules.hand_ante.get()),
             Key::Holdem => FieldValue::Flag(rules.holdem),
+            Key::MaxHandTotal => FieldValue::Number(rules.max_hand_total.get()),
+            Key::MaxPot => FieldValue::Number(rules.max_pot.get()),
             Key::MaxRaise => FieldValue::Number(rules.max_raise.get()),
             Key::MaxRoundTotal => FieldValue::Number(rules.max_round_total.get()),
             Key::MaxRounds => FieldValue::Number(rules.max_rounds),
@@ -189,6 +193,9 @@ fn text(name: &str) -> FieldValue {
     FieldValue::Text(name.to_owned())
 }
 
+/// The most rounds that a rule set may name.
+const ROUNDS: u64 = 1000;
+
 fn set_number(rules: &mut RuleSet, key: Key, number: u64) -> Result<(), String> {
     let credits = || Credits::try_new(number).map_err(|error| format!("is too large: {error}"));
     let within = |min: u64, max: u64| {
@@ -201,11 +208,13 @@ fn set_number(rules: &mut RuleSet, key: Key, number: u64) -> Result<(), String> 
         Key::Chips => rules.chips = narrow(within(4, 8)?),
         Key::FoldPenalty => rules.fold_penalty = credits()?,
         Key::HandAnte => rules.hand_ante = credits()?,
+        Key::MaxHandTotal => rules.max_hand_total = credits()?,
+        Key::MaxPot => rules.max_pot = credits()?,
         Key::MaxRaise => rules.max_raise = credits()?,
         Key::MaxRoundTotal => rules.max_round_total = credits()?,
-        Key::MaxRounds => rules.max_rounds = within(1, most)?,
+        Key::MaxRounds => rules.max_rounds = within(1, ROUNDS)?,
         Key::MinBet => rules.min_bet = credits()?,
-        Key::PotBuildingRounds => rules.pot_building_rounds = within(0, most)?,
+        Key::PotBuildingRounds => rules.pot_building_rounds = within(0, ROUNDS)?,
         Key::PulsePpm => rules.pulse_ppm = narrow(within(0, 1_000_000)?),
         Key::RakeBps => rules.rake_bps = narrow(within(0, 10_000)?),
         Key::RakeCap => rules.rake_cap = credits()?,
@@ -245,6 +254,8 @@ fn set_flag(rules: &mut RuleSet, key: Key, flag: bool) {
         | Key::Chips
         | Key::FoldPenalty
         | Key::HandAnte
+        | Key::MaxHandTotal
+        | Key::MaxPot
         | Key::MaxRaise
         | Key::MaxRoundTotal
         | Key::MaxRounds
@@ -283,6 +294,8 @@ fn set_text(rules: &mut RuleSet, key: Key, name: &str) -> Option<()> {
         | Key::FoldPenalty
         | Key::HandAnte
         | Key::Holdem
+        | Key::MaxHandTotal
+        | Key::MaxPot
         | Key::MaxRaise
         | Key::MaxRoundTotal
         | Key::MaxRounds
@@ -295,18 +308,6 @@ fn set_text(rules: &mut RuleSet, key: Key, name: &str) -> Option<()> {
         | Key::ShiftNumber => return None,
     }
     Some(())
-}
-
-fn tokens(names: &[String]) -> Result<Option<[Token; 3]>, String> {
-    const WANT: &str = "must be three different names of tokens, or empty";
-    if names.is_empty() {
-        return Ok(None);
-    }
-    let tokens: Option<Vec<Token>> = names.iter().map(|name| Token::parse(name)).collect();
-    match tokens.as_deref() {
-        Some(&[a, b, c]) if a != b && a != c && b != c => Ok(Some([a, b, c])),
-        Some(_) | None => Err(WANT.to_owned()),
-    }
 }
 
 #[cfg(test)]

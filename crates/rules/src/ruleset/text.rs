@@ -98,7 +98,7 @@ mod tests {
             rules.unwrap().canonical(),
             "variant = \"dice\"\nbomb_out = \"match_pot\"\nbomb_out_amount = 0\n\
              declare_totals = true\nfield = true\nfold_penalty = 0\nhand_ante = 5\n\
-             holdem = false\nmax_raise = 0\nmax_round_total = 0\nmax_rounds = 12\nmin_bet = 0\n\
+             holdem = false\nmax_hand_total = 0\nmax_pot = 0\nmax_raise = 0\nmax_round_total = 0\nmax_rounds = 12\nmin_bet = 0\n\
              pot_building_rounds = 3\nrake_bps = 0\nrake_cap = 0\nranking = \"signed\"\n\
              sabacc_ante = 5\nsabacc_ante_when = \"every_hand\"\nshift = \"1d10\"\n\
              shift_number = 1\n"
@@ -129,9 +129,9 @@ mod tests {
         refused("hand_ante = 5", "hand_ante = 05", 7);
         refused("hand_ante = 5", "hand_ante = +5", 7);
         refused("field = true\n", "", 5);
-        refused("shift = \"2d6\"", "shift = '2d6'", 19);
-        refused("shift_number = 1\n", "shift_number = 1\n\n", 21);
-        refused("shift_number = 1\n", "shift_number = 1", 21);
+        refused("shift = \"2d6\"", "shift = '2d6'", 21);
+        refused("shift_number = 1\n", "shift_number = 1\n\n", 23);
+        refused("shift_number = 1\n", "shift_number = 1", 23);
         refused(
             "bomb_out_amount = 0\ndeclare_totals = true",
             "declare_totals = true\nbomb_out_amount = 0",

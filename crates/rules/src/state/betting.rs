@@ -106,15 +106,26 @@ impl Bets {
         if stack <= self.highest {
             return None;
         }
-        let cap = |limit: Credits, from: Credits| {
-            let none = limit.is_zero();
-            if none { Credits::MAX } else { from.plus(limit).unwrap_or(Credits::MAX) }
-        };
-        let cap = cap(core.rules.max_raise, self.highest)
-            .min(cap(core.rules.max_round_total, Credits::ZERO));
         let min = self.highest.plus(self.size).unwrap_or(Credits::MAX).min(stack);
-        let max = stack.min(cap);
+        let max = stack.min(self.cap(core, player));
         (min <= max).then_some((min, max))
+    }
+
+    /// The largest total that the caps leave them. A cap that is used up is not one that is not set.
+    fn cap(&self, core: &Core, player: Player) -> Credits {
+        let rules = &core.rules;
+        let paid = self.paid(player);
+        let bets = core[player].paid.saturating_minus(rules.hand_ante);
+        let before = bets.saturating_minus(paid);
+        let pot = plus(core.pot, core.carried).saturating_minus(paid);
+        let set = |limit: Credits, left: Credits| {
+            if limit.is_zero() { Credits::MAX } else { left }
+        };
+        let by_raise = self.highest.plus(rules.max_raise).unwrap_or(Credits::MAX);
+        set(rules.max_raise, by_raise)
+            .min(set(rules.max_round_total, rules.max_round_total))
+            .min(set(rules.max_hand_total, rules.max_hand_total.saturating_minus(before)))
+            .min(set(rules.max_pot, rules.max_pot.saturating_minus(pot)))
     }
 
     /// The clock's choice.

@@ -134,6 +134,90 @@ fn caps_bind_bets_raises_and_all_ins_but_not_matches() {
     total(&[100, 100, 100], "p1 bet 20; p2 match", "p3: match, fold");
 }
 
+/// RULES.md §1: `max_hand_total` caps what a player puts in by bets, raises and matches over the whole
+/// hand, antes aside.
+#[test]
+fn the_hand_cap_counts_all_rounds_of_the_hand() {
+    let capped = |stacks: &[u64], when: &str, then: &str| {
+        let rules = "shift=none,field=false,bomb_out=none,max_hand_total=20";
+        check(&fields(rules, stacks), &format!("{THREE}{when}"), then);
+    };
+    capped(&[100, 100, 100], "", "p1: check, bet 5..20, fold");
+    capped(&[100, 100, 100], "p1 bet 20; p2 match", "p3: match, fold");
+    let round = "p1 bet 12; p2 p3 match; p1 p2 p3 stand;";
+    capped(&[100, 100, 100], round, "p1: check, bet 5..8, fold");
+    capped(&[100, 100, 100], &format!("{round} p1 bet 9"), "refused: takes an amount from 5 to 8");
+    // A cap with less left than the minimum makes no smaller bet legal, one that is used up none at all.
+    let most = "p1 bet 16; p2 p3 match; p1 p2 p3 stand;";
+    capped(&[100, 100, 100], most, "p1: check, fold");
+    let used_up = "p1 bet 20; p2 p3 match; p1 p2 p3 stand;";
+    capped(&[100, 100, 100], used_up, "p1: check, fold");
+    // All-ins are bound like any other bet: 7 is left of p1's stack, and 8 of the cap.
+    capped(&[29, 100, 100], round, "p1: check, bet 5..7, fold");
+    capped(&[40, 100, 100], most, "p1: check, fold");
+}
+
+/// RULES.md §1: a match is never capped, and it counts towards the cap of the hand.
+#[test]
+fn a_match_may_go_over_the_hand_cap_of_whoever_matches() {
+    // In the round of a call everybody may bet once more, each up to their own cap.
+    let rules = "shift=none,field=false,pot_building_rounds=0,max_hand_total=30";
+    check(
+        &Scene::new("electronic", rules, &[100, 100]),
+        "d deal p1 S10 F10; d deal p2 S9 C10; p1 p2 stand; p1 bet 10; p2 raise 30; p1 match;
+         p1 p2 stand; p1 check",
+        "p2: check, fold, call-hand",
+    );
+}
+
+/// RULES.md §1: `max_pot` caps what the Hand Pot may hold after a bet or raise, antes included.
+#[test]
+fn the_pot_cap_counts_antes_and_every_bet() {
+    let capped = |stacks: &[u64], when: &str, then: &str| {
+        let rules = "shift=none,field=false,bomb_out=none,max_pot=50";
+        check(&fields(rules, stacks), &format!("{THREE}{when}"), then);
+    };
+    // 15 of antes.
+    capped(&[100, 100, 100], "", "p1: check, bet 5..35, fold");
+    capped(&[100, 100, 100], "p1 bet 36", "refused: takes an amount from 5 to 35");
+    capped(&[100, 100, 100], "p1 bet 10", "p2: match, raise 20..25, fold");
+    capped(&[100, 100, 100], "p1 bet 10; p2 raise 25", "p3: match, fold");
+    // What a player has in the round already is not paid again: 50 less 15, 10 and 20 is 5 on top of 10.
+    capped(&[100, 100, 100], "p1 bet 5; p2 match; p3 raise 10", "p1: match, raise 15..20, fold");
+    // 23 + 12 + 15 = 50; an all-in is bound too.
+    capped(&[22, 100, 100], "p1 bet 12", "p2: match, fold");
+    capped(&[100, 17, 100], "p1 check", "p2: check, bet 5..7, fold");
+    // Matches are not: they bring the pot above its cap.
+    capped(&[100, 100, 100], "p1 bet 35; p2 match; p3 match", "p1: draw, trade S10|F10, stand");
+}
+
+/// RULES.md §1: the antes of more than two may fill the pot; the round is then held with checks.
+#[test]
+fn a_pot_that_the_antes_fill_leaves_checks() {
+    let rules = "shift=none,field=false,max_pot=15";
+    check(
+        &fields(rules, &[100, 100]),
+        "d deal p1 S10 F10; d deal p2 S9 C10; p1 p2 stand",
+        "p1: check, bet 5..5, fold",
+    );
+    check(&fields(rules, &[100, 100, 100]), THREE, "p1: check, fold");
+    check(
+        &fields(rules, &[100, 100, 100]),
+        &format!("{THREE} p1 p2 p3 check"),
+        "p1: draw, trade S10|F10, stand",
+    );
+}
+
+/// RULES.md §1: a carried pot is part of what `max_pot` counts.
+#[test]
+fn the_pot_cap_counts_a_carried_pot() {
+    let deal = "d announce wild 3S clone 4S; d deal p1 1S 2S; d deal p2 1H 2H; p1 p2 stand";
+    let scene = Scene::new("eleven", "max_pot=60", &[100, 100]);
+    check(&scene, deal, "p1: check, bet 10..40, fold");
+    check(&scene.clone().carried(25), deal, "p1: check, bet 10..15, fold");
+    check(&scene.carried(31), deal, "p1: check, fold");
+}
+
 #[test]
 fn what_nobody_matched_goes_back() {
     three(

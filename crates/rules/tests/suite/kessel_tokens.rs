@@ -35,6 +35,23 @@ fn one_token_a_turn_before_the_action_each_once_a_game() {
     assert_eq!(fact(&hand, Viewer::Public, "tokens p1"), Some("2".into()));
 }
 
+/// RULES.md §5: three names for each player in turn from p1, in one flat list.
+#[test]
+fn each_player_has_the_tokens_that_are_assigned_to_them() {
+    let scene = kessel(
+        "tokens=assigned,assigned_tokens=general-tariff+immunity+markdown+refund+embargo+immunity",
+        2,
+    );
+    let given = (&scene, HANDS);
+    let legal = &format!("p1: {DRAWS}, stand");
+    table(given, "p1 token general-tariff", legal, "8+0 7+0");
+    let other = "refused: must be one of those listed";
+    table(given, "p1 token embargo", other, "8+0 8+0");
+    table(given, "p1 stand; p2 token general-tariff", other, "8+0 8+0");
+    let second = "p1 token immunity; p1 stand; p2 token immunity";
+    table(given, second, &format!("p2: {DRAWS}, stand"), "8+0 8+0");
+}
+
 // Stock.
 
 #[test]

@@ -37,9 +37,13 @@ fn any_value(
         FieldValue::Flag(_) => FieldValue::Flag(choose(2) == 1),
         FieldValue::Text(_) => FieldValue::Text(choices[index(choices.len(), choose)].to_owned()),
         FieldValue::List(_) => {
-            let first = index(14, choose);
-            let tokens = Token::ALL[first..].iter().take(3);
-            FieldValue::List(tokens.map(|token| token.name().to_owned()).collect())
+            let mut names = Vec::new();
+            for _ in 0..[1, 1, 2, 3, 6][index(5, choose)] {
+                let first = index(14, choose);
+                let tokens = Token::ALL[first..].iter().take(3);
+                names.extend(tokens.map(|token| token.name().to_owned()));
+            }
+            FieldValue::List(names)
         }
     }
 }
@@ -67,7 +71,7 @@ fn any_rules(variant: &'static Variant, choose: &mut dyn FnMut(u64) -> u64) -> R
 /// A random hand at its start: often with stacks that are all-in soon.
 pub(crate) fn any_setup(variant: &'static Variant, choose: &mut dyn FnMut(u64) -> u64) -> Setup {
     let rules = any_rules(variant, choose);
-    let (min, max) = (*variant.seats.start(), *variant.seats.end());
+    let (min, max) = (*rules.seats().start(), *rules.seats().end());
     let players = usize::from(min) + index(usize::from(max - min) + 1, choose);
     let sabacc = if variant.has_sabacc_pot { choose(3) * choose(500) } else { 0 };
     let carried = if variant.has_carried_pot { choose(3) * choose(500) } else { 0 };

@@ -101,3 +101,90 @@ fn a_field_given_twice_is_refused() {
     let twice = RuleSet::parse("dice", &[field.clone(), field]);
     assert_eq!(twice, Err(RuleSetError::Twice { field: "holdem" }));
 }
+
+/// RULES.md §1: a cap below the effective minimum is an invalid rule set; for `max_pot` that is two hand
+/// antes plus that minimum.
+#[test]
+fn caps_below_the_effective_minimum_are_refused() {
+    let rules = |fields: &[(&str, u64)]| {
+        let fields: Vec<_> = fields
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), FieldValue::Number(*value)))
+            .collect();
+        RuleSet::parse("dice", &fields).map_err(|error| error.to_string())
+    };
+    for cap in ["max_raise", "max_round_total", "max_hand_total"] {
+        assert!(rules(&[(cap, 4)]).unwrap_err().contains("at least 5, the least bet"), "{cap}");
+        assert!(rules(&[(cap, 5)]).is_ok() && rules(&[(cap, 0)]).is_ok(), "{cap}");
+        assert!(rules(&[(cap, 5), ("min_bet", 6)]).is_err(), "{cap}");
+    }
+    let least = "two hand antes and the least bet";
+    assert!(rules(&[("max_pot", 14)]).unwrap_err().contains(least));
+    assert!(rules(&[("max_pot", 15)]).is_ok());
+    assert!(rules(&[("max_pot", 15), ("min_bet", 6)]).unwrap_err().contains(least));
+    assert!(rules(&[("max_pot", 1), ("hand_ante", 0)]).is_ok(), "the least bet is 1 then");
+    let most = Credits::MAX.get();
+    assert!(rules(&[("max_pot", most), ("hand_ante", most / 2), ("sabacc_ante", 0)]).is_err());
+}
+
+/// HAND_HISTORY.md, rule set fields: `max_rounds` from 1 and `pot_building_rounds` from 0 to 1,000.
+#[test]
+fn rounds_are_at_most_a_thousand() {
+    for variant in ["electronic", "dice", "force", "kessel"] {
+        field(variant, "max_rounds", FieldValue::Number(1001), "must be from 1 to 1000");
+        field(variant, "max_rounds", FieldValue::Number(0), "must be from 1 to 1000");
+    }
+    for variant in ["electronic", "dice"] {
+        field(variant, "pot_building_rounds", FieldValue::Number(1001), "must be from 0 to 1000");
+    }
+    let most = [
+        ("max_rounds".to_owned(), FieldValue::Number(1000)),
+        ("pot_building_rounds".to_owned(), FieldValue::Number(1000)),
+    ];
+    assert!(RuleSet::parse("dice", &most).is_ok());
+}
+
+/// RULES.md §5: `assigned_tokens` is three names, or three for each player in turn.
+#[test]
+fn assigned_tokens_come_in_threes() {
+    let list =
+        |names: &[&str]| FieldValue::List(names.iter().map(|name| (*name).to_owned()).collect());
+    let wrong = "must be empty, or three different names of tokens";
+    let (a, b) = (["refund", "embargo", "markdown"], ["refund", "immunity", "exhaustion"]);
+    let parse = |names: &[&str]| {
+        let fields = [("assigned_tokens".to_owned(), list(names))];
+        RuleSet::parse("kessel", &fields).map(|rules| rules.canonical())
+    };
+    for good in [vec![], a.to_vec(), [a, b].concat(), [a; 6].concat()] {
+        let text = parse(&good).unwrap();
+        assert!(RuleSet::from_canonical(&text).is_ok(), "{text}");
+    }
+    for bad in [
+        a[..2].to_vec(),
+        [&a[..], &b[..1]].concat(),
+        ["refund", "refund", "embargo"].to_vec(),
+        [a, ["refund", "refund", "embargo"]].concat(),
+        [a; 7].concat(),
+        ["refund", "embargo", "toll"].to_vec(),
+    ] {
+        field("kessel", "assigned_tokens", list(&bad), wrong);
+    }
+}
+
+/// RULES.md §5: such a table deals only hands of exactly so many.
+#[test]
+fn tokens_for_each_player_fix_the_number_of_players() {
+    let fields = "tokens=assigned,assigned_tokens=refund+embargo+markdown+refund+immunity+exhaustion+\
+                  major-fraud+immunity+embargo";
+    let kessel = |players: usize| Scene::new("kessel", fields, &vec![1000; players]);
+    assert_eq!(kessel(3).rules().seats(), 3..=3);
+    assert!(kessel(3).start().is_ok());
+    refused(&kessel(2), "tokens are assigned to 3 players, and there are 2");
+    refused(&kessel(4), "tokens are assigned to 3 players, and there are 4");
+    // The list means nothing where tokens are not assigned, and one set is for any number of players.
+    let random = fields.replace("tokens=assigned,", "tokens=random,");
+    let random = Scene::new("kessel", Box::leak(random.into_boxed_str()), &[1000; 2]);
+    assert!(random.start().is_ok());
+    let same = "tokens=assigned,assigned_tokens=refund+embargo+markdown";
+    assert_eq!(Scene::new("kessel", same, &[1000; 2]).rules().seats(), 2..=6);
+}

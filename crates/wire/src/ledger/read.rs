@@ -43,7 +43,7 @@ fn about_accounts(recorded: &Recorded) -> Option<Read<Event>> {
     Some(event)
 }
 
-/// Holds and proposals; none where it is something else.
+/// Holds, proposals and snapshots; none where it is something else.
 fn about_promises(recorded: &Recorded) -> Option<Read<Event>> {
     let event = if let Recorded::HoldPlaced(it) = recorded {
         placed(it).map(Event::HoldPlaced)
@@ -57,6 +57,9 @@ fn about_promises(recorded: &Recorded) -> Option<Read<Event>> {
         proposed(it).map(Event::AdjustmentProposed)
     } else if let Recorded::AdjustmentRejected(it) = recorded {
         rejected(it)
+    } else if let Recorded::SnapshotTaken(pb::SnapshotTaken { sha256 }) = recorded {
+        let digest = <[u8; 32]>::try_from(&sha256[..]).map_err(|_| Foreign::Field("sha256"));
+        digest.map(|digest| Event::SnapshotTaken { digest })
     } else {
         return None;
     };
@@ -151,26 +154,45 @@ fn rejected(message: &pb::AdjustmentRejected) -> Read<Event> {
 }
 
 fn limits_set(message: &pb::LimitsSet) -> Read<Event> {
-    let pb::LimitsSet { player_id, by, now, later, later_micros } = message;
+    let pb::LimitsSet { player_id, by, now, later, later_micros, measure } = message;
     let by = match pb::LimitSetter::try_from(*by) {
         Ok(pb::LimitSetter::Player) => Setter::Player,
         Ok(pb::LimitSetter::Operator) => Setter::Operator,
         Ok(pb::LimitSetter::Unspecified) | Err(_) => return Err(Foreign::Field("by")),
     };
-    let now = limits(now.as_ref().ok_or(Foreign::Field("now"))?)?;
-    let later = later.as_ref().map(limits).transpose()?;
-    let later = later.map(|limits| (UnixMicros(*later_micros), limits));
-    Ok(Event::LimitsSet { player: id("player_id", player_id)?, by, now, later })
+    let now = now.as_ref().ok_or(Foreign::Field("now"))?;
+    let later = later.as_ref().map(|later| (UnixMicros(*later_micros), later));
+    let seconds = |field, limit| {
+        let seconds = Seconds(limit);
+        if seconds <= Seconds::MAX { Ok(seconds) } else { Err(Foreign::Field(field)) }
+    };
+    let terms = match LimitMeasure::try_from(*measure) {
+        Ok(LimitMeasure::BuyIn) => SetTerms::BuyIn(terms(now, later, credits)?),
+        Ok(LimitMeasure::Loss) => SetTerms::Loss(terms(now, later, credits)?),
+        Ok(LimitMeasure::Time) => SetTerms::Time(terms(now, later, seconds)?),
+        Ok(LimitMeasure::Unspecified) | Err(_) => return Err(Foreign::Field("measure")),
+    };
+    Ok(Event::LimitsSet { player: id("player_id", player_id)?, by, terms })
 }
 
-fn limits(message: &pb::WindowLimits) -> Read<Limits> {
-    let pb::WindowLimits { day, week, month } = message;
-    let limit = |field, limit: &Option<u64>| limit.map(|it| credits(field, it)).transpose();
-    Ok(Limits {
-        day: limit("day", day)?,
-        week: limit("week", week)?,
-        month: limit("month", month)?,
-    })
+fn terms<T: Copy + Ord>(
+    now: &pb::WindowLimits,
+    later: Option<(UnixMicros, &pb::WindowLimits)>,
+    unit: impl Fn(&'static str, u64) -> Read<T>,
+) -> Read<Terms<T>> {
+    let limits = |message: &pb::WindowLimits| -> Read<Limits<T>> {
+        let pb::WindowLimits { day, week, month } = *message;
+        Ok(Limits {
+            day: day.map(|limit| unit("day", limit)).transpose()?,
+            week: week.map(|limit| unit("week", limit)).transpose()?,
+            month: month.map(|limit| unit("month", limit)).transpose()?,
+        })
+    };
+    let later = match later {
+        Some((from, later)) => Some((from, limits(later)?)),
+        None => None,
+    };
+    Ok(Terms { now: limits(now)?, later })
 }
 
 fn id<'a, T: TryFrom<&'a [u8]>>(field: &'static str, bytes: &'a [u8]) -> Read<T> {

@@ -40,7 +40,6 @@ fn transfer(kind: Kind, from: Account, to: Account) -> Posted {
 /// Each with the first byte of its stream.
 fn all() -> Vec<(Event, u8)> {
     let ended = Ended { hold: HOLD, from: OWN, to: SEAT, amount: Credits::of(9) };
-    let limits = Limits { day: Some(Credits::ZERO), week: None, month: Some(Credits::MAX) };
     let approved = Posted {
         approved_by: Some("second".into()),
         ..transfer(Kind::Adjustment { adjustment: ADJUSTMENT }, Account::Issuance, Account::Rake)
@@ -74,16 +73,7 @@ fn all() -> Vec<(Event, u8)> {
         ),
         (Event::HoldReleased(ended), 1),
         (Event::HoldExpired(ended), 1),
-        (Event::LimitsSet { player: PLAYER, by: Setter::Player, now: limits, later: None }, 10),
-        (
-            Event::LimitsSet {
-                player: PLAYER,
-                by: Setter::Operator,
-                now: limits,
-                later: Some((UnixMicros(77), Limits::NONE)),
-            },
-            10,
-        ),
+        (Event::SnapshotTaken { digest: [9; 32] }, 0),
         (Event::Excluded { player: PLAYER, until: None }, 10),
         (Event::Excluded { player: PLAYER, until: Some(UnixMicros(5)) }, 10),
         (
@@ -97,6 +87,26 @@ fn all() -> Vec<(Event, u8)> {
             0,
         ),
         (Event::AdjustmentRejected { adjustment: ADJUSTMENT, account: SEAT, reason: reason() }, 1),
+    ]
+    .into_iter()
+    .chain(limits().into_iter().map(|event| (event, 10)))
+    .collect()
+}
+
+fn limits() -> Vec<Event> {
+    let some = Limits { day: Some(Credits::ZERO), week: None, month: Some(Credits::MAX) };
+    let time = Limits { day: Some(Seconds(0)), week: None, month: Some(Seconds::MAX) };
+    let set = |by, terms| Event::LimitsSet { player: PLAYER, by, terms };
+    let later = Some((UnixMicros(77), Limits::NONE));
+    vec![
+        set(Setter::Player, SetTerms::BuyIn(Terms { now: some, later: None })),
+        set(Setter::Operator, SetTerms::BuyIn(Terms { now: some, later })),
+        set(Setter::Player, SetTerms::Loss(Terms { now: some, later: None })),
+        set(Setter::Operator, SetTerms::Loss(Terms { now: some, later })),
+        set(
+            Setter::Player,
+            SetTerms::Time(Terms { now: time, later: Some((UnixMicros(78), time)) }),
+        ),
     ]
 }
 

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chassis::auth::TokenIssuer;
 use chassis::entropy::Entropy;
 use ed25519_dalek::SigningKey;
 
@@ -27,8 +28,11 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let pem = file(folder.path(), "commitments.pem", PEM);
     let seeds = file(folder.path(), "seeds.hex", &format!("{}\n", "0f".repeat(32)));
+    let issuer = TokenIssuer::generate("door", &SystemEntropy).public_pem();
+    let issuer = file(folder.path(), "door.pub.pem", &issuer);
     let good = format!(
-        "origin = 'room.example/dealer'\nlog_key = '{pem}'\nseed_key = '{seeds}'\nhands = 5"
+        "origin = 'room.example/dealer'\nlog_key = '{pem}'\nseed_key = '{seeds}'\nhands = 5\n\
+         database_url = 'postgres://nobody/'\nissuer_keys = '{issuer}'"
     );
     let config = parse(&good).unwrap();
     let log = config.service.log.unwrap();
@@ -60,7 +64,9 @@ fn keys_come_from_files_and_nothing_of_them_is_told() {
 #[test]
 fn what_is_missing_is_told_all_at_once() {
     let error = parse("").err().unwrap();
-    assert!(error.contains("seed_key"), "{error}");
+    for key in ["seed_key", "database_url", "origin", "log_key", "issuer_keys"] {
+        assert!(error.contains(key), "{key} in {error}");
+    }
     let error = parse("origin = 'room.example/dealer'").err().unwrap();
     for key in ["log_key", "seed_key"] {
         assert!(error.contains(key), "{key} in {error}");

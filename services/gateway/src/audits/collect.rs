@@ -11,7 +11,8 @@ use primitives::{HandId, TableId};
 use proto::audit::v1::log_service_client::LogServiceClient;
 use proto::audit::v1::record_selection::By;
 use proto::audit::v1::{
-    BundleLog, LogRecord, PositionSelection, ReadRecordsRequest, RecordSelection, StreamSelection,
+    BundleLog, LogRecord, PositionSelection, ReadRecordsRequest, RecordSelection, RequestSelection,
+    StreamSelection,
 };
 use proto::common::v1::ErrorReason;
 use tonic::Status;
@@ -19,9 +20,12 @@ use wire::Recorded;
 use wire::status::refused;
 
 /// Records of a table's stream that are looked through at a time.
-const PAGE: u32 = 200;
-/// How often further back or on: a hand's own records stand near it.
-const PAGES: u32 = 8;
+const PAGE: u32 = 1000;
+/// Caller that asks the wallet for settlements.
+const SETTLES: &str = "service:table";
+/// How often further back or on. A hand's own records stand near it, but for the promise of its commitment:
+/// that is as old as the hand before, and a table takes some hundred records an hour where no hand ends.
+const PAGES: u32 = 64;
 
 /// The logs' services, called in the gateway's own name.
 #[derive(Clone)]
@@ -105,7 +109,8 @@ impl Logs {
 
     /// What the wallet posted in the hand's name, without the accounts that it opened for it.
     async fn settlement(&mut self, hand: HandId) -> Result<BundleLog, Status> {
-        let by_request = RecordSelection { by: Some(By::RequestId(hand.0.to_vec())) };
+        let request = RequestSelection { request_id: hand.0.to_vec(), actor: SETTLES.to_owned() };
+        let by_request = RecordSelection { by: Some(By::Request(request)) };
         let found = read(&mut self.wallet, "wallet", vec![by_request]).await?;
         let posts =
             |record: &&LogRecord| matches!(recorded(record), Ok(Recorded::TransferPosted(_)));

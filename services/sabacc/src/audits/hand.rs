@@ -6,7 +6,10 @@ use std::time::Duration;
 use anyhow::Context as _;
 use audit::Verdict;
 use audit::hand::{self, HandRecords, Report};
+use audit::stops::Stopped;
+use primitives::TableId;
 use serde_json::json;
+use wire::Recorded;
 
 use crate::logs::Logs;
 use crate::say;
@@ -43,11 +46,15 @@ pub(crate) async fn run(
     let passed = report.passed() || (unproved.is_some() && report.passed_but_for_proofs());
     if json {
         let story = hand::story(&records, &report);
-        let told = json!({ "story": story, "report": report, "passed": passed });
+        let stops = stops(logs, &records).await?;
+        let told = json!({ "story": story, "report": report, "stops": stops, "passed": passed });
         say::line(&serde_json::to_string(&told)?);
         return Ok(passed);
     }
     tell(&records, &report);
+    for stop in stops(logs, &records).await? {
+        say::line(&format!("note: {}, at this table: {}", stop.at, stop.text));
+    }
     if let Some(why) = &unproved {
         say::line(&format!("note: the hand's place in the logs is not proved: {why}"));
     }
@@ -57,6 +64,18 @@ pub(crate) async fn run(
         (false, false) => "NOT every check passed",
     });
     Ok(passed)
+}
+
+/// What had to stop at the hand's table while it was the last one, and who let it go on.
+async fn stops(logs: &Logs, records: &HandRecords) -> anyhow::Result<Vec<Stopped>> {
+    let started = records.table.iter().find_map(|event| match Recorded::try_from(event) {
+        Ok(Recorded::HandStarted(started)) => Some((event.stream, started.hand_no)),
+        Ok(_) | Err(_) => None,
+    });
+    let Some((table, hand_no)) = started else { return Ok(Vec::new()) };
+    let events = logs.table_stream(TableId(table.0)).await?;
+    let all = audit::stops::stops(&events);
+    Ok(all.into_iter().filter(|stop| stop.hand_no == hand_no).collect())
 }
 
 /// A hand's story and its verdicts, for people.

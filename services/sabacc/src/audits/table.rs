@@ -21,6 +21,7 @@ pub(super) async fn run(logs: &mut Logs, named: &str, json: bool) -> anyhow::Res
         let report = hand::audit(&records);
         audit.hand(number, &records, &report);
     }
+    audit.stops(&logs.table_stream(table).await?);
     let report = audit.finish();
     let passed = report.passed();
     if json {
@@ -39,7 +40,11 @@ fn tell(report: &TableReport) {
     for hand in &report.hands {
         one(hand);
     }
-    let TableReport { hands, played, burnt, by_dealer, by_operator, warnings, missing } = report;
+    let TableReport { hands, played, burnt, by_dealer, by_operator, stops, warnings, missing } =
+        report;
+    for stop in stops {
+        say::line(&format!("{}  after hand {}: {}", stop.at, stop.hand_no, stop.text));
+    }
     say::line(&format!(
         "{} hands: {played} played, {} burnt, {by_dealer} aborted by the dealer's fault, \
          {by_operator} made void by an operator",

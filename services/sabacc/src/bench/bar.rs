@@ -1,27 +1,47 @@
-//! How far a measurement is, for whoever watches: one line on standard error, where that is a
-//! terminal, written over again and again and gone at the end.
+//! How far a measurement is, for whoever watches, on standard error: one line where that is a terminal,
+//! written over again and again and gone at the end; elsewhere a line now and then, so that nobody waits
+//! for minutes without a word.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use chassis::clock::{Clock as _, SystemClock};
+use primitives::UnixMicros;
 
 /// Cells of the bar.
 const CELLS: usize = 24;
 
+/// Between two lines where there is no terminal.
+const NOW_AND_THEN: Duration = Duration::from_secs(5);
+
 /// The line.
 pub(crate) struct Bar {
     shown: bool,
+    clock: SystemClock,
+    written: Mutex<UnixMicros>,
 }
 
 impl Bar {
-    /// A bar for people; nothing where nobody looks.
+    /// A bar that shows nothing yet.
     #[must_use]
     pub(crate) fn new() -> Bar {
-        Bar { shown: std::io::stderr().is_terminal() }
+        let clock = SystemClock::new();
+        let written = Mutex::new(clock.now());
+        Bar { shown: std::io::stderr().is_terminal(), clock, written }
     }
 
     /// Shows that `done` of `all` are done, with a word on it.
     pub(crate) fn show(&self, what: &str, (done, all): (u64, u64), note: &str) {
         if self.shown {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K{}", text(what, (done, all), note));
+            return;
+        }
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.now();
+        if now.since(*written) >= NOW_AND_THEN {
+            *written = now;
+            let _ = writeln!(std::io::stderr().lock(), "{what}: {done} of {all} {note}");
         }
     }
 

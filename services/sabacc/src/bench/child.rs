@@ -22,6 +22,7 @@ use client::Client;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
 use super::rig::Rig;
@@ -100,16 +101,20 @@ impl Wallet {
     async fn answered(&self) {
         let Ok(channel) = self.channel() else { return };
         let mut health = HealthClient::new(channel);
-        while health.check(HealthCheckRequest::default()).await.is_err() {
+        loop {
+            let said = health.check(HealthCheckRequest::default()).await;
+            if said.is_ok_and(|said| said.get_ref().status() == ServingStatus::Serving) {
+                return;
+            }
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
 
-    /// A connection of its own, with a service's token.
+    /// A connection of its own, with the token of the service that a wallet is there for.
     pub(crate) fn channel(&self) -> anyhow::Result<PeerChannel> {
         let clock = std::sync::Arc::new(SystemClock::new());
         let entropy = std::sync::Arc::new(SystemEntropy);
-        let token = ServiceToken::new(self.issuer.clone(), "bench", clock, entropy);
+        let token = ServiceToken::new(self.issuer.clone(), "table", clock, entropy);
         Ok(channel::to(&self.url.parse()?, None, Carry::Own(token))?)
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn temporary() -> anyhow::Result<(TempDir, Folder)> {
     let dir = made.context("no temporary folder can be made: set TMPDIR to one that can")?;
     // Started by root, the database's server runs as somebody else, who has to pass.
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755))?;
-    let folder = Folder::open(dir.path())?;
+    let folder = Folder::create(dir.path())?;
     Ok((dir, folder))
 }
 

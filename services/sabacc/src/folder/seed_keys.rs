@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn no_crash_between_the_files_loses_a_key() {
         let place = tempfile::tempdir().unwrap();
-        let folder = Folder::open(place.path()).unwrap();
+        let folder = Folder::create(place.path()).unwrap();
         let (first, none) = ids(&folder.seed_keys().unwrap());
         assert_eq!(none, []);
 
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_damaged_file_is_told_and_nothing_is_rotated() {
         let place = tempfile::tempdir().unwrap();
-        let folder = Folder::open(place.path()).unwrap();
+        let folder = Folder::create(place.path()).unwrap();
         folder.rotate_seed_key().unwrap();
         let current = ids(&folder.seed_keys().unwrap()).0;
         let path = place.path().join("keys").join(PREVIOUS);

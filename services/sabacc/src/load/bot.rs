@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use chassis::clock::{Clock as _, SystemClock};
 use client::strategy::pick;
@@ -17,30 +18,47 @@ use proto::table::v1::{SeatChanged, SeatState, TableUpdate, TableView, Turn};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use rules::RuleSet;
+use tokio::time::Instant;
 
+use super::think::Think;
 use crate::bench::latency::Latencies;
 
 /// Of so many decisions one may be drastic: four players then decide some forty times in a hand of the
 /// dice game, as steady ones do.
 const DRASTIC: usize = 3;
 
+/// A bot that the room has no time for waits so long, where it is not told how long.
+const WAIT: Duration = Duration::from_millis(500);
+
 /// What all bots add up.
 #[derive(Default)]
 pub(crate) struct Tally {
     /// What happens now counts.
     measuring: AtomicBool,
+    /// It is over: nobody thinks any more, so that hands in play end soon.
+    hurry: AtomicBool,
     /// Acknowledged decisions since the start, for those who watch.
     acted: AtomicU64,
     /// Hands that ended while it counted.
     hands: AtomicU64,
     /// Entropy that was revealed while it counted.
     parts: AtomicU64,
+    /// Hands that were burnt or voided since the start: bots keep nothing back, so that is the room's.
+    burnt: AtomicU64,
+    /// Decisions that the clock took from bots since the start: they think for less than it gives.
+    clocks: AtomicU64,
+    latencies: Mutex<Latencies>,
     errors: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Tally {
     pub(crate) fn measure(&self, measuring: bool) {
         self.measuring.store(measuring, Ordering::Relaxed);
+    }
+
+    /// From now on nobody begins to think.
+    pub(crate) fn hurry(&self) {
+        self.hurry.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn acted(&self) -> u64 {
@@ -56,6 +74,19 @@ impl Tally {
         self.parts.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn burnt(&self) -> u64 {
+        self.burnt.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn clocks(&self) -> u64 {
+        self.clocks.load(Ordering::Relaxed)
+    }
+
+    /// How long decisions took that counted, since this was asked last.
+    pub(crate) fn take_latencies(&self) -> Latencies {
+        std::mem::take(&mut *self.latencies.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// What was refused or not answered since the start, by reason.
     pub(crate) fn errors(&self) -> BTreeMap<String, u64> {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -65,7 +96,7 @@ impl Tally {
         self.measuring.load(Ordering::Relaxed)
     }
 
-    fn refused(&self, error: &Error) {
+    pub(crate) fn refused(&self, error: &Error) {
         let reason = error.reason().map(|reason| wire::status::name(reason).to_owned());
         let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         *errors.entry(reason.unwrap_or_else(|| "NO_ANSWER".to_owned())).or_default() += 1;
@@ -82,6 +113,8 @@ pub(crate) struct Place {
     pub(crate) seed: u64,
     /// It counts the table's hands.
     pub(crate) first: bool,
+    /// Before each decision.
+    pub(crate) think: Think,
 }
 
 pub(crate) struct Bot {
@@ -90,12 +123,13 @@ pub(crate) struct Bot {
     clock: SystemClock,
     generator: StdRng,
     tally: Arc<Tally>,
-    latencies: Latencies,
     rules: Option<RuleSet>,
     seat: u32,
     stack: u64,
     /// The hand, and the decision of it that is due of this bot.
     due: Option<(u64, Turn)>,
+    /// No decision is sent before: the bot thinks, or was asked to wait.
+    at: Instant,
     /// The decision that was sent last, until it is answered.
     asked: Option<Asked>,
 }
@@ -107,34 +141,48 @@ impl Bot {
             clock: SystemClock::new(),
             generator: StdRng::seed_from_u64(place.seed),
             tally,
-            latencies: Latencies::default(),
             rules: None,
             seat: 0,
             stack: 0,
             due: None,
+            at: Instant::now(),
             asked: None,
             place,
         }
     }
 
-    /// Sits down and plays until the table is closed; how long each decision that counted took.
-    pub(crate) async fn play(mut self) -> Result<Latencies, Error> {
+    /// Sits down and plays until the table is closed.
+    pub(crate) async fn play(mut self) -> Result<(), Error> {
         self.sit_down().await?;
         loop {
-            match self.play.next().await {
-                Ok(Some(Heard::Seen(seen))) => self.see_any(seen).await?,
-                Ok(Some(Heard::Acted(acted))) => self.answered(acted)?,
-                Ok(Some(Heard::TookPart(part))) => self.took_part(part),
-                Ok(None) => return Ok(self.latencies),
-                Err(error @ Error::Gap { .. }) => self.tally.refused(&error),
-                Err(error) => return Err(error),
+            let ready = self.due.is_some() && self.asked.is_none() && self.play.is_live();
+            tokio::select! {
+                biased;
+                // Who does not think, and was not asked to wait, is not kept by a timer.
+                () = until(self.at), if ready => {
+                    if let Some((hand_no, turn)) = self.due.take() {
+                        self.decide(hand_no, turn)?;
+                    }
+                }
+                heard = self.play.next() => match heard {
+                    Ok(Some(Heard::Seen(seen))) => self.see_any(seen).await?,
+                    Ok(Some(Heard::Acted(acted))) => self.answered(acted)?,
+                    Ok(Some(Heard::TookPart(part))) => self.took_part(part),
+                    Ok(None) => return Ok(()),
+                    Err(error @ Error::Gap { .. }) => self.tally.refused(&error),
+                    Err(error) => return Err(error),
+                },
             }
-            if self.play.is_live()
-                && self.asked.is_none()
-                && let Some((hand_no, turn)) = self.due.take()
-            {
-                self.decide(hand_no, turn)?;
-            }
+        }
+    }
+
+    /// A decision may be this bot's: it begins to think.
+    fn due_of(&mut self, hand_no: u64, turn: Option<Turn>) {
+        let mine = turn.filter(|turn| turn.seat == self.seat && self.seat != 0);
+        self.due = mine.map(|turn| (hand_no, turn));
+        let thinks = self.place.think.is_some() && !self.tally.hurry.load(Ordering::Relaxed);
+        if self.due.is_some() && thinks {
+            self.at = Instant::now() + self.place.think.draw(&mut self.generator);
         }
     }
 
@@ -161,16 +209,17 @@ impl Bot {
         let mine = view.seats.iter().find(|seat| seat.player_id == self.place.me.bytes());
         let Some(mine) = mine else { return self.sit_down().await };
         (self.seat, self.stack) = (mine.seat, mine.stack);
-        let turn = view.hand.and_then(|hand| hand.turn);
-        self.due = turn.filter(|turn| turn.seat == self.seat).map(|turn| (view.hand_no, turn));
+        self.due_of(view.hand_no, view.hand.and_then(|hand| hand.turn));
         Ok(())
     }
 
     async fn see(&mut self, update: TableUpdate) -> Result<(), Error> {
         match update.what {
             Some(What::Action(action)) => {
-                let mine = action.turn.filter(|turn| turn.seat == self.seat);
-                self.due = mine.map(|turn| (action.hand_no, turn));
+                if action.by_clock && action.seat == self.seat {
+                    self.tally.clocks.fetch_add(1, Ordering::Relaxed);
+                }
+                self.due_of(action.hand_no, action.turn);
             }
             Some(What::HandEnded(ended)) => {
                 self.due = None;
@@ -188,7 +237,10 @@ impl Bot {
                     self.asked(left)?;
                 }
             }
-            Some(What::Voided(_)) => self.due = None,
+            Some(What::Voided(_)) => {
+                self.due = None;
+                self.tally.burnt.fetch_add(u64::from(self.place.first), Ordering::Relaxed);
+            }
             Some(What::Seat(changed)) => return self.see_seat(changed).await,
             Some(
                 What::HandStarted(_)
@@ -196,7 +248,8 @@ impl Bot {
                 | What::NextHand(_)
                 | What::Entropy(_)
                 | What::Seed(_)
-                | What::Paused(_),
+                | What::Paused(_)
+                | What::Stopped(_),
             )
             | None => {}
         }
@@ -232,6 +285,11 @@ impl Bot {
         match answer {
             Ok(_) => Ok(()),
             Err(error) if error.reason() == Some(ErrorReason::TableClosed) => Ok(()),
+            // Where the room has no time for as long as the client is patient, the bot looks on.
+            Err(error) if error.reason() == Some(ErrorReason::Overloaded) => {
+                self.tally.refused(&error);
+                Ok(())
+            }
             Err(error @ Error::Refused(_)) => {
                 self.tally.refused(&error);
                 Ok(())
@@ -256,16 +314,21 @@ impl Bot {
         let Err(refusal) = acted.outcome else {
             self.tally.acted.fetch_add(1, Ordering::Relaxed);
             if self.tally.counts() {
-                self.latencies.add(took);
+                let mut all = self.tally.latencies.lock().unwrap_or_else(PoisonError::into_inner);
+                all.add(took);
             }
             return Ok(());
         };
+        let wait = refusal.retry_after.unwrap_or(WAIT);
         let (error, Asked { hand_no, turn, .. }) = (Error::Refused(refusal), asked);
         self.tally.refused(&error);
         match error.reason() {
             Some(ErrorReason::NotYourTurn) => Ok(()),
             // Perhaps taken, perhaps not: asked again, a decision that was taken is refused as over.
-            Some(ErrorReason::Unavailable | ErrorReason::Overloaded) => self.decide(hand_no, turn),
+            Some(ErrorReason::Unavailable | ErrorReason::Overloaded) => {
+                (self.due, self.at) = (Some((hand_no, turn)), Instant::now() + wait);
+                Ok(())
+            }
             // Nothing to choose from leaves the default.
             _ if !turn.legal.is_empty() => self.decide(hand_no, Turn { legal: Vec::new(), ..turn }),
             _ => Err(error),
@@ -277,6 +340,13 @@ impl Bot {
 fn chance(place: &Place) -> Chance {
     let chance = place.client.chance(place.table, Some(place.me));
     if place.first { chance } else { chance.blind() }
+}
+
+/// Waits until then; not at all where it is past.
+async fn until(at: Instant) {
+    if at > Instant::now() {
+        tokio::time::sleep_until(at).await;
+    }
 }
 
 /// A decision on its way.

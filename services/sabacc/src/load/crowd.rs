@@ -6,15 +6,17 @@ use std::time::Duration;
 use anyhow::Context as _;
 use chassis::auth::Role;
 use chassis::ids::IdMaker;
-use client::Client;
+use client::{Client, Patience};
 use primitives::{Credits, TableId};
 use proto::table::v1::TableConfig;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use super::Options;
 use super::bot::{self, Bot, Tally};
 use super::place::Place;
+use super::think::Think;
 use crate::bench::bar::Bar;
 use crate::bench::latency::Latencies;
 
@@ -22,16 +24,24 @@ use crate::bench::latency::Latencies;
 const OPENED_AT_ONCE: usize = 16;
 /// Bots buy in with the most a table takes, and can so many times.
 const BUY_INS: u64 = 100;
+/// Between two attempts to open a table, where the room does not say.
+const AGAIN: Duration = Duration::from_secs(1);
 /// Between two looks at what was done.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The bots, playing.
 pub(crate) struct Crowd {
-    operator: Client,
+    connections: Vec<Client>,
     tables: Vec<TableId>,
-    bots: JoinSet<Result<Latencies, client::Error>>,
+    /// Closed before the end; they are audited like the others.
+    closed: Vec<TableId>,
+    bots: JoinSet<Result<(), client::Error>>,
     tally: Arc<Tally>,
     bar: Bar,
+    options: Options,
+    opened: u32,
+    /// Tables that the room had no time for as long as they were asked for.
+    refused_tables: u32,
 }
 
 /// What was played.
@@ -41,40 +51,133 @@ pub(crate) struct Played {
     pub(crate) hands: u64,
     /// How often a seat took part in chance to the end.
     pub(crate) parts: u64,
+    pub(crate) burnt: u64,
+    pub(crate) clocks: u64,
+    pub(crate) refused_tables: u32,
     pub(crate) errors: std::collections::BTreeMap<String, u64>,
 }
 
 impl Crowd {
+    /// Nobody yet.
+    pub(crate) fn new(place: &Place, options: &Options, bots: u32) -> anyhow::Result<Crowd> {
+        Ok(Crowd {
+            connections: connections(place, options, bots)?,
+            tables: Vec::new(),
+            closed: Vec::new(),
+            bots: JoinSet::new(),
+            tally: Arc::new(Tally::default()),
+            bar: Bar::new(),
+            options: options.clone(),
+            opened: 0,
+            refused_tables: 0,
+        })
+    }
+
     /// Opens the tables and seats the bots, who begin to play at once.
     pub(crate) async fn seat(place: &Place, options: &Options) -> anyhow::Result<Crowd> {
-        let connections = connections(place, options)?;
-        let operator = place.client(&connections[0], Role::Operator, "load");
-        let tally = Arc::new(Tally::default());
-        let (mut bots, mut tables, bar) = (JoinSet::new(), Vec::new(), Bar::new());
+        let mut crowd = Crowd::new(place, options, options.bots())?;
+        crowd.grow(place, options.tables, Duration::from_secs(60)).await?;
+        Ok(crowd)
+    }
+
+    /// Opens so many tables more, each of which the room may refuse for so long; how many it refused.
+    pub(crate) async fn grow(
+        &mut self,
+        place: &Place,
+        count: u32,
+        patience: Duration,
+    ) -> anyhow::Result<u32> {
         let (gate, ids) = (Arc::new(Semaphore::new(OPENED_AT_ONCE)), IdMaker::system());
         let mut opening = JoinSet::new();
-        for number in 0..options.tables {
-            let at = usize::try_from(number)? % connections.len();
-            let operator = place.client(&connections[at], Role::Operator, "load");
-            let players: Vec<_> = (0..options.players)
+        for number in self.opened..self.opened + count {
+            let at = usize::try_from(number)? % self.connections.len();
+            let connection = &self.connections[at];
+            let players: Vec<_> = (0..self.options.players)
                 .map(|_| ids.player_id())
-                .map(|me| (me, place.client(&connections[at], Role::Player, &me.to_string())))
+                .map(|me| (me, place.client(connection, Role::Player, &me.to_string())))
                 .collect();
-            let (gate, config) = (Arc::clone(&gate), config(options, number));
+            let opener = Opener {
+                operator: place.client(connection, Role::Operator, "load"),
+                config: config(&self.options, number),
+                think: self.options.think,
+                patience,
+                tally: Arc::clone(&self.tally),
+            };
+            let gate = Arc::clone(&gate);
             opening.spawn(async move {
                 let _place = gate.acquire().await;
-                open(&operator, config, players).await
+                opener.open(players).await
             });
         }
-        while let Some(opened) = opening.join_next().await {
-            let (table, places) = opened.context("opening a table crashed")??;
-            for place in places {
-                bots.spawn(Bot::new(place, Arc::clone(&tally)).play());
+        self.opened += count;
+        let (mut done, mut refused) = (0_u64, 0);
+        let mut ticks = tokio::time::interval(LOOK);
+        while !opening.is_empty() {
+            tokio::select! {
+                Some(opened) = opening.join_next() => {
+                    done += 1;
+                    match opened.context("opening a table crashed")?? {
+                        Some((table, places)) => self.play_at(table, places),
+                        None => refused += 1,
+                    }
+                }
+                Some(bot) = self.bots.join_next() => {
+                    bot.context("a bot crashed")?.context("a bot gave up")?;
+                }
+                _ = ticks.tick() => {}
             }
-            tables.push(table);
-            bar.show("opening", (tables.len() as u64, options.tables.into()), "tables");
+            self.bar.show("opening", (done, count.into()), &format!("tables, {refused} refused"));
         }
-        Ok(Crowd { operator, tables, bots, tally, bar })
+        self.bar.clear();
+        self.refused_tables += refused;
+        Ok(refused)
+    }
+
+    fn play_at(&mut self, table: TableId, places: Vec<bot::Place>) {
+        for place in places {
+            self.bots.spawn(Bot::new(place, Arc::clone(&self.tally)).play());
+        }
+        self.tables.push(table);
+    }
+
+    /// Tables that are open.
+    pub(crate) fn len(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// How long decisions took that counted, since this was asked last.
+    pub(crate) fn take_latencies(&self) -> Latencies {
+        self.tally.take_latencies()
+    }
+
+    /// Whether the room takes a new table at this moment.
+    pub(crate) async fn takes_a_table(&mut self, place: &Place) -> anyhow::Result<bool> {
+        Ok(self.grow(place, 1, Duration::ZERO).await? == 0)
+    }
+
+    /// Closes tables until so many are left.
+    pub(crate) async fn shrink(&mut self, place: &Place, left: usize) -> anyhow::Result<()> {
+        let closing = self.tables.split_off(left.min(self.tables.len()));
+        self.close(place, &closing).await?;
+        self.closed.extend(closing);
+        Ok(())
+    }
+
+    async fn close(&self, place: &Place, tables: &[TableId]) -> anyhow::Result<()> {
+        let mut closing = JoinSet::new();
+        for (number, table) in tables.iter().enumerate() {
+            let connection = &self.connections[number % self.connections.len()];
+            let operator = place.client(connection, Role::Operator, "load");
+            let table = *table;
+            closing.spawn(async move { operator.close_table(table).await });
+        }
+        let (mut done, all) = (0, tables.len() as u64);
+        while let Some(closed) = closing.join_next().await {
+            closed.context("closing a table crashed")?.context("a table cannot be closed")?;
+            done += 1;
+            self.bar.show("closing", (done, all), "tables");
+        }
+        Ok(())
     }
 
     /// Lets the bots play for so many seconds; `measured`: what they do counts.
@@ -109,32 +212,48 @@ impl Crowd {
     }
 
     /// Closes the tables; the hands in play end, and everybody is paid out.
-    pub(crate) async fn finish(mut self, patience: Duration) -> anyhow::Result<Played> {
-        let mut closing = JoinSet::new();
-        for table in &self.tables {
-            let (operator, table) = (self.operator.clone(), *table);
-            closing.spawn(async move { operator.close_table(table).await });
-        }
-        while let Some(closed) = closing.join_next().await {
-            closed.context("closing a table crashed")?.context("a table cannot be closed")?;
-        }
-        let mut latencies = Latencies::default();
-        let all = async {
-            while let Some(bot) = self.bots.join_next().await {
-                latencies.absorb(bot.context("a bot crashed")?.context("a bot gave up")?);
+    pub(crate) async fn finish(
+        mut self,
+        place: &Place,
+        (latencies, patience): (Latencies, Duration),
+    ) -> anyhow::Result<Played> {
+        self.tally.hurry();
+        let tables = std::mem::take(&mut self.tables);
+        self.close(place, &tables).await?;
+        let (all, mut ticks) = (self.bots.len() as u64, tokio::time::interval(LOOK));
+        let end = tokio::time::sleep(patience);
+        tokio::pin!(end);
+        while !self.bots.is_empty() {
+            tokio::select! {
+                Some(bot) = self.bots.join_next() => {
+                    bot.context("a bot crashed")?.context("a bot gave up")?;
+                }
+                () = &mut end => anyhow::bail!(
+                    "the tables were closed, but hands still run {patience:?} later"
+                ),
+                _ = ticks.tick() => {
+                    self.bar.show("paying out", (all - self.bots.len() as u64, all), "bots");
+                }
             }
-            anyhow::Ok(())
-        };
-        tokio::time::timeout(patience, all).await.map_err(|_| {
-            anyhow::anyhow!("the tables were closed, but hands still run {patience:?} later")
-        })??;
-        let (hands, parts, errors) = (self.tally.hands(), self.tally.parts(), self.tally.errors());
-        Ok(Played { tables: self.tables, latencies, hands, parts, errors })
+        }
+        self.bar.clear();
+        let mut tables = tables;
+        tables.append(&mut self.closed);
+        Ok(Played {
+            tables,
+            latencies,
+            hands: self.tally.hands(),
+            parts: self.tally.parts(),
+            burnt: self.tally.burnt(),
+            clocks: self.tally.clocks(),
+            refused_tables: self.refused_tables,
+            errors: self.tally.errors(),
+        })
     }
 }
 
-fn connections(place: &Place, options: &Options) -> anyhow::Result<Vec<Client>> {
-    let count = options.connections.unwrap_or_else(|| place.connections(options.bots()));
+fn connections(place: &Place, options: &Options, bots: u32) -> anyhow::Result<Vec<Client>> {
+    let count = options.connections.unwrap_or_else(|| place.connections(bots));
     (0..count).map(|_| Ok(Client::connect(place.url(), String::new())?)).collect()
 }
 
@@ -150,20 +269,57 @@ fn config(options: &Options, number: u32) -> TableConfig {
     }
 }
 
-/// Opens a table, and an account with credits for everybody who is to play at it.
-async fn open(
-    operator: &Client,
+/// What a table is opened with.
+struct Opener {
+    operator: Client,
     config: TableConfig,
-    players: Vec<(primitives::PlayerId, Client)>,
-) -> anyhow::Result<(TableId, Vec<bot::Place>)> {
-    let table = operator.create_table(config).await?;
-    let buy_in = Credits::try_new(operator.get_table(table).await?.max_buy_in)?;
-    let mut places = Vec::new();
-    for (me, client) in players {
-        client.open_account(None).await?;
-        operator.issue(me, buy_in.times(BUY_INS)?, "credits to play under load with").await?;
-        let seed = me.bytes().iter().fold(0, |seed: u64, byte| (seed << 4) ^ u64::from(*byte));
-        places.push(bot::Place { client, table, me, buy_in, seed, first: places.is_empty() });
+    think: Think,
+    /// How long the room may refuse it for want of time.
+    patience: Duration,
+    tally: Arc<Tally>,
+}
+
+impl Opener {
+    /// Opens a table, and an account with credits for everybody who is to play at it; none where the
+    /// room has no time.
+    async fn open(
+        &self,
+        players: Vec<(primitives::PlayerId, Client)>,
+    ) -> anyhow::Result<Option<(TableId, Vec<bot::Place>)>> {
+        let Some(table) = self.create().await? else { return Ok(None) };
+        let buy_in = Credits::try_new(self.operator.get_table(table).await?.max_buy_in)?;
+        let mut places = Vec::new();
+        for (me, client) in players {
+            client.open_account(None).await?;
+            let credits = buy_in.times(BUY_INS)?;
+            self.operator.issue(me, credits, "credits to play under load with").await?;
+            let seed = me.bytes().iter().fold(0, |seed: u64, byte| (seed << 4) ^ u64::from(*byte));
+            let (first, think) = (places.is_empty(), self.think);
+            places.push(bot::Place { client, table, me, buy_in, seed, first, think });
+        }
+        Ok(Some((table, places)))
     }
-    Ok((table, places))
+
+    /// Asks for the table until the room has time, as often as the room says. Every refusal counts.
+    async fn create(&self) -> anyhow::Result<Option<TableId>> {
+        let once = self.operator.with_patience(Patience::of(Duration::ZERO));
+        let end = Instant::now() + self.patience;
+        loop {
+            let error = match once.create_table(self.config.clone()).await {
+                Ok(table) => return Ok(Some(table)),
+                Err(error) => error,
+            };
+            self.tally.refused(&error);
+            let passing = matches!(error, client::Error::Unanswered(_));
+            let asked = error.refusal().and_then(|refusal| refusal.retry_after);
+            if !passing {
+                return Err(error.into());
+            }
+            let again = Instant::now() + asked.unwrap_or(AGAIN);
+            if again > end {
+                return Ok(None);
+            }
+            tokio::time::sleep_until(again).await;
+        }
+    }
 }

@@ -31,7 +31,15 @@ pub(crate) struct Figures {
     pub(crate) hands_per_second: f64,
     /// How often a seat revealed what it had committed to.
     pub(crate) parts_in_chance: u64,
-    /// From the first bot to the last, warm-up and end included.
+    /// How long bots thought; nothing where they did not.
+    pub(crate) think: Option<String>,
+    /// Hands that came to nothing, from the first bot to the last, warm-up and end included.
+    pub(crate) burnt_hands: u64,
+    /// Decisions that the clock took, likewise.
+    pub(crate) clock_decisions: u64,
+    /// Tables that the room had no time for.
+    pub(crate) refused_tables: u32,
+    /// Calls that were refused or not answered, by reason, likewise.
     pub(crate) errors: BTreeMap<String, u64>,
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
     pub(crate) wal_bytes_per_action: Option<f64>,
@@ -42,7 +50,9 @@ pub(crate) struct Figures {
     pub(crate) actions_of_pgbench: Option<f64>,
     /// Nothing where the logs are out of reach.
     pub(crate) audit: Option<Audited>,
-    /// No audit failed.
+    /// What is wrong, in words.
+    pub(crate) faults: Vec<String>,
+    /// No audit failed, and nothing else that is judged.
     pub(crate) passed: bool,
 }
 
@@ -56,6 +66,15 @@ impl Figures {
     ) -> Figures {
         let (seconds, actions) = (took.as_secs_f64(), played.latencies.count());
         let (wal, disk) = after.written_since(before, actions);
+        let latency_ms = played.latencies.clone().spread();
+        let mut faults = Vec::new();
+        if audit.is_some_and(|audit| audit.passed < audit.hands || !audit.ledger) {
+            faults.push("an audit failed".to_owned());
+        }
+        if options.think.is_some() {
+            faults.extend(of_the_room(&played));
+        }
+        faults.extend(too_slow(options, latency_ms));
         Figures {
             measured: "load",
             game: options.game.clone(),
@@ -64,10 +83,14 @@ impl Figures {
             seconds: rounded(seconds),
             actions,
             actions_per_second: rounded(actions as f64 / seconds),
-            latency_ms: played.latencies.spread(),
+            latency_ms,
             hands: played.hands,
             hands_per_second: rounded(played.hands as f64 / seconds),
             parts_in_chance: played.parts,
+            think: options.think.is_some().then(|| options.think.to_string()),
+            burnt_hands: played.burnt,
+            clock_decisions: played.clocks,
+            refused_tables: played.refused_tables,
             errors: played.errors,
             cpu_seconds: after.cpu_since(before),
             wal_bytes_per_action: wal,
@@ -75,8 +98,33 @@ impl Figures {
             pgbench: None,
             actions_of_pgbench: None,
             audit,
-            passed: audit.is_none_or(|audit| audit.passed == audit.hands && audit.ledger),
+            passed: faults.is_empty(),
+            faults,
         }
+    }
+}
+
+/// What became of hands by the room's fault: bots keep nothing back and think for less than the clock
+/// gives.
+pub(crate) fn of_the_room(played: &Played) -> Vec<String> {
+    let mut faults = Vec::new();
+    if played.burnt > 0 {
+        faults.push(format!("{} hands came to nothing", played.burnt));
+    }
+    if played.clocks > 0 {
+        faults.push(format!("the clock took {} decisions", played.clocks));
+    }
+    faults
+}
+
+fn too_slow(options: &Options, latency: Option<Spread>) -> Option<String> {
+    let limit = options.p99?.as_secs_f64() * 1000.0;
+    match latency {
+        Some(latency) if latency.p99 < limit => None,
+        Some(latency) => {
+            Some(format!("an action's p99 is {:.2} ms, not below {limit}", latency.p99))
+        }
+        None => Some("no action was answered".to_owned()),
     }
 }
 
@@ -91,7 +139,9 @@ impl Figures {
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Figures { game, tables, players, seconds, .. } = self;
-        writeln!(f, "{tables} tables of {players}, game {game}, {seconds} s")?;
+        let think = self.think.as_ref().map(|think| format!(", thinking {think}"));
+        let think = think.unwrap_or_default();
+        writeln!(f, "{tables} tables of {players}, game {game}, {seconds} s{think}")?;
         let Figures { actions_per_second, hands_per_second, actions, hands, .. } = self;
         let parts = self.parts_in_chance;
         writeln!(
@@ -105,7 +155,12 @@ impl fmt::Display for Figures {
         let errors: Vec<String> =
             self.errors.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
         let none = "none".to_owned();
-        writeln!(f, "errors: {}", if errors.is_empty() { none } else { errors.join(", ") })?;
+        let Figures { burnt_hands, clock_decisions, refused_tables, .. } = self;
+        writeln!(
+            f,
+            "burnt hands {burnt_hands}, decisions of the clock {clock_decisions}, refused tables {refused_tables}"
+        )?;
+        writeln!(f, "refused calls: {}", if errors.is_empty() { none } else { errors.join(", ") })?;
         let cpu = self.cpu_seconds.iter();
         let cpu: Vec<String> =
             cpu.map(|(process, spent)| format!("{process} {}", shown(*spent))).collect();
@@ -129,9 +184,10 @@ impl fmt::Display for Figures {
                 write!(
                     f,
                     "{passed} of {hands} audited hands passed every check, of {ended} that ended; {books}"
-                )
+                )?;
             }
-            None => write!(f, "not audited: the logs of this room cannot be read from here"),
+            None => write!(f, "not audited: the logs of this room cannot be read from here")?,
         }
+        self.faults.iter().try_for_each(|fault| write!(f, "\nFAILED: {fault}"))
     }
 }

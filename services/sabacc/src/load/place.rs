@@ -57,7 +57,7 @@ impl Place {
         match (&options.server, &options.key, data) {
             (Some(server), Some(key), _) => Place::elsewhere(server, key),
             (_, _, Some(data)) => Place::of(&data),
-            (_, _, None) => Place::own(options.bots() + options.tables + 64).await,
+            (_, _, None) => Place::own(options.streams()).await,
         }
     }
 
@@ -157,6 +157,7 @@ impl Place {
             ended.extend(logs.ended(*table).await?);
         }
         let bar = Bar::new();
+        bar.show("auditing", (0, ended.len() as u64), "hands that ended");
         let step = (ended.len() as u64).div_ceil(most.max(1)).max(1);
         let chosen: Vec<_> = ended.iter().step_by(usize::try_from(step)?).collect();
         let mut passed = 0;

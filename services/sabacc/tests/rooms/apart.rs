@@ -5,10 +5,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use audit::bundle::{Bundle, Trusted};
-use chassis::auth::TokenIssuer;
+use chassis::auth::{Role, TokenIssuer};
 use chassis::entropy::SystemEntropy;
 use chassis::postgres::{self, Environment, Postgres};
-use client::{Bot, BotEnd, strategy};
+use client::{Bot, BotEnd, BotReport, strategy};
 use primitives::{Credits, TableId};
 use proto::table::v1::TableConfig;
 use rustix::process::Signal;
@@ -16,24 +16,28 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::database::kill_postmaster;
+use crate::matrix;
 use crate::people::{Guest, close, operator, reach};
-use crate::place::{PACE, Place, Running, program};
+use crate::place::{EXEMPT, PACE, Place, Running, program, token};
 
 /// Services with a database, and what their roles log in with.
 const OWNERS: [&str; 3] = ["dealer", "wallet", "table"];
 const PASSWORD: &str = "of-this-test";
 
 /// A card room in pieces.
-struct Apart {
-    place: Place,
-    postgres: Postgres,
+pub(crate) struct Apart {
+    pub(crate) place: Place,
+    pub(crate) postgres: Postgres,
     /// Of dealer, wallet, table and gateway.
-    ports: [u16; 4],
+    pub(crate) ports: [u16; 4],
+    /// Where the table finds its wallet, if not at the wallet's port.
+    pub(crate) wallet_of_table: Option<String>,
 }
 
 impl Apart {
     /// Keys, a database with its schemas, and roles that may log in.
-    async fn new() -> Apart {
+    pub(crate) async fn new() -> Apart {
         let place = Place::new();
         let keys = place.data().join("keys");
         std::fs::create_dir_all(&keys).unwrap();
@@ -51,9 +55,9 @@ impl Apart {
             fsync: false,
             ..postgres::Options::new(place.data(), Environment::read())
         };
-        let postgres = postgres::obtain(&options).await.unwrap();
+        let postgres = postgres::obtain(&options).await.unwrap().look_after();
         let ports = std::array::from_fn(|_| testkit::free_port().unwrap());
-        let apart = Apart { place, postgres, ports };
+        let apart = Apart { place, postgres, ports, wallet_of_table: None };
         apart.migrate().await;
         apart
     }
@@ -62,7 +66,7 @@ impl Apart {
         let admin = self.postgres.admin_url();
         let mut command = self.place.sabacc(&["migrate"]);
         // It serves nobody, and refuses what it does not know.
-        command.env_remove(PACE).env("SABACC_DATABASE_URL", &admin);
+        command.env_remove(PACE).env_remove(EXEMPT).env("SABACC_DATABASE_URL", &admin);
         let (status, said) = self.place.run(command).await;
         assert!(status.success() && said.contains("up to date"), "{status}:\n{said}");
         let mut connection = PgConnection::connect(&admin).await.unwrap();
@@ -72,18 +76,23 @@ impl Apart {
         }
     }
 
-    fn url(&self, service: usize) -> String {
+    pub(crate) fn url(&self, service: usize) -> String {
         format!("http://127.0.0.1:{}", self.ports[service])
     }
 
     /// The services with a database are told by a file, the gateway by its environment.
-    fn start(&self, service: usize) -> Running {
+    pub(crate) fn start(&self, service: usize) -> Running {
+        self.start_at(service, self.ports[service])
+    }
+
+    /// The same on another port than the one the others call.
+    pub(crate) fn start_at(&self, service: usize, port: u16) -> Running {
         let keys = self.place.data().join("keys");
         let key = |name: &str| keys.join(name).display().to_string();
         let door = format!("player+operator+auditor={}", key("issuer.pub.pem"));
         let inside = format!("service={}", key("services.pub.pem"));
         let edge = format!("auditor={}", key("edge.pub.pem"));
-        let listen = format!("127.0.0.1:{}", self.ports[service]);
+        let listen = format!("127.0.0.1:{port}");
         let Some(name) = OWNERS.get(service) else {
             let mut command = program("sabacc-gateway");
             command.env("SABACC_LISTEN", listen).env("SABACC_ISSUER_KEYS", door);
@@ -100,7 +109,7 @@ impl Apart {
         file += &match *name {
             "dealer" => {
                 let seeds = key("seed.key");
-                format!("issuer_keys = [{inside:?}, {edge:?}]\nseed_key = {seeds:?}\n")
+                format!("issuer_keys = [{door:?}, {inside:?}, {edge:?}]\nseed_key = {seeds:?}\n")
             }
             "wallet" => {
                 let bench = format!("operator+service={}", key("bench.pub.pem"));
@@ -112,14 +121,78 @@ impl Apart {
                 key("services.pem"),
                 key("people.key"),
                 self.url(0),
-                self.url(1)
+                self.wallet_of_table.clone().unwrap_or_else(|| self.url(1))
             ),
         };
-        let path = self.place.path().join(format!("{name}.toml"));
+        let path = self.place.path().join(format!("{name}-{port}.toml"));
         std::fs::write(&path, file).unwrap();
         let mut command: Command = program(&format!("sabacc-{name}"));
         command.arg("--config").arg(path);
+        // The database does not wait for its disk.
+        command.env("SABACC_ALLOW_UNSAFE_DATABASE", "true");
         self.place.spawn(command)
+    }
+}
+
+/// Bots at a new table of four programs.
+struct Playing {
+    table: TableId,
+    stop: CancellationToken,
+    bots: JoinSet<Result<BotReport, client::Error>>,
+}
+
+impl Playing {
+    async fn start(apart: &Apart) -> Playing {
+        let config = TableConfig {
+            name: "apart".to_owned(),
+            variant: "dice".to_owned(),
+            ..TableConfig::default()
+        };
+        let operator = operator(&apart.place, &apart.url(3));
+        let table = operator.create_table(config).await.unwrap();
+        let stop = CancellationToken::new();
+        let mut bots = JoinSet::new();
+        for seed in 0..3 {
+            let guest = Guest::new(&apart.place, &apart.url(3)).await;
+            let steady = strategy::by_name("steady", seed).unwrap();
+            let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: Duration::from_millis(5) };
+            let stop = stop.clone();
+            bots.spawn(
+                async move { client::run_bot(&guest.client, table, bot, steady, stop).await },
+            );
+        }
+        reach(&apart.place, &apart.url(3), table, 3).await;
+        Playing { table, stop, bots }
+    }
+
+    /// Two hands more are played.
+    async fn goes_on(&self, apart: &Apart) {
+        let now = operator(&apart.place, &apart.url(3)).get_table(self.table).await.unwrap();
+        reach(&apart.place, &apart.url(3), self.table, now.hand_no + 2).await;
+    }
+
+    async fn end(mut self, apart: &Apart) {
+        self.stop.cancel();
+        while let Some(bot) = self.bots.join_next().await {
+            let report = bot.unwrap().unwrap();
+            assert_eq!((report.end, report.mistakes), (BotEnd::Stopped, 0), "{report:?}");
+            assert!(report.hands >= 3, "{report:?}");
+        }
+        close(&apart.place, &apart.url(3), self.table).await;
+    }
+}
+
+/// Stops all programs and the database, and checks all records.
+async fn stop_and_audit(apart: Apart, running: Vec<Running>) {
+    for mut service in running.into_iter().rev() {
+        service.stop(Signal::TERM).await;
+    }
+    // The folder is laid out as a room's, so that its records can be checked as a room's.
+    let Apart { place, postgres, ports: _, wallet_of_table: _ } = apart;
+    postgres.stop().await.unwrap();
+    for audit in [&["audit", "ledger"][..], &["audit", "hand", "latest"]] {
+        let (status, said) = place.run(place.sabacc(audit)).await;
+        assert!(status.success(), "{audit:?}:\n{said}");
     }
 }
 
@@ -146,49 +219,60 @@ async fn four_programs_play_and_outlive_each_other() {
     // The edge first: whoever is early waits for whoever is late.
     let mut running: Vec<Running> = [3, 2, 1, 0].map(|service| apart.start(service)).into();
     running.reverse();
-    let operator = operator(&apart.place, &apart.url(3));
-    let config = TableConfig {
-        name: "apart".to_owned(),
-        variant: "dice".to_owned(),
-        ..TableConfig::default()
-    };
-    let table = operator.create_table(config).await.unwrap();
-    let stop = CancellationToken::new();
-    let mut bots = JoinSet::new();
-    for seed in 0..3 {
-        let guest = Guest::new(&apart.place, &apart.url(3)).await;
-        let steady = strategy::by_name("steady", seed).unwrap();
-        let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: Duration::from_millis(5) };
-        let stop = stop.clone();
-        bots.spawn(async move { client::run_bot(&guest.client, table, bot, steady, stop).await });
-    }
-    reach(&apart.place, &apart.url(3), table, 3).await;
+    let playing = Playing::start(&apart).await;
     for (service, program) in running.iter_mut().enumerate().take(OWNERS.len()) {
         program.kill();
         // Long enough for the others to notice.
         tokio::time::sleep(Duration::from_millis(300)).await;
         *program = apart.start(service);
-        let now = operator.get_table(table).await.unwrap().hand_no;
-        reach(&apart.place, &apart.url(3), table, now + 2).await;
+        playing.goes_on(&apart).await;
     }
-    stop.cancel();
-    while let Some(bot) = bots.join_next().await {
-        let report = bot.unwrap().unwrap();
-        assert_eq!((report.end, report.mistakes), (BotEnd::Stopped, 0), "{report:?}");
-        assert!(report.hands >= 3, "{report:?}");
-    }
-    close(&apart.place, &apart.url(3), table).await;
+    let table = playing.table;
+    playing.end(&apart).await;
     proved(&apart, table).await;
+    stop_and_audit(apart, running).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn four_programs_outlive_the_death_of_their_database() {
+    let apart = Apart::new().await;
+    let mut running: Vec<Running> = [0, 1, 2, 3].map(|service| apart.start(service)).into();
+    let playing = Playing::start(&apart).await;
+    for _ in 0..2 {
+        kill_postmaster(&apart.place.data());
+        playing.goes_on(&apart).await;
+    }
+    for program in &mut running {
+        assert!(program.runs(), "{}", program.said());
+    }
+    playing.end(&apart).await;
+    stop_and_audit(apart, running).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn inside_nobody_is_let_in_but_whom_the_descriptors_name() {
+    let apart = Apart::new().await;
+    let running: Vec<Running> = [0, 1, 2, 3].map(|service| apart.start(service)).into();
+    operator(&apart.place, &apart.url(3)).list_tables().await.unwrap();
+    let key = |name: &str| {
+        let pem = apart.place.data().join("keys").join(name);
+        TokenIssuer::from_pem(name, &std::fs::read_to_string(pem).unwrap()).unwrap()
+    };
+    let (people, services) = (key("issuer.pem"), key("services.pem"));
+    let bearer = |role: Role, subject: &str| {
+        let key = if role == Role::Service { &services } else { &people };
+        token(key, role, subject, Duration::from_secs(600))
+    };
+    let dealer = ("sabacc.dealer.v1.DealerService", apart.url(0));
+    let mut walked = matrix::walk((dealer.0, &dealer.1), bearer).await;
+    for service in ["sabacc.wallet.v1.SettlementService", "sabacc.wallet.v1.WalletService"] {
+        walked += matrix::walk((service, &apart.url(1)), bearer).await;
+    }
+    assert!(walked > 150, "{walked} calls");
     for mut service in running.into_iter().rev() {
         service.stop(Signal::TERM).await;
     }
-    // The folder is laid out as a room's, so that its records can be checked as a room's.
-    let Apart { place, postgres, ports: _ } = apart;
-    postgres.stop().await.unwrap();
-    for audit in [&["audit", "ledger"][..], &["audit", "hand", "latest"]] {
-        let (status, said) = place.run(place.sabacc(audit)).await;
-        assert!(status.success(), "{audit:?}:\n{said}");
-    }
+    apart.postgres.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -206,7 +290,7 @@ async fn what_runs_elsewhere_can_be_measured() {
     let table = [&table[..], &["--server", &gateway, "--key", &issuer]].concat();
     for (arguments, names) in [(ledger, 4), (table, 1)] {
         let mut command = program("sabacc");
-        command.env_remove(PACE).args(&arguments);
+        command.env_remove(PACE).env_remove(EXEMPT).args(&arguments);
         let (status, said) = apart.place.run(command).await;
         assert!(status.success(), "{said}");
         let json = said.lines().find(|line| line.starts_with('{')).unwrap();

@@ -10,7 +10,11 @@ use crate::place::{Place, Room};
 /// Runs `sabacc archive …` against a room's database.
 async fn archive(place: &Place, room: &Room, arguments: &[&str]) -> (ExitStatus, String) {
     let mut command = place.sabacc(&["archive"]);
-    command.env_remove(crate::place::PACE).env("DATABASE_URL", &room.database).args(arguments);
+    command
+        .env_remove(crate::place::PACE)
+        .env_remove(crate::place::EXEMPT)
+        .env("DATABASE_URL", &room.database)
+        .args(arguments);
     place.run(command).await
 }
 
@@ -42,6 +46,11 @@ async fn the_wallets_past_moves_to_a_file_and_back() {
 
     let (status, said) = archive(&place, &room, &["remove", "--keep-days", "1", file]).await;
     assert!(!status.success() && said.contains("to be kept"), "{said}");
+    // Nothing goes that the wallet could not start without.
+    let (status, said) = archive(&place, &room, &["remove", "--keep-days", "0", file]).await;
+    assert!(!status.success() && said.contains("stop and start it"), "{said}");
+    room.running.stop(Signal::INT).await;
+    let mut room = place.up(&["--thinking", "5"]).await;
     let (status, said) = archive(&place, &room, &["remove", "--keep-days", "0", file]).await;
     assert!(status.success() && said.contains("removed"), "{said}");
 

@@ -303,7 +303,9 @@ async fn a_request_id_stands_for_one_request() {
     let other = pb::ActRequest { r#move: Some(plain(MoveKind::Fold)), ..act.clone() };
     refused(party.act(guest, other).await, REUSED, Some("request_id"));
     let theirs = pb::ActRequest { request_id: act.request_id.clone(), ..act.clone() };
-    refused(party.act(1 - guest, theirs).await, REUSED, Some("request_id"));
+    // Of another caller it is another request, and judged as such.
+    let theirs = party.act(1 - guest, theirs).await.unwrap_err();
+    assert_eq!(wire::status::reason_of(&theirs), Some(ErrorReason::NotYourTurn), "{theirs}");
     refused(
         sit(pb::SitDownRequest { buy_in: seat.buy_in + 1, ..seat }).await,
         REUSED,

@@ -123,12 +123,16 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
         let view = two.once(|view| sits_out(view, 1)).await;
         assert!(!sits_out(&view, 0), "whoever has revealed plays on");
         assert_eq!(stacks(&view), before);
-        assert_eq!(view.paused_until.is_some(), hand == 2, "two in a row are a pause");
+        assert_eq!(view.paused_until, None, "nobody waits for who withholds");
+        let back = two.guests[1].client.sit_out(two.table, false);
         if hand == 1 {
             // Committed before anybody is dealt in: nobody is waited for twice.
             let _ = two.both_commit(2).await;
-            two.guests[1].client.sit_out(two.table, false).await.unwrap();
+            back.await.unwrap();
             two.closed(2).await;
+        } else {
+            let refused = back.await.unwrap_err();
+            assert_eq!(refused.reason(), Some(ErrorReason::Withheld), "{refused}");
         }
     }
     let events = records::events(&room.database, "table").await;

@@ -15,7 +15,7 @@ use crate::people::{bearing, channel};
 use crate::place::Place;
 
 /// Services of the public edge; of the others there is nothing here, whoever asks.
-const PUBLIC: [&str; 6] = [
+pub(crate) const PUBLIC: [&str; 6] = [
     "sabacc.audit.v1.AuditService",
     "sabacc.audit.v1.DisputeService",
     "sabacc.audit.v1.LogService",
@@ -24,15 +24,65 @@ const PUBLIC: [&str; 6] = [
     "sabacc.wallet.v1.WalletService",
 ];
 
-/// The roles that the descriptors allow a method to.
-fn allowed(pool: &DescriptorPool, method: &MethodDescriptor) -> Vec<Role> {
+/// Names of services that there are, that there could be, and that look like one.
+const SERVICES: [&str; 8] =
+    ["table", "dealer", "wallet", "gateway", "bench", "Table", "table2", "service:table"];
+
+/// The roles that the descriptors allow a method to, and the services by name.
+pub(crate) fn allowed(
+    pool: &DescriptorPool,
+    method: &MethodDescriptor,
+) -> (Vec<Role>, Vec<String>) {
     let access = pool.get_extension_by_name("sabacc.common.v1.access").unwrap();
     let options = method.options();
     let access = options.get_extension(&access);
-    let roles = access.as_message().unwrap().get_field_by_name("roles").unwrap();
+    let field = |name| access.as_message().unwrap().get_field_by_name(name).unwrap();
     let number = |role: &prost_reflect::Value| role.as_enum_number().unwrap();
     let role = |number: i32| Role::ALL[usize::try_from(number - 1).unwrap()];
-    roles.as_list().unwrap().iter().map(|it| role(number(it))).collect()
+    let roles = field("roles");
+    let roles = roles.as_list().unwrap().iter().map(|it| role(number(it))).collect();
+    let services = field("services");
+    let services = services.as_list().unwrap().iter();
+    (roles, services.map(|name| name.as_str().unwrap().to_owned()).collect())
+}
+
+/// Everybody who might call, with whether a method is open to them.
+fn callers(roles: &[Role], services: &[String], player: &str) -> Vec<(Role, String, bool)> {
+    let mut callers = Vec::new();
+    for role in Role::ALL {
+        let open = roles.contains(&role);
+        match role {
+            Role::Player => callers.push((role, player.to_owned(), open)),
+            Role::Operator | Role::Auditor => callers.push((role, "test".to_owned(), open)),
+            Role::Service => callers.extend(SERVICES.map(|name| {
+                (role, name.to_owned(), open && services.iter().any(|named| named == name))
+            })),
+        }
+    }
+    callers
+}
+
+/// Calls every method of a service that is served at an address, as everybody.
+pub(crate) async fn walk(
+    (service, url): (&str, &str),
+    token: impl Fn(Role, &str) -> String,
+) -> usize {
+    let pool = DescriptorPool::decode(proto::DESCRIPTORS).unwrap();
+    let player = IdMaker::system().player_id().to_string();
+    let mut walked = 0;
+    for method in pool.get_service_by_name(service).unwrap().methods() {
+        // Streams that are dropped count against their connection.
+        let channel = channel(url);
+        let (roles, services) = allowed(&pool, &method);
+        for (role, subject, open) in callers(&roles, &services, &player) {
+            let reason = call(&channel, &method, Some(&token(role, &subject))).await;
+            let refused = reason == Some(ErrorReason::RoleNotAllowed);
+            let name = method.full_name();
+            assert_eq!(!refused, open, "{name} as {role:?} {subject}: {reason:?}");
+            walked += 1;
+        }
+    }
+    walked
 }
 
 /// Calls a method with an empty message; how it was refused, if it was.
@@ -63,21 +113,22 @@ async fn every_method_is_for_whom_the_descriptors_say() {
     let place = Place::new();
     let mut room = place.up(&["--no-bots"]).await;
     let pool = DescriptorPool::decode(proto::DESCRIPTORS).unwrap();
-    let channel = channel(&room.url);
     let player = IdMaker::system().player_id().to_string();
     let mut walked = 0;
     for service in pool.services() {
+        // Streams that are dropped count against their connection.
+        let channel = channel(&room.url);
         let public = PUBLIC.contains(&service.full_name());
         for method in service.methods() {
             let name = method.full_name().to_owned();
-            let roles = allowed(&pool, &method);
+            let (roles, services) = allowed(&pool, &method);
             assert!(!roles.is_empty(), "{name} is for nobody");
-            for role in Role::ALL {
-                let subject = if role == Role::Player { &player } else { "test" };
-                let token = place.token(role, subject);
+            assert_eq!(roles.contains(&Role::Service), !services.is_empty(), "{name}");
+            for (role, subject, open) in callers(&roles, &services, &player) {
+                let token = place.token(role, &subject);
                 let reason = call(&channel, &method, Some(&token)).await;
                 // Let in, and then told what is wrong with an empty message, if anything is.
-                let fine = match (roles.contains(&role), public) {
+                let fine = match (open, public) {
                     (true, true) => matches!(
                         reason,
                         None | Some(
@@ -89,7 +140,7 @@ async fn every_method_is_for_whom_the_descriptors_say() {
                     (true, false) => reason == Some(ErrorReason::NoSuchMethod),
                     (false, _) => reason == Some(ErrorReason::RoleNotAllowed),
                 };
-                assert!(fine, "{name} as {role:?}: {reason:?}");
+                assert!(fine, "{name} as {role:?} {subject}: {reason:?}");
                 walked += 1;
             }
             let nobody = call(&channel, &method, None).await;

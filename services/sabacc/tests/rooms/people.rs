@@ -102,6 +102,38 @@ impl Party {
         Party { table, guests, url: url.to_owned(), acknowledged: BTreeSet::new() }
     }
 
+    /// The same guests at another table.
+    pub(crate) async fn at_another(&self, place: &Place, config: pb::TableConfig) -> Party {
+        let table = operator(place, &self.url).create_table(config).await.unwrap();
+        for (seat, guest) in (1..).zip(&self.guests) {
+            let least = guest.client.get_table(table).await.unwrap().max_buy_in;
+            let buy_in = Credits::try_new(least).unwrap();
+            assert_eq!(guest.client.sit_down(table, seat, buy_in).await.unwrap(), seat);
+        }
+        let (guests, url) = (self.guests.clone(), self.url.clone());
+        Party { table, guests, url, acknowledged: BTreeSet::new() }
+    }
+
+    /// Asks for the table to be closed, and plays the hand in play to its end.
+    pub(crate) async fn close(&mut self, place: &Place) {
+        operator(place, &self.url).close_table(self.table).await.unwrap();
+        let playing = async {
+            loop {
+                let view = self.seen_by(0).await;
+                let hand = view.hand.filter(|hand| hand.phase != "over");
+                match hand {
+                    Some(hand) if hand.turn.is_some() => {
+                        let (guest, view) = self.turn().await;
+                        self.decide(guest, &view).await;
+                    }
+                    _ if view.seats.is_empty() => return,
+                    _ => tokio::time::sleep(PAUSE).await,
+                }
+            }
+        };
+        tokio::time::timeout(LONG, playing).await.expect("the table closes");
+    }
+
     /// The room has moved.
     pub(crate) fn moved(&mut self, url: &str) {
         self.guests = self.guests.iter().map(|guest| guest.at(url)).collect();

@@ -1,19 +1,19 @@
 //! Deeds: asked before, refused, or done and durable.
 
-use std::mem;
-
-use chassis::clock::Clock as _;
-use eventlog::{Position, Recall, Request};
+use chassis::clock::{Clock as _, SystemClock};
+use eventlog::{Position, Request};
 use primitives::{PlayerId, RequestId, TableId};
 use proto::common::v1::ErrorReason;
+use proto::event::v1::Resolution;
 use tokio::sync::oneshot;
-use wire::{Refused, refused, status};
+use wire::{Refused, refused};
 
-use super::{Actor, Author, Ended, Order, Waiting};
-use crate::debt;
-use crate::deeds::{self, Deed, Doer};
+use super::{Actor, Author, Ended, Order};
+use crate::deeds::{self, Deed, Doer, Verdict};
+use crate::ids;
 use crate::pay::Paid;
 use crate::proof::Faces;
+use crate::stops;
 
 impl Order {
     /// The house's word that a player's name has changed, which stands at `named` in the log; and
@@ -24,7 +24,7 @@ impl Order {
         named: Position,
     ) -> (Order, oneshot::Receiver<Result<Vec<u8>, Refused>>) {
         let (reply, told) = oneshot::channel();
-        let request = debt::request_id("renamed", &table.0, named.0);
+        let request = ids::of_table("renamed", table, named.0);
         let order = Order {
             deed: Deed::Renamed { player },
             player: None,
@@ -32,6 +32,7 @@ impl Order {
             digest: [0; 32],
             actor: "service:table".into(),
             trace: chassis::telemetry::trace_id(),
+            arrived: SystemClock::new().now(),
             span: tracing::Span::current(),
             reply,
         };
@@ -40,33 +41,28 @@ impl Order {
 }
 
 impl Actor {
-    /// A deed: asked before, refused, or done and durable.
-    pub(super) async fn order(&mut self, order: Order) -> Result<(), Ended> {
-        match self.log.recall(order.request, order.digest).await {
-            Ok(Recall::Fresh) => {}
-            Ok(Recall::Same { answer, first }) => {
-                self.answer_again(order, answer.to_vec(), first);
-                return Ok(());
-            }
-            Ok(Recall::Different) => {
-                let _ = order.reply.send(Err(status::request_id_reused()));
-                return Ok(());
-            }
-            Err(_) => {
-                let _ = order.reply.send(Err(status::unavailable("the log cannot be read")));
-                return Ok(());
-            }
+    /// A new command: refused, or done and durable.
+    pub(super) async fn new_order(&mut self, order: Order) -> Result<(), Ended> {
+        if self.broken.is_some() {
+            return self.while_broken(order).await;
         }
-        if let Some(broken) = &self.broken {
-            let message =
-                format!("this table is stopped until an operator has looked at it: {broken}");
-            let _ = order.reply.send(Err(refused(ErrorReason::Corrupt, message)));
-            return Ok(());
-        }
-        let doer =
-            Doer { player: order.player, request_id: order.request.0, now: self.clock.now() };
+        let now = self.clock.now();
+        let waited = now.since(order.arrived);
+        self.own.observe(waited, now);
+        self.lateness.observe_at(self.state.table.id, waited, now);
+        let doer = Doer {
+            player: order.player,
+            request: order.request,
+            now,
+            // Nobody is charged for what the room took to hear them.
+            arrived: order.arrived.min(now),
+            behind: self.lateness.standing(now).behind,
+        };
         let (table, play) = (&self.state.table, self.state.play.as_ref());
-        let verdict = match deeds::judge(table, play, &order.deed, &doer) {
+        let counted = order.player.filter(|_| order.deed.is_counted());
+        let judged = counted.map_or(Ok(()), |player| self.bounds.check(player, now));
+        let judged = judged.and_then(|()| deeds::judge(table, play, &order.deed, &doer));
+        let verdict = match judged {
             Ok(verdict) => verdict,
             Err(refusal) => {
                 let _ = order.reply.send(Err(refusal));
@@ -85,16 +81,18 @@ impl Actor {
         let paid = Paid { events: verdict.events, faces: Faces::new() };
         let by = Author { actor: order.actor, trace: order.trace, request: Some(request) };
         match self.append(paid, by).await? {
-            Ok(receipt) => match verdict.waits_for {
-                Some(transfer) => {
-                    let (answer, reply) = (verdict.answer, order.reply);
-                    self.waiting.push(Waiting { transfer, answer, reply });
+            Ok(receipt) => {
+                if let Some(player) = counted {
+                    self.bounds.count(player, now);
                 }
-                None => {
-                    let answer = self.completed(&order.deed, verdict.answer, receipt.first);
-                    let _ = order.reply.send(answer);
+                match verdict.waits_for {
+                    Some(transfer) => self.wait_for(transfer, verdict.answer, order.reply),
+                    None => {
+                        let answer = self.completed(&order.deed, verdict.answer, receipt.first);
+                        let _ = order.reply.send(answer);
+                    }
                 }
-            },
+            }
             Err(refusal) => {
                 let _ = order.reply.send(Err(refusal));
             }
@@ -102,46 +100,64 @@ impl Actor {
         Ok(())
     }
 
+    /// Nothing is done at a table that contradicts its log, but an operator's letting it be read again.
+    async fn while_broken(&mut self, order: Order) -> Result<(), Ended> {
+        let resume = match &order.deed {
+            Deed::Resume(resume) if resume.resolution == Resolution::Retry => resume,
+            Deed::Resume(_) => {
+                let message = "the table as a whole has stopped: it can only be tried again";
+                let no = refused(ErrorReason::NothingStopped, message).field("resolution");
+                let _ = order.reply.send(Err(no));
+                return Ok(());
+            }
+            Deed::SitDown { .. }
+            | Deed::StandUp
+            | Deed::SitOut { .. }
+            | Deed::Act { .. }
+            | Deed::CommitEntropy { .. }
+            | Deed::RevealEntropy { .. }
+            | Deed::Void { .. }
+            | Deed::Renamed { .. }
+            | Deed::Close => {
+                let message = "this table has stopped and waits for an operator; nothing is lost";
+                let _ = order.reply.send(Err(refused(ErrorReason::Corrupt, message)));
+                return Ok(());
+            }
+        };
+        let Verdict { events, answer, waits_for: _ } = stops::read_again(&self.state.table, resume);
+        let request =
+            Request { id: order.request, digest: order.digest, answer: answer.clone().into() };
+        let by = Author { actor: order.actor, trace: order.trace, request: Some(request) };
+        match self.append(Paid { events, faces: Faces::new() }, by).await? {
+            Ok(_) => {
+                let _ = order.reply.send(Ok(answer));
+                Err(Ended::ReadAgain)
+            }
+            Err(refusal) => {
+                let _ = order.reply.send(Err(refusal));
+                Ok(())
+            }
+        }
+    }
+
     /// The answer, with what only the log's taking the deed could tell.
-    fn completed(&self, deed: &Deed, answer: Vec<u8>, first: Position) -> Result<Vec<u8>, Refused> {
+    pub(super) fn completed(
+        &self,
+        deed: &Deed,
+        answer: Vec<u8>,
+        first: Position,
+    ) -> Result<Vec<u8>, Refused> {
         match deed {
             Deed::CommitEntropy { .. } => self.key.complete(&answer, first.0),
             Deed::SitDown { .. }
             | Deed::StandUp
-            | Deed::SitOut(_)
+            | Deed::SitOut { .. }
             | Deed::Act { .. }
             | Deed::RevealEntropy { .. }
             | Deed::Void { .. }
+            | Deed::Resume(_)
             | Deed::Renamed { .. }
             | Deed::Close => Ok(answer),
-        }
-    }
-
-    /// The same request again: the same answer, once what it waits for has happened.
-    fn answer_again(&mut self, order: Order, answer: Vec<u8>, first: Position) {
-        let Deed::SitDown { .. } = order.deed else {
-            let _ = order.reply.send(self.completed(&order.deed, answer, first));
-            return;
-        };
-        let transfer = debt::request_id("buy-in", &order.request.0, 0);
-        if self.state.is_buying_in(transfer) {
-            self.waiting.push(Waiting { transfer, answer, reply: order.reply });
-            return;
-        }
-        let refusal = self.state.refusal(transfer);
-        let _ = order.reply.send(refusal.map_or(Ok(answer), Err));
-    }
-
-    /// The buy-ins that have come or been refused.
-    pub(super) fn answer_waiting(&mut self) {
-        let waiting = mem::take(&mut self.waiting);
-        for waiting in waiting {
-            if self.state.is_buying_in(waiting.transfer) {
-                self.waiting.push(waiting);
-            } else {
-                let refusal = self.state.refusal(waiting.transfer);
-                let _ = waiting.reply.send(refusal.map_or(Ok(waiting.answer), Err));
-            }
         }
     }
 }

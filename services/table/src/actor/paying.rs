@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use chassis::clock::Clock as _;
 use primitives::UnixMicros;
 use tracing::Instrument as _;
 
@@ -12,6 +11,7 @@ use crate::entropy::Now;
 use crate::pay::{self, Answered};
 use crate::peers::{Failure, Reply};
 use crate::plan::Plan;
+use crate::stops;
 
 /// The longest pause before a debt that could not be paid is tried again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -19,7 +19,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 impl Actor {
     /// Starts what can be started; says when to look again.
     pub(super) async fn pay_debts(&mut self) -> Result<Option<UnixMicros>, Ended> {
-        loop {
+        'again: loop {
             if self.broken.is_some() {
                 return Ok(None);
             }
@@ -27,7 +27,7 @@ impl Actor {
             let (debts, later) = self.debts(&now);
             let now = now.at;
             self.later.retain(|debt, _| debts.contains(debt));
-            let mut wake = earliest(later, self.deadline());
+            let mut wake = earliest(later, self.clock_runs_out());
             let mut local = None;
             for debt in debts {
                 if self.busy.contains(&debt) {
@@ -41,11 +41,19 @@ impl Actor {
                 let payment = match made {
                     Ok(payment) => payment,
                     Err(broken) => {
-                        self.break_down(&broken.0);
-                        return Ok(None);
+                        let stopped = stops::stopped(&self.state.table, debt, broken.0, None);
+                        if self.append(stopped, Author::service()).await?.is_err() {
+                            self.try_later(debt, "the log takes nothing");
+                        }
+                        continue 'again;
                     }
                 };
                 if matches!(payment.job, crate::peers::Job::Nothing) {
+                    if lets_pass(debt) && self.has_unjudged() {
+                        // What has come is judged before a deadline passes.
+                        wake = earliest(wake, Some(now));
+                        continue;
+                    }
                     local = Some(debt);
                     break;
                 }
@@ -84,12 +92,14 @@ impl Actor {
                 self.try_later(debt, &why);
                 return Ok(());
             }
-            Answered::Broken(broken) => {
-                let why = format!("{debt:?}: {broken}");
-                self.break_down(&why);
+        };
+        if let Debt::Start | Debt::CheckStanding = debt {
+            self.checked = now.at;
+            if paid.events.is_empty() {
+                self.later.remove(&debt);
                 return Ok(());
             }
-        };
+        }
         if self.append(paid, Author::service()).await?.is_err() {
             self.try_later(debt, "the log takes nothing");
         } else {
@@ -99,8 +109,31 @@ impl Actor {
         Ok(())
     }
 
-    fn now(&self) -> Now {
-        Now { at: self.clock.now(), since: self.since, patience: self.patience }
+    fn now(&mut self) -> Now {
+        let at = self.clock.now();
+        let standing = self.lateness.standing(at);
+        let late = standing.late.max(self.own.standing(at).late);
+        let next = (self.state.table.id, self.state.table.hand_no + 1);
+        Now {
+            at,
+            since: self.since,
+            patience: self.patience,
+            late,
+            hold: standing.hold(next, at),
+            checked: self.checked,
+        }
+    }
+
+    /// Whether something that had come when a deadline was found to be over is not judged yet. What
+    /// comes later holds nothing up, however much it is.
+    pub(super) fn has_unjudged(&mut self) -> bool {
+        let waiting = self.commands.len() + self.deferred.len();
+        let until = *self.judged_first.get_or_insert(self.judged + waiting);
+        let unjudged = waiting > 0 && self.judged < until;
+        if !unjudged {
+            self.judged_first = None;
+        }
+        unjudged
     }
 
     fn debts(&self, now: &Now) -> (Vec<Debt>, Option<UnixMicros>) {
@@ -110,9 +143,20 @@ impl Actor {
     fn try_later(&mut self, debt: Debt, why: &str) {
         let tries = self.later.get(&debt).map_or(0, |(_, tries)| *tries);
         let pause = Duration::from_millis(100 << tries.min(6)).min(LONGEST_PAUSE);
-        tracing::warn!(?debt, table = %self.state.table.id, why, ?pause, "a debt is paid later");
+        // Seeds that stay closed are another matter than a service that is away for a while.
+        let runbook = if matches!(debt, Debt::Reveal { .. }) {
+            "deploy/README.md, A seed is not opened"
+        } else {
+            "deploy/README.md, A service does not answer"
+        };
+        tracing::warn!(runbook, ?debt, table = %self.state.table.id, why, ?pause, "a debt is paid later");
         self.later.insert(debt, (self.clock.now().plus(pause), tries + 1));
     }
+}
+
+/// Whether a debt lets somebody's time run out.
+fn lets_pass(debt: Debt) -> bool {
+    matches!(debt, Debt::CloseEntropy { .. } | Debt::Burn { .. } | Debt::RemoveIdle { .. })
 }
 
 fn earliest(one: Option<UnixMicros>, other: Option<UnixMicros>) -> Option<UnixMicros> {

@@ -3,12 +3,13 @@
 use std::pin::Pin;
 use std::time::Duration;
 
+use chassis::clock::{Clock as _, SystemClock};
 use primitives::TableId;
 use proto::table::v1 as pb;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
+use crate::backlog::Backlog;
 use crate::{publish, updates};
 
 /// A sign of life this often on a stream on which nothing happens.
@@ -18,7 +19,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 pub(super) struct Following {
     table: TableId,
     first: std::vec::IntoIter<pb::WatchTableResponse>,
-    live: mpsc::Receiver<pb::WatchTableResponse>,
+    live: Backlog,
     /// One for the whole stream too: all streams share what it is told by.
     stopping: Pin<Box<WaitForCancellationFutureOwned>>,
     token: Vec<u8>,
@@ -32,7 +33,7 @@ impl Following {
     pub(super) fn new(
         table: TableId,
         first: Vec<pb::WatchTableResponse>,
-        live: mpsc::Receiver<pb::WatchTableResponse>,
+        live: Backlog,
         stopping: CancellationToken,
     ) -> Following {
         Following {
@@ -67,7 +68,7 @@ impl Following {
             tokio::select! {
                 biased;
                 () = self.stopping.as_mut() => return self.ended(pb::EndReason::ServerStopping),
-                message = self.live.recv() => {
+                message = self.live.next() => {
                     return message.unwrap_or_else(|| self.ended(pb::EndReason::TooSlow));
                 }
                 () = self.beat.as_mut() => {
@@ -89,7 +90,7 @@ impl Following {
     }
 
     fn heartbeat(&self) -> pb::WatchTableResponse {
-        let at = Some(updates::timestamp(chassis::clock::Clock::now(&CLOCK)));
+        let at = Some(updates::timestamp(CLOCK.now()));
         self.say(pb::watch_table_response::Message::Heartbeat(pb::Heartbeat { at }))
     }
 
@@ -98,4 +99,4 @@ impl Following {
     }
 }
 
-pub(super) static CLOCK: chassis::clock::SystemClock = chassis::clock::SystemClock::new();
+pub(super) static CLOCK: SystemClock = SystemClock::new();

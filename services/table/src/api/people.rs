@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use chassis::clock::Clock as _;
 use primitives::PlayerId;
 use prost::Message;
 use proto::audit::v1 as audit;
@@ -16,6 +17,7 @@ use tokio::sync::{Semaphore, watch};
 use tonic::{Request, Response, Status};
 use wire::{BadField, Refused, field, refused, status};
 
+use super::follow::CLOCK;
 use super::{Caller, PAGE};
 use crate::house::House;
 use crate::pay::digest;
@@ -66,12 +68,13 @@ impl PeopleApi {
 }
 
 fn by(
+    house: &House,
     caller: &Caller,
     method: &str,
     (request_id, content): (&[u8], &impl Message),
-) -> Result<By, BadField> {
+) -> Result<By, Refused> {
     Ok(By {
-        request: field::request_id(request_id)?,
+        request: house.bounds().request_id(&caller.actor, request_id, CLOCK.now())?,
         digest: digest(method, &caller.actor, content),
         actor: Arc::clone(&caller.actor),
         trace: chassis::telemetry::trace_id(),
@@ -91,8 +94,8 @@ impl PeopleService for PeopleApi {
     ) -> Result<Response<pb::SetNameResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let by = by(&caller, "SetName", (&message.request_id, &message))?;
         let (house, player) = (self.house()?, own(&caller)?);
+        let by = by(&house, &caller, "SetName", (&message.request_id, &message))?;
         self.done(async move { house.set_name(player, &message.name, by).await }).await
     }
 
@@ -115,9 +118,10 @@ impl PeopleService for PeopleApi {
     ) -> Result<Response<pb::ErasePlayerResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let by = by(&caller, "ErasePlayer", (&message.request_id, &message))?;
+        let house = self.house()?;
+        let by = by(&house, &caller, "ErasePlayer", (&message.request_id, &message))?;
         let player = field::player_id(&message.player_id)?;
-        let people = Arc::clone(self.house()?.people());
+        let people = Arc::clone(house.people());
         self.done(async move { people.erase(player, &message.reason, by).await }).await
     }
 }
@@ -130,8 +134,9 @@ impl DisputeService for PeopleApi {
     ) -> Result<Response<audit::OpenDisputeResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let by = by(&caller, "OpenDispute", (&message.request_id, &message))?;
-        let (people, player) = (Arc::clone(self.house()?.people()), own(&caller)?);
+        let house = self.house()?;
+        let by = by(&house, &caller, "OpenDispute", (&message.request_id, &message))?;
+        let (people, player) = (Arc::clone(house.people()), own(&caller)?);
         self.done(async move { people.open_dispute(player, &message, by).await }).await
     }
 
@@ -163,8 +168,9 @@ impl DisputeService for PeopleApi {
     ) -> Result<Response<audit::AnswerDisputeResponse>, Status> {
         let caller = Caller::of(&request)?;
         let message = request.into_inner();
-        let by = by(&caller, "AnswerDispute", (&message.request_id, &message))?;
-        let people = Arc::clone(self.house()?.people());
+        let house = self.house()?;
+        let by = by(&house, &caller, "AnswerDispute", (&message.request_id, &message))?;
+        let people = Arc::clone(house.people());
         self.done(async move { people.answer_dispute(&message, by).await }).await
     }
 }

@@ -9,8 +9,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::auth::Pace;
 use chassis::clock::Clock as _;
+use chassis::rate_limiter::RateLimiter;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use primitives::UnixMicros;
@@ -18,13 +18,15 @@ use proto::table::v1 as pb;
 use proto::table::v1::play_request::Message as Asked;
 use proto::table::v1::play_response::Message as Heard;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tonic::{Status, Streaming};
 use tracing::Instrument as _;
-use wire::{BadField, Refused, field};
+use wire::{BadField, Refused};
 
 use super::follow::{CLOCK, Following};
-use super::{Caller, commitment, decision, entropy, gone, order, read};
+use super::{Asked as Ordered, Caller, commitment, decision, entropy, gone, order, read};
 use crate::actor::Command;
+use crate::bounds::Bounds;
 use crate::pay::digest;
 
 /// Decisions a second that are read of a player, over all his streams.
@@ -39,17 +41,20 @@ pub(super) struct Seat {
     pub(super) caller: Caller,
     pub(super) table: mpsc::Sender<Command>,
     pub(super) table_id: Vec<u8>,
+    pub(super) bounds: Arc<Bounds>,
 }
 
 /// A stream that is being played over.
 pub(super) struct Playing {
     seat: Seat,
-    pace: Arc<Pace>,
+    rate: Arc<RateLimiter<String>>,
     following: Following,
     /// None once the player says no more.
     asked: Option<Streaming<pb::PlayRequest>>,
     /// What came before its time, and when that is.
-    early: Option<(Said, UnixMicros)>,
+    early: Option<(Said, Instant)>,
+    /// When the message that is being said was read.
+    read: UnixMicros,
     answers: FuturesUnordered<BoxFuture<'static, Heard>>,
     /// The call's, and its trace's id.
     span: tracing::Span,
@@ -73,16 +78,17 @@ pub(super) async fn opening(
 impl Playing {
     pub(super) fn new(
         seat: Seat,
-        pace: Arc<Pace>,
+        rate: Arc<RateLimiter<String>>,
         following: Following,
         asked: Streaming<pb::PlayRequest>,
     ) -> Playing {
         Playing {
             seat,
-            pace,
+            rate,
             following,
             asked: Some(asked),
             early: None,
+            read: CLOCK.now(),
             answers: FuturesUnordered::new(),
             span: tracing::Span::current(),
             trace: chassis::telemetry::trace_id(),
@@ -129,9 +135,10 @@ impl Playing {
     }
 
     fn say(&mut self, said: Said) {
-        let now = CLOCK.now();
-        if let Err(wait) = self.pace.step(&self.seat.caller.actor, now) {
-            self.early = Some((said, now.plus(wait)));
+        self.read = CLOCK.now();
+        let now = Instant::now();
+        if let Err(wait) = self.rate.take(&*self.seat.caller.actor, 1, now) {
+            self.early = Some((said, now + wait));
             return;
         }
         let span = match &said {
@@ -159,17 +166,19 @@ impl Playing {
         said: &Said,
     ) -> Result<tokio::sync::oneshot::Receiver<Result<Vec<u8>, Refused>>, Refused> {
         let (request_id, table_id) = said.ids();
-        let request = field::request_id(request_id)?;
+        let actor = &self.seat.caller.actor;
+        let request = self.seat.bounds.request_id(actor, request_id, self.read)?;
         if *table_id != self.seat.table_id {
             return Err(BadField::new("table_id", "this stream is at another table").into());
         }
-        let actor = &self.seat.caller.actor;
         let (deed, digest) = match said {
             Said::Act(act) => (decision(act)?, digest("Act", actor, act)),
             Said::Commit(made) => (commitment(made)?, digest("CommitEntropy", actor, made)),
             Said::Reveal(made) => (entropy(made)?, digest("RevealEntropy", actor, made)),
         };
-        order(&self.seat.table, &self.seat.caller, (request, digest, deed), self.trace)
+        let (arrived, trace) = (self.read, self.trace);
+        let what = Ordered { request, digest, deed, arrived, trace };
+        order(&self.seat.table, &self.seat.caller, what)
     }
 }
 
@@ -241,9 +250,9 @@ async fn ask(
     }
 }
 
-async fn due(at: Option<UnixMicros>) {
+async fn due(at: Option<Instant>) {
     match at {
-        Some(at) => CLOCK.sleep_until(at).await,
+        Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
     }
 }

@@ -72,7 +72,7 @@ impl Directory {
                 self.sits(player, table.id);
             }
         } else if let Recorded::SeatVacated(event::SeatVacated { seat })
-        | Recorded::SeatRefused(event::SeatRefused { seat, reason: _ }) = event
+        | Recorded::SeatRefused(event::SeatRefused { seat, reason: _, text: _ }) = event
         {
             let seat = SeatNo::try_from(*seat).ok().and_then(|seat| table.seats.get(&seat));
             let Some(player) = seat.map(|seat| seat.player) else { return };
@@ -114,7 +114,7 @@ impl Directory {
     /// Puts the name into an update, where it is about a seat.
     #[must_use]
     pub fn told(&self, mut what: What) -> What {
-        if let What::Seat(pb::SeatChanged { seat: Some(seat), vacated: _ }) = &mut what {
+        if let What::Seat(pb::SeatChanged { seat: Some(seat), .. }) = &mut what {
             self.put(seat);
         }
         what
@@ -143,7 +143,7 @@ mod tests {
 
     fn changed() -> What {
         let seat = pb::SeatView { seat: 1, player_id: ONE.0.to_vec(), ..Default::default() };
-        What::Seat(pb::SeatChanged { seat: Some(seat), vacated: true })
+        What::Seat(pb::SeatChanged { seat: Some(seat), vacated: true, your_standing: None })
     }
 
     fn told(directory: &Directory) -> String {

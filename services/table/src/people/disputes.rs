@@ -36,7 +36,7 @@ impl People {
         self.look(|registry| judge::not_erased(registry, player))?;
         let key = self.keeping.key(player).await?;
         let digest = key.digest(by.digest);
-        if let Some(answer) = self.recalled(by.request, digest).await? {
+        if let Some(answer) = self.recalled((&by.actor, by.request), digest).await? {
             return read(&answer);
         }
         let opened = self.hand(table, *hand_no).await?;
@@ -133,7 +133,7 @@ impl People {
         erased?;
         let key = self.keeping.kept_key(player).await?;
         let digest = key.digest(by.digest);
-        if let Some(answer) = self.recalled(by.request, digest).await? {
+        if let Some(answer) = self.recalled((&by.actor, by.request), digest).await? {
             return read(&answer);
         }
         self.look(|registry| judge::answer(registry, id).map(|_| ()))?;

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use chassis::clock::{Clock as _, SystemClock};
 use chassis::entropy::SystemEntropy;
-use eventlog::{Event, Limits, MemStore, Options, Store};
+use eventlog::{Event, Limits, MemStore, Options, RequestKey, Store};
 use primitives::{DisputeId, TableId};
 use proto::audit::v1 as audit;
 use proto::dealer::v1::Commitment;
@@ -168,8 +168,9 @@ async fn a_repeat_is_known_by_nobody_without_the_key() {
     let place = Place::new();
     let people = place.people().await.unwrap();
     people.set_name(ANN, NAME, by(1, 9)).await.unwrap();
-    let stored = people.log.recall_many(&[RequestId([1; 16])]).await.unwrap();
-    let stored = &stored[&RequestId([1; 16])];
+    let key = RequestKey::new("test", RequestId([1; 16]));
+    let stored = people.log.recall_many(&[key]).await.unwrap();
+    let stored = &stored[&key];
     assert_ne!(stored.digest, [9; 32]);
     assert!(stored.answer.is_empty());
 }
@@ -240,7 +241,7 @@ async fn what_a_crash_kept_from_viewers_is_told_after_it() {
     write(&log, TABLE.into(), &Recorded::from(taken)).await;
     let owed = async || {
         let log = place.log().await;
-        let Folded { tables, people } = fold(&log).await.unwrap();
+        let Folded { tables, people, closed: _ } = fold(&log).await.unwrap();
         let named = |player| Some(people.person(player)?.named.as_ref()?.1);
         tables[0].renamed(named)
     };

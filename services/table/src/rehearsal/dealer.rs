@@ -42,6 +42,8 @@ pub(crate) enum Ill {
     NoSuchNumber,
     /// It says no.
     Refuses,
+    /// It says that the table may not ask: which says nothing about the hand.
+    Denies,
 }
 
 #[derive(Default)]
@@ -74,6 +76,10 @@ impl Dealer {
                 let status = refused(ErrorReason::ChanceRefused, "no").into();
                 return Err(Failure::Refused(Box::new(status)));
             }
+            Job::Perform(request) if self.ill == Ill::Denies && !request.operations.is_empty() => {
+                let status = refused(ErrorReason::RoleNotAllowed, "no").into();
+                return Err(Failure::Refused(Box::new(status)));
+            }
             Job::Perform(request) => Reply::Performed(self.perform(request)),
             Job::Until { request, pile, count, deck } => {
                 let mut cards = Vec::new();
@@ -96,7 +102,11 @@ impl Dealer {
                 let number = request.hand_no + u64::from(self.ill == Ill::OtherSeed);
                 Reply::Revealed(pb::RevealResponse { seed: seed(number).expose().to_vec() })
             }
-            Job::BuyIn(_) | Job::CashOut(_) | Job::Settle(_) | Job::Nothing => {
+            Job::BuyIn(_)
+            | Job::CashOut(_)
+            | Job::Settle(_)
+            | Job::CheckStanding(_)
+            | Job::Nothing => {
                 panic!("that is nothing to ask of a dealer")
             }
         })

@@ -30,7 +30,9 @@ impl Before {
         }
         let number = if let Recorded::SeatVacated(event::SeatVacated { seat }) = recorded {
             *seat
-        } else if let Recorded::SeatRefused(event::SeatRefused { seat, reason: _ }) = recorded {
+        } else if let Recorded::SeatRefused(event::SeatRefused { seat, reason: _, text: _ }) =
+            recorded
+        {
             *seat
         } else {
             return Before::Nothing;
@@ -61,7 +63,11 @@ pub fn is_told_by_hand(recorded: &Recorded) -> bool {
 pub fn plain(table: &Table, recorded: &Recorded, before: Before) -> What {
     match before {
         Before::Vacated(seat) => {
-            return What::Seat(pb::SeatChanged { seat: Some(seat), vacated: true });
+            return What::Seat(pb::SeatChanged {
+                seat: Some(seat),
+                vacated: true,
+                your_standing: None,
+            });
         }
         Before::Seed(hand_no, hand_id) => {
             let (seed, refused) = seed_of(recorded);
@@ -82,6 +88,8 @@ pub fn plain(table: &Table, recorded: &Recorded, before: Before) -> What {
     } else if let Recorded::TablePaused(paused) = recorded {
         let until = updates::timestamp(primitives::UnixMicros(paused.until_micros));
         What::Paused(pb::Paused { why: paused.why.clone(), until: Some(until) })
+    } else if let Recorded::EffectStopped(_) | Recorded::EffectResumed(_) = recorded {
+        What::Stopped(pb::StoppedChanged { stopped: table.stopped(false) })
     } else if let Recorded::ChanceUsed(used) = recorded {
         // A restocking shuffle is an update of its own, in which nothing else is seen.
         let root = used.result.as_ref().and_then(|result| proof::root_of(result).ok());
@@ -89,7 +97,10 @@ pub fn plain(table: &Table, recorded: &Recorded, before: Before) -> What {
     } else {
         let number = seat_of(recorded).and_then(|seat| SeatNo::try_from(seat).ok());
         let seat = number.and_then(|number| updates::seat_view(table, number));
-        What::Seat(pb::SeatChanged { seat, vacated: false })
+        let standing = number.and_then(|number| table.seats.get(&number)?.standing.as_ref());
+        // For the seat's own player alone: it is taken out for everybody else.
+        let your_standing = standing.map(crate::standing::told);
+        What::Seat(pb::SeatChanged { seat, vacated: false, your_standing })
     }
 }
 

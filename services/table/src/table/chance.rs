@@ -4,6 +4,7 @@ use primitives::{HandId, UnixMicros};
 use proto::event::v1 as pb;
 
 use super::{Damaged, InPlay, Promise, Promises, Sealing, Table, seat_no};
+use crate::stops;
 
 impl Table {
     /// What seats have committed to for a hand.
@@ -42,7 +43,12 @@ impl Table {
         let sealing = Sealing::open(opened, at)?;
         let hand = self.in_play()?;
         hand.roster.clone_from(&sealing.roster);
-        hand.sealing = Some(sealing);
+        for (seat, _) in &sealing.roster {
+            if let Some(seat) = self.seats.get_mut(seat) {
+                seat.idle_since = None;
+            }
+        }
+        self.in_play()?.sealing = Some(sealing);
         Ok(())
     }
 
@@ -96,7 +102,6 @@ impl Table {
     }
 
     pub(super) fn hand_sealed(&mut self) {
-        self.burnt = 0;
         self.no_longer_open();
     }
 
@@ -109,6 +114,8 @@ impl Table {
     }
 
     pub(super) fn settlement_posted(&mut self) {
+        let over = self.hand_no;
+        self.forget_stops(|debt| stops::is_of_hand(debt, over));
         match &mut self.hand {
             Some(hand) if !hand.finished => hand.posted = true,
             Some(_) | None => self.hand = None,
@@ -117,7 +124,7 @@ impl Table {
 
     pub(super) fn hand_aborted(&mut self, aborted: &pb::HandAborted, at: UnixMicros) {
         if aborted.at_fault() == pb::AtFault::Seat {
-            self.burnt += 1;
+            self.note_withheld(&aborted.seats, at);
         }
         self.no_longer_open();
         self.seeds.ended(self.hand_no, at, true);

@@ -3,7 +3,18 @@
 use primitives::Credits;
 use proto::event::v1 as pb;
 
-use super::{Closing, Damaged, Table, seat_no};
+use super::{Closing, Damaged, Funding, Table, seat_no};
+use crate::debt::Debt;
+
+/// The share of the pots of a player who had left, on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Absent {
+    pub share: Credits,
+    /// Its transfer, where it has another than the first.
+    pub transfer: Option<[u8; 16]>,
+    /// The player's account takes nothing, and an operator has said so.
+    pub to_suspense: bool,
+}
 
 impl Table {
     pub(super) fn refund_due(&mut self, due: &pb::PotRefundDue) -> Result<(), Damaged> {
@@ -16,6 +27,7 @@ impl Table {
         }
         let transfer = wire::field::exactly("transfer_id", transfer_id)?;
         self.closing = Closing::Refunding { transfer, shares: parsed };
+        self.forget_stops(|debt| debt == Debt::Share);
         Ok(())
     }
 
@@ -27,7 +39,8 @@ impl Table {
         };
         for (number, player, share) in shares {
             let Some(number) = number else {
-                self.absent.insert(player, share);
+                let absent = Absent { share, transfer: None, to_suspense: false };
+                self.absent.insert(player, absent);
                 continue;
             };
             let seat = self.seat_mut(u32::from(number.get()))?;
@@ -36,6 +49,30 @@ impl Table {
         self.sabacc_pot = Credits::ZERO;
         self.carried_pot = Credits::ZERO;
         self.paid.clear();
+        self.forget_stops(|debt| debt == Debt::Refund);
+        Ok(())
+    }
+
+    /// A payment that had stopped goes on under another id, and perhaps elsewhere.
+    pub(crate) fn pay_anew(
+        &mut self,
+        debt: Debt,
+        (transfer, to_suspense): ([u8; 16], bool),
+    ) -> Result<(), Damaged> {
+        let misfit = || Damaged(format!("{debt:?} goes on and is not to be done"));
+        if let Debt::CashOut { seat } = debt {
+            let seat = self.seats.get_mut(&seat).ok_or_else(misfit)?;
+            seat.funding = Funding::CashingOut { transfer, to_suspense };
+        } else if let Debt::PayAbsent { player } = debt {
+            let absent = self.absent.get_mut(&player).ok_or_else(misfit)?;
+            *absent = Absent { transfer: Some(transfer), to_suspense, ..*absent };
+        } else if let (Debt::Refund, Closing::Refunding { transfer: old, shares: _ }) =
+            (debt, &mut self.closing)
+        {
+            *old = transfer;
+        } else {
+            return Err(misfit());
+        }
         Ok(())
     }
 }

@@ -10,7 +10,10 @@ use proto::common::v1::ErrorReason;
 const NOW: UnixMicros = UnixMicros(1_000_000);
 
 fn table() -> Table {
-    let rules = RuleSet::defaults(rules::variant("dice").unwrap());
+    table_of(&RuleSet::defaults(rules::variant("dice").unwrap()))
+}
+
+fn table_of(rules: &RuleSet) -> Table {
     let created = pb::TableCreated {
         name: "Test".to_owned(),
         rule_set: rules.canonical(),
@@ -22,6 +25,7 @@ fn table() -> Table {
         pause_ms: 0,
         reveal_delay_seconds: 0,
         entropy_ms: 0,
+        idle_seconds: 0,
     };
     Table::open(TableId([7; 16]), &created).unwrap()
 }
@@ -49,12 +53,19 @@ fn seated(table: &mut Table, seat: u8, credits: u64) {
 }
 
 fn owed(table: &Table) -> Vec<Debt> {
-    let now = Now { at: NOW, since: NOW, patience: Duration::from_secs(60) };
+    let patience = Duration::from_secs(60);
+    let now = Now { at: NOW, since: NOW, patience, late: Duration::ZERO, hold: None, checked: NOW };
     debts(table, None, &now).0
 }
 
 fn doer(number: u8) -> Doer {
-    Doer { player: Some(player(number)), request_id: [number; 16], now: NOW }
+    Doer {
+        player: Some(player(number)),
+        request: primitives::RequestId([number; 16]),
+        now: NOW,
+        arrived: NOW,
+        behind: false,
+    }
 }
 
 fn refusal(table: &Table, deed: &Deed, doer: &Doer) -> ErrorReason {
@@ -81,6 +92,25 @@ fn hand_starts_with_two_ready_and_a_commitment() {
     assert_eq!(owed(&table), []);
 }
 
+/// RULES.md §5: a table whose tokens are assigned to each player deals only hands of exactly so many.
+#[test]
+fn hand_with_tokens_for_three_starts_with_three_ready() {
+    let kinds = ["refund", "embargo", "markdown"].repeat(3);
+    let kinds = kinds.into_iter().map(str::to_owned).collect();
+    let fields = [
+        ("assigned_tokens".to_owned(), rules::FieldValue::List(kinds)),
+        ("tokens".to_owned(), rules::FieldValue::Text("assigned".to_owned())),
+    ];
+    let mut table = table_of(&RuleSet::parse("kessel", &fields).unwrap());
+    let commitment = Some(Commitment::default());
+    take(&mut table, pb::HandCommitted { hand_no: 1, commitment });
+    seated(&mut table, 1, 200);
+    seated(&mut table, 2, 200);
+    assert_eq!(owed(&table), [], "two are too few");
+    seated(&mut table, 3, 200);
+    assert_eq!(owed(&table), [Debt::Start]);
+}
+
 #[test]
 fn buy_in_is_owed_until_it_is_funded_or_refused() {
     let mut table = table();
@@ -93,8 +123,10 @@ fn buy_in_is_owed_until_it_is_funded_or_refused() {
     take(&mut table, taken);
     let seat = SeatNo::try_new(2).unwrap();
     assert_eq!(owed(&table)[0], Debt::Fund { seat });
-    take(&mut table, pb::SeatRefused { seat: 2, reason: "INSUFFICIENT_CREDITS".to_owned() });
-    assert_eq!(table.refusals, [([9; 16], "INSUFFICIENT_CREDITS".to_owned())]);
+    let reason = "INSUFFICIENT_CREDITS".to_owned();
+    let refused = pb::SeatRefused { seat: 2, reason, text: String::new() };
+    take(&mut table, refused.clone());
+    assert_eq!(table.refusals, [([9; 16], refused)]);
     assert!(table.seats.is_empty());
 }
 
@@ -103,7 +135,7 @@ fn leaver_is_paid_out_and_nobody_else() {
     let mut table = table();
     seated(&mut table, 1, 200);
     seated(&mut table, 3, 200);
-    take(&mut table, pb::LeaveAsked { seat: 3 });
+    take(&mut table, pb::LeaveAsked { seat: 3, why: String::new() });
     let seat = SeatNo::try_new(3).unwrap();
     assert_eq!(owed(&table), [Debt::PayOut { seat }, Debt::Commit { hand_no: 1 }]);
 }
@@ -121,7 +153,7 @@ fn sitting_down_is_refused_by_name() {
     check(&sit(None, 99), 2, ErrorReason::BuyInOutOfRange);
     check(&sit(None, 1001), 2, ErrorReason::BuyInOutOfRange);
     check(&Deed::StandUp, 2, ErrorReason::NotYourSeat);
-    check(&Deed::SitOut(true), 2, ErrorReason::NotYourSeat);
+    check(&Deed::SitOut { out: true, standing: None }, 2, ErrorReason::NotYourSeat);
     let mv = proto::common::v1::Move::default();
     check(&Deed::Act { hand_no: 1, turn: 1, mv: mv.clone() }, 2, ErrorReason::NotYourSeat);
     check(&Deed::Act { hand_no: 1, turn: 1, mv }, 1, ErrorReason::NotYourTurn);

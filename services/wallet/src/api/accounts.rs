@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use ledger::{Account, Command, Refusal};
+use ledger::{Account, Command, Exclusion, Refusal};
 use primitives::PlayerId;
 use proto::wallet::v1 as pb;
 use proto::wallet::v1::wallet_service_server::WalletService;
 use tonic::{Request, Response, Status};
 use wire::{BadField, field};
 
-use super::{Api, by, caller, parse, text, whose};
+use super::{Api, caller, parse, text, whose};
 use crate::answer::{Done, Told};
 use crate::command::{self, Wish};
+use crate::rows::StateRow;
 use crate::wallet::Problem;
 
 const MOST_ACCOUNTS: usize = 1000;
@@ -45,7 +46,7 @@ impl WalletService for Api {
         let id = field::request_id(&request_id)?;
         let wish = Wish::OpenAll(players(&player_ids)?);
         let request = command::Request { id, wish, linked: false };
-        let done = self.wallet.ask(request, by(&caller)).await?;
+        let done = self.ask_for(&caller, request).await?;
         let opened = if let Told::Opened(opened) = done.told { opened } else { 0 };
         Ok(Response::new(pb::OpenAccountsResponse { opened }))
     }
@@ -63,14 +64,16 @@ impl WalletService for Api {
             table_id: table.0.to_vec(),
             balance: balance.magnitude().get(),
         });
-        let excluded = found.state.excluded(self.now());
+        let state = found.state.unwrap_or_else(|| StateRow::none(found.number));
+        let now = Exclusion::Until(self.now());
+        let excluded = state.excluded.filter(|exclusion| *exclusion > now);
         Ok(Response::new(pb::GetAccountResponse {
             account: found.account.to_string(),
-            balance: found.state.balance.magnitude().get(),
+            balance: found.balance.magnitude().get(),
             seats: seats.collect(),
-            held: found.state.held().get(),
-            frozen: found.state.frozen(),
-            closed: found.state.closed(),
+            held: state.held.get(),
+            frozen: state.frozen,
+            closed: state.closed,
             excluded_until: excluded.map(text::end),
         }))
     }
@@ -152,7 +155,7 @@ impl WalletService for Api {
         let caller = caller(&request).map_err(|status| *status)?;
         let transfer = parse::issue(request.into_inner())?;
         let done = self.ask(&caller, transfer.id, Command::Post(transfer)).await?;
-        let (balance, position) = left(done)?;
+        let (balance, position) = left(&done)?;
         Ok(Response::new(pb::IssueResponse { balance, position }))
     }
 
@@ -163,7 +166,7 @@ impl WalletService for Api {
         let caller = caller(&request).map_err(|status| *status)?;
         let transfer = parse::redeem(request.into_inner())?;
         let done = self.ask(&caller, transfer.id, Command::Post(transfer)).await?;
-        let (balance, position) = left(done)?;
+        let (balance, position) = left(&done)?;
         Ok(Response::new(pb::RedeemResponse { balance, position }))
     }
 
@@ -197,7 +200,7 @@ impl WalletService for Api {
 }
 
 /// What a transfer left on the player's account, and its position: the same on every repeat.
-fn left(done: Done) -> Result<(u64, u64), Problem> {
+fn left(done: &Done) -> Result<(u64, u64), Problem> {
     match done.told {
         Told::Balance(balance) => Ok((balance.magnitude().get(), done.position.0)),
         Told::Nothing | Told::Opened(_) | Told::Terms(_) | Told::Until(_) => Err(Problem::Corrupt),

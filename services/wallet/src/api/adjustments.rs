@@ -1,14 +1,15 @@
 //! What one operator proposes to set right and another one approves.
 
-use eventlog::Position;
-use ledger::{Adjustment, Amount, Command, MAX_REASON_CHARS, Proposed};
-use primitives::AdjustmentId;
+use std::fmt;
+
+use eventlog::RequestKey;
+use ledger::{Adjustment, Amount, Command, Ledger, MAX_REASON_CHARS, Proposed};
+use primitives::{AdjustmentId, UnixMicros};
 use proto::wallet::v1 as pb;
 use tonic::{Request, Status};
 use wire::{BadField, field};
 
-use super::{Api, caller, page, parse, text};
-use crate::wallet::Problem;
+use super::{Api, bad_token, caller, page_size, parse, text};
 
 impl Api {
     pub(super) async fn propose(
@@ -20,15 +21,17 @@ impl Api {
             request.into_inner();
         let id = field::request_id(&request_id)?;
         let adjustment = Adjustment {
-            id: id.into(),
+            // Two operators may have chosen the same id.
+            id: AdjustmentId(RequestKey::new(&caller.actor(), id).0),
             account: parse::account("account", &account)?,
             amount: Amount::try_new(amount)
                 .map_err(|error| BadField::new("amount", error.to_string()))?,
             reason: field::text("reason", &reason, 1, MAX_REASON_CHARS)?,
             proposed_by: caller.subject.clone(),
         };
+        let adjustment_id = adjustment.id.0.to_vec();
         self.ask(&caller, id, Command::Propose(adjustment)).await?;
-        Ok(pb::ProposeAdjustmentResponse { adjustment_id: id.0.to_vec() })
+        Ok(pb::ProposeAdjustmentResponse { adjustment_id })
     }
 
     pub(super) async fn approve(
@@ -63,17 +66,55 @@ impl Api {
         request: pb::ListAdjustmentsRequest,
     ) -> Result<pb::ListAdjustmentsResponse, Status> {
         let pb::ListAdjustmentsRequest { page_size, page_token } = request;
-        let (size, from) = page(page_size, &page_token)?;
-        let books = self.wallet.read()?;
-        let mut found = books.adjustments(Position(from), size + 1).await.map_err(Problem::from)?;
+        let (size, after) = (self::page_size(page_size)?, Place::parse(&page_token)?);
+        // Whoever approves one posts what the ledger has, so they are shown that.
+        let found = self.wallet.see(move |view| oldest(view.ledger, after, size + 1)).await;
+        let mut found = found?;
         let more = found.len() > size;
         found.truncate(size);
         let last = found.last().filter(|_| more);
         Ok(pb::ListAdjustmentsResponse {
-            next_page_token: last.map(|(_, at)| at.0.to_string()).unwrap_or_default(),
-            adjustments: found.into_iter().map(|(proposed, _)| message(proposed)).collect(),
+            next_page_token: last.map(|last| Place::of(last).to_string()).unwrap_or_default(),
+            adjustments: found.into_iter().map(message).collect(),
         })
     }
+}
+
+/// The place of a proposal among those that wait: the oldest first. As a page token: the time in
+/// microseconds and the id.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place(UnixMicros, AdjustmentId);
+
+impl Place {
+    fn of(proposed: &Proposed) -> Place {
+        Place(proposed.at, proposed.adjustment.id)
+    }
+
+    /// Nothing for the first page.
+    fn parse(token: &str) -> Result<Option<Place>, BadField> {
+        if token.is_empty() {
+            return Ok(None);
+        }
+        let place = token.split_once('-');
+        let place =
+            place.and_then(|(at, id)| Some(Place(UnixMicros(at.parse().ok()?), id.parse().ok()?)));
+        place.map(Some).ok_or_else(bad_token)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place(at, id) = self;
+        write!(f, "{}-{id}", at.0)
+    }
+}
+
+/// The first that wait behind a place, at most `limit`.
+fn oldest(ledger: &Ledger, after: Option<Place>, limit: usize) -> Vec<Proposed> {
+    let waits = |it: &&Proposed| after.is_none_or(|after| Place::of(it) > after);
+    let mut found: Vec<&Proposed> = ledger.adjustments().filter(waits).collect();
+    found.sort_unstable_by_key(|it| Place::of(it));
+    found.into_iter().take(limit).cloned().collect()
 }
 
 fn message(proposed: Proposed) -> pb::Adjustment {

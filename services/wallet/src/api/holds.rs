@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use eventlog::Position;
-use ledger::{Command, Hold};
+use eventlog::{Position, ReadError, Reader};
+use ledger::{Command, Ended, Event, Hold, Kind, Pending};
 use primitives::{HoldId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1 as pb;
@@ -11,10 +11,14 @@ use proto::wallet::v1::get_balance_request::AsOf;
 use tonic::{Request, Status};
 use wire::{BadField, field, refused};
 
-use super::{Api, caller, parse, text, unknown};
+use super::{Api, caller, parse, text, turn, unknown};
+use crate::record;
+use crate::repo::HoldRead;
 use crate::rows::HoldState;
-use crate::wallet::Problem;
+use crate::wallet::{Problem, View};
 
+/// How often the tables are read where they and the ledger disagree about a hold.
+const LOOKS: usize = 3;
 const LONGEST_HOLD: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl Api {
@@ -74,7 +78,7 @@ impl Api {
     ) -> Result<pb::GetHoldResponse, Status> {
         let pb::GetHoldRequest { hold_id } = request;
         let id: HoldId = field::id("hold_id", &hold_id)?;
-        let found = self.wallet.read()?.hold(id).await.map_err(Problem::from)?;
+        let found = self.hold_now(id).await?;
         let found = found.ok_or_else(|| {
             refused(ErrorReason::HoldUnknown, format!("there never was a hold {id}"))
         })?;
@@ -94,19 +98,46 @@ impl Api {
         })
     }
 
+    /// A hold that is pending as the ledger has it; one that is over as the tables have it, where the log
+    /// says that it ended so.
+    async fn hold_now(&self, id: HoldId) -> Result<Option<HoldRead>, Problem> {
+        for _ in 0..LOOKS {
+            let row = self.wallet.read()?.hold(id).await.map_err(Problem::from)?;
+            let seen = move |view: &View<'_>| (view.ledger.hold(id).copied(), view.reader.clone());
+            let (pending, reader) = self.wallet.see(seen).await?;
+            match (pending, row) {
+                (Some(Pending { hold, left }), _) => {
+                    let (state, changed) = (HoldState::Pending, Position(0));
+                    return Ok(Some(HoldRead { hold, left, state, changed }));
+                }
+                (None, None) => return Ok(None),
+                // It may have ended since the tables were read.
+                (None, Some(row)) if row.state == HoldState::Pending => {}
+                (None, Some(row)) => return ended(&reader, row).await.map(Some),
+            }
+        }
+        tracing::error!(%id, "the wallet's tables have a pending hold that the ledger has not");
+        Err(Problem::Corrupt)
+    }
+
     pub(super) async fn balance(
         &self,
         request: pb::GetBalanceRequest,
     ) -> Result<pb::GetBalanceResponse, Status> {
         let pb::GetBalanceRequest { account, as_of } = request;
         let account = parse::account("account", &account)?;
+        // A balance of now is one row; an older one is looked for among all that came since.
+        let _turn = match as_of {
+            Some(_) => Some(turn(&self.statements).await?),
+            None => None,
+        };
         let found = self.account_of(account).await?;
         let books = self.wallet.read()?;
         let size = match as_of {
             None => {
                 return Ok(pb::GetBalanceResponse {
-                    balance: found.state.balance.get(),
-                    held: found.state.held().get(),
+                    balance: found.balance.get(),
+                    held: found.state.map_or(0, |state| state.held.get()),
                     size: found.size,
                 });
             }
@@ -125,8 +156,68 @@ impl Api {
         if found.opened.0 >= size && !of_the_house {
             return Err(unknown(account));
         }
-        let balance = books.balance_before(found.state.number, Position(size)).await;
+        let balance = books.balance_before(found.number, Position(size)).await;
         let balance = balance.map_err(Problem::from)?.get();
         Ok(pb::GetBalanceResponse { balance, held: 0, size })
     }
+}
+
+/// A hold that is over, where the event that ended it says the same. What of the log was archived cannot be
+/// asked.
+async fn ended(reader: &Reader, row: HoldRead) -> Result<HoldRead, Problem> {
+    let found = match reader.read(row.changed, 1).await {
+        Ok(found) => found,
+        Err(ReadError::Archived { .. }) => return Ok(row),
+        Err(error) => return Err(error.into()),
+    };
+    let event = found.first().map(record::parse).transpose();
+    let event = event.map_err(|corrupt| {
+        tracing::error!(%corrupt, "a hold's end cannot be read");
+        Problem::Corrupt
+    })?;
+    if event.is_some_and(|event| ends(&event, &row)) {
+        return Ok(row);
+    }
+    let (id, position) = (row.hold.id, row.changed.0);
+    tracing::error!(%id, position, "the wallet's tables have an end of a hold that its log has not");
+    Err(Problem::Corrupt)
+}
+
+/// Whether the event is the end that the row has of its hold.
+fn ends(event: &Event, row: &HoldRead) -> bool {
+    let HoldRead { hold, left, state, changed: _ } = row;
+    let same = |ended: &Ended| {
+        let Ended { hold: id, from, to, amount } = ended;
+        (*id, *from, *to) == (hold.id, hold.from, hold.to) && *amount <= hold.amount
+    };
+    let so = match event {
+        Event::HoldReleased(ended) => *state == HoldState::Released && same(ended),
+        Event::HoldExpired(ended) => *state == HoldState::Expired && same(ended),
+        Event::Posted(posted) => {
+            let transfer = &posted.transfer;
+            let captures = match transfer.kind {
+                Kind::Capture { hold: id, keep_rest: _ } => id == hold.id,
+                Kind::Issue
+                | Kind::Redeem
+                | Kind::BuyIn
+                | Kind::CashOut
+                | Kind::Settlement { .. }
+                | Kind::PotRefund { .. }
+                | Kind::Adjustment { .. } => false,
+            };
+            let of = |account| transfer.legs.iter().any(|leg| leg.account == account);
+            *state == HoldState::Captured && captures && of(hold.from) && of(hold.to)
+        }
+        Event::Opened(_)
+        | Event::Frozen { .. }
+        | Event::Unfrozen { .. }
+        | Event::Closed { .. }
+        | Event::HoldPlaced(_)
+        | Event::LimitsSet { .. }
+        | Event::Excluded { .. }
+        | Event::AdjustmentProposed(_)
+        | Event::AdjustmentRejected { .. }
+        | Event::SnapshotTaken { .. } => false,
+    };
+    so && left.is_zero()
 }

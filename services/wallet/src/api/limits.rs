@@ -1,14 +1,22 @@
-//! What players may bring to tables, and players who keep themselves from play.
+//! Limits of players, players who keep themselves from play, and who may be dealt in.
 
-use ledger::{Account, Command, Limits, Setter, Terms, Window};
-use primitives::Credits;
+use std::collections::BTreeSet;
+
+use ledger::{
+    Account, AllTerms, Command, Limits, Measure, Seconds, Setter, Terms, Used, Wanted, Window,
+};
+use primitives::{Credits, PlayerId};
 use proto::wallet::v1 as pb;
 use tonic::{Request, Status};
+use wire::standing::play_standing;
 use wire::{BadField, field};
 
 use super::{Api, caller, text, whose};
 use crate::answer::Told;
-use crate::wallet::Problem;
+use crate::command::{self, Wish};
+use crate::wallet::{Problem, Seen};
+
+const MOST_PLAYERS: usize = 64;
 
 impl Api {
     pub(super) async fn limit(
@@ -16,15 +24,17 @@ impl Api {
         request: Request<pb::SetLimitsRequest>,
     ) -> Result<pb::SetLimitsResponse, Status> {
         let caller = caller(&request).map_err(|status| *status)?;
-        let pb::SetLimitsRequest { request_id, player_id, limits } = request.into_inner();
+        let pb::SetLimitsRequest { request_id, player_id, limits, loss, time } =
+            request.into_inner();
         let id = field::request_id(&request_id)?;
         let player = whose(&caller, &player_id).map_err(|status| *status)?;
-        let missing = || BadField::new("limits", "missing: an empty one says that nothing limits");
-        let limits = parse(limits.ok_or_else(missing)?)?;
+        let limits = wanted(limits, loss, time)?;
         let by = if caller.player().is_some() { Setter::Player } else { Setter::Operator };
-        let done = self.ask(&caller, id, Command::SetLimits { player, by, limits }).await?;
+        let wish = Wish::SetLimits { player, by, limits };
+        let request = command::Request { id, wish, linked: false };
+        let done = self.ask_for(&caller, request).await?;
         match done.told {
-            Told::Terms(terms) => Ok(said(terms)),
+            Told::Terms(terms) => Ok(said(&terms)),
             Told::Nothing | Told::Balance(_) | Told::Opened(_) | Told::Until(_) => {
                 Err(Problem::Corrupt.into())
             }
@@ -38,18 +48,56 @@ impl Api {
         let caller = caller(&request).map_err(|status| *status)?;
         let pb::GetLimitsRequest { player_id } = request.into_inner();
         let player = whose(&caller, &player_id).map_err(|status| *status)?;
-        let state = self.account_of(Account::Player(player)).await?.state;
-        let now = self.now();
-        let used = |window| Some(state.brought(window, now).get());
+        let seen = self.wallet.look(vec![player]).await?.into_iter().next();
+        let Some(Seen { standing, used: Some(used), own, operator }) = seen else {
+            return Err(super::unknown(Account::Player(player)));
+        };
+        let of = |measure, value: &dyn Fn(&Used) -> Option<u64>| {
+            let windows = |window| {
+                let found = used.iter().find(|it| (it.measure, it.window) == (measure, window));
+                found.and_then(value)
+            };
+            Some(pb::Limits {
+                day: windows(Window::Day),
+                week: windows(Window::Week),
+                month: windows(Window::Month),
+            })
+        };
+        let (spent, left) = (|it: &Used| Some(it.used), Used::left);
         Ok(pb::GetLimitsResponse {
-            own: Some(said(state.terms(Setter::Player, now))),
-            operator: Some(said(state.terms(Setter::Operator, now))),
-            used: Some(pb::Limits {
-                day: used(Window::Day),
-                week: used(Window::Week),
-                month: used(Window::Month),
-            }),
+            own: Some(said(&own)),
+            operator: Some(said(&operator)),
+            used: of(Measure::BuyIn, &spent),
+            lost: of(Measure::Loss, &spent),
+            seconds: of(Measure::Time, &spent),
+            left: of(Measure::BuyIn, &left),
+            left_to_lose: of(Measure::Loss, &left),
+            left_seconds: of(Measure::Time, &left),
+            standing: Some(play_standing(&standing)),
         })
+    }
+
+    pub(super) async fn check_players(
+        &self,
+        request: pb::CheckStandingRequest,
+    ) -> Result<pb::CheckStandingResponse, Status> {
+        let pb::CheckStandingRequest { table_id, player_ids } = request;
+        field::table_id(&table_id)?;
+        if player_ids.is_empty() || player_ids.len() > MOST_PLAYERS {
+            return Err(BadField::new("player_ids", "1 to 64 of them").into());
+        }
+        let players = player_ids.iter().map(|id| field::player_id(id));
+        let players = players.collect::<Result<Vec<PlayerId>, BadField>>()?;
+        let unique: BTreeSet<&PlayerId> = players.iter().collect();
+        if unique.len() != players.len() {
+            return Err(BadField::new("player_ids", "one is there twice").into());
+        }
+        let seen = self.wallet.look(players.clone()).await?;
+        let players = players.iter().zip(&seen).map(|(player, seen)| pb::PlayerStanding {
+            player_id: player.0.to_vec(),
+            standing: Some(play_standing(&seen.standing)),
+        });
+        Ok(pb::CheckStandingResponse { players: players.collect() })
     }
 
     pub(super) async fn keep_away(
@@ -71,29 +119,69 @@ impl Api {
     }
 }
 
-fn parse(limits: pb::Limits) -> Result<Limits, BadField> {
+/// What is wanted, measure by measure: at least one.
+fn wanted(
+    buy_in: Option<pb::Limits>,
+    loss: Option<pb::Limits>,
+    time: Option<pb::Limits>,
+) -> Result<Vec<Wanted>, BadField> {
+    let credits = |name: &str, limit| field::credits(name, limit);
+    let seconds = |name: &str, limit| {
+        let seconds = Seconds(limit);
+        let problem = || BadField::new(name, "at most 2,595,600 seconds, 30 days and an hour");
+        (seconds <= Seconds::MAX).then_some(seconds).ok_or_else(problem)
+    };
+    let buy_in = buy_in.map(|limits| parse("limits", limits, credits).map(Wanted::BuyIn));
+    let loss = loss.map(|limits| parse("loss", limits, credits).map(Wanted::Loss));
+    let time = time.map(|limits| parse("time", limits, seconds).map(Wanted::Time));
+    let wanted: Vec<Wanted> =
+        [buy_in, loss, time].into_iter().flatten().collect::<Result<_, _>>()?;
+    if wanted.is_empty() {
+        let problem = "missing, and so are loss and time: an empty one says that nothing limits";
+        return Err(BadField::new("limits", problem));
+    }
+    Ok(wanted)
+}
+
+fn parse<T>(
+    name: &str,
+    limits: pb::Limits,
+    unit: impl Fn(&str, u64) -> Result<T, BadField>,
+) -> Result<Limits<T>, BadField> {
     let pb::Limits { day, week, month } = limits;
-    let limit = |name, limit: Option<u64>| -> Result<Option<Credits>, BadField> {
-        limit.map(|limit| field::credits(name, limit)).transpose()
+    let limit = |window: &str, limit: Option<u64>| -> Result<Option<T>, BadField> {
+        limit.map(|limit| unit(&format!("{name}.{window}"), limit)).transpose()
     };
     Ok(Limits {
-        day: limit("limits.day", day)?,
-        week: limit("limits.week", week)?,
-        month: limit("limits.month", month)?,
+        day: limit("day", day)?,
+        week: limit("week", week)?,
+        month: limit("month", month)?,
     })
 }
 
-fn said(terms: Terms) -> pb::SetLimitsResponse {
-    let Terms { now, later } = terms;
+fn said(terms: &AllTerms) -> pb::SetLimitsResponse {
+    let AllTerms { buy_in, loss, time } = terms;
+    let pb::LimitTerms { now, later, later_at } = message(buy_in, Credits::get);
+    let seconds = |Seconds(seconds)| seconds;
     pb::SetLimitsResponse {
-        now: Some(message(now)),
-        later: later.map(|(_, limits)| message(limits)),
-        later_at: later.map(|(from, _)| text::timestamp(from)),
+        now,
+        later,
+        later_at,
+        loss: Some(message(loss, Credits::get)),
+        time: Some(message(time, seconds)),
     }
 }
 
-fn message(limits: Limits) -> pb::Limits {
-    let Limits { day, week, month } = limits;
-    let limit = |limit: Option<Credits>| limit.map(Credits::get);
-    pb::Limits { day: limit(day), week: limit(week), month: limit(month) }
+fn message<T: Copy>(terms: &Terms<T>, unit: impl Fn(T) -> u64) -> pb::LimitTerms {
+    let Terms { now, later } = terms;
+    let limits = |limits: &Limits<T>| pb::Limits {
+        day: limits.day.map(&unit),
+        week: limits.week.map(&unit),
+        month: limits.month.map(&unit),
+    };
+    pb::LimitTerms {
+        now: Some(limits(now)),
+        later: later.as_ref().map(|(_, later)| limits(later)),
+        later_at: later.map(|(from, _)| text::timestamp(from)),
+    }
 }

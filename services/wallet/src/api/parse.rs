@@ -44,9 +44,9 @@ pub(super) fn buy_in(request: pb::BuyInRequest) -> Result<Transfer, BadField> {
 }
 
 pub(super) fn cash_out(request: pb::CashOutRequest) -> Result<Transfer, BadField> {
-    let pb::CashOutRequest { request_id, table_id, player_id, amount } = request;
+    let pb::CashOutRequest { request_id, table_id, player_id, amount, to_suspense } = request;
     let Seated { id, own, seat, amount } = seated(&request_id, &table_id, &player_id, amount)?;
-    let legs = pair(seat, own, amount);
+    let legs = pair(seat, if to_suspense { Account::Suspense } else { own }, amount);
     Ok(Transfer { id, kind: Kind::CashOut, legs, reason: String::new() })
 }
 

@@ -77,6 +77,13 @@ impl SettlementService for Api {
         self.release(request).await.map(Response::new)
     }
 
+    async fn check_standing(
+        &self,
+        request: Request<pb::CheckStandingRequest>,
+    ) -> Result<Response<pb::CheckStandingResponse>, Status> {
+        self.check_players(request.into_inner()).await.map(Response::new)
+    }
+
     async fn get_hold(
         &self,
         request: Request<pb::GetHoldRequest>,

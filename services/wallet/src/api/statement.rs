@@ -1,18 +1,25 @@
 //! Statements: pages, and files in pieces.
+//!
+//! A line is what one transfer did to a player's credits, on the account and at tables: a buy-in moves
+//! from the one to the other, a hand moves what is at its table. `balance` is the account's, `total` is
+//! everything: opening, line by line, closing, both add up.
 
 use std::ops::Range;
 use std::pin::Pin;
+use std::sync::Arc;
 
+use eventlog::Position;
 use futures_util::stream::{Stream, try_unfold};
-use ledger::{Account, Amount};
-use primitives::UnixMicros;
+use ledger::Account;
+use primitives::{PlayerId, UnixMicros};
 use prost_types::Timestamp;
 use proto::wallet::v1 as pb;
+use tokio::sync::Semaphore;
 use tonic::{Request, Status};
 use wire::BadField;
 
-use super::{Api, caller, page, text, whose};
-use crate::repo::{AccountRead, EntryRead, Repo};
+use super::{Api, caller, page, text, turn, whose};
+use crate::repo::{AccountRead, Holdings, LineRead, Repo};
 use crate::wallet::Problem;
 
 /// Entries read at a time for a file, and the bytes of one piece.
@@ -32,18 +39,24 @@ impl Api {
             request.into_inner();
         let player = whose(&caller, &player_id).map_err(|status| *status)?;
         let (size, seen) = page(page_size, &page_token)?;
+        let _turn = turn(&self.statements).await?;
         let found = self.account_of(Account::Player(player)).await?;
         let books = self.wallet.read()?;
         let span = span(books, found.size, from, to).await?;
         let positions = span.start.max(seen)..span.end;
-        let read = books.entries(found.state.number, positions, size + 1).await;
+        let opening = books.holdings_before(player, Position(positions.start)).await;
+        let opening = opening.map_err(Problem::from)?;
+        let read = books.statement(player, positions, size + 1).await;
         let mut read = read.map_err(Problem::from)?;
         let more = read.len() > size;
         read.truncate(size);
         let last = read.last().filter(|_| more);
+        let mut now = opening;
         Ok(pb::ListEntriesResponse {
             next_page_token: last.map(|last| last.position.0.to_string()).unwrap_or_default(),
-            entries: read.iter().map(entry).collect(),
+            entries: read.iter().map(|line| entry(line, &mut now)).collect(),
+            opening_balance: opening.balance,
+            opening_total: opening.total,
         })
     }
 
@@ -59,23 +72,24 @@ impl Api {
             Ok(pb::StatementFormat::Json) => Format::Json,
             Err(_) => return Err(BadField::new("format", "CSV or JSON").into()),
         };
-        let AccountRead { account, state, opened: _, size } =
-            self.account_of(Account::Player(player)).await?;
+        let _turn = turn(&self.statements).await?;
+        let AccountRead { account, size, .. } = self.account_of(Account::Player(player)).await?;
         let books = self.wallet.read()?.clone();
         // What comes later is not in it: a statement is of one moment.
         let left = span(&books, size, from, to).await?;
-        let opening = books.balance_before(state.number, eventlog::Position(left.start)).await;
-        let opening = opening.map_err(Problem::from)?;
+        let opening = books.holdings_before(player, Position(left.start)).await;
+        let now = opening.map_err(Problem::from)?;
         let writing = Writing {
             books,
             format,
-            number: state.number,
+            player,
             left,
-            balance: opening,
-            text: format.begin(account, opening),
+            now,
+            text: format.begin(account, now),
             any: false,
             stage: Stage::Entries,
             stopping: self.stopping.clone(),
+            statements: Arc::clone(&self.statements),
         };
         Ok(Box::pin(try_unfold(writing, Writing::next)))
     }
@@ -98,15 +112,16 @@ enum Stage {
 struct Writing {
     books: Repo,
     format: Format,
-    number: u32,
+    player: PlayerId,
     left: Range<u64>,
     /// After what is written.
-    balance: Amount,
+    now: Holdings,
     /// Written and not sent.
     text: String,
     any: bool,
     stage: Stage,
     stopping: tokio_util::sync::CancellationToken,
+    statements: Arc<Semaphore>,
 }
 
 impl Writing {
@@ -116,15 +131,17 @@ impl Writing {
                 let text = "the wallet is stopping: ask for the statement again";
                 return Err(wire::status::unavailable(text).into());
             }
-            let read = self.books.entries(self.number, self.left.clone(), PAGE).await;
+            let turn = turn(&self.statements).await?;
+            let read = self.books.statement(self.player, self.left.clone(), PAGE).await;
             let read = read.map_err(Problem::from)?;
-            for entry in &read {
-                self.write(entry);
+            drop(turn);
+            for line in &read {
+                self.write(line);
             }
             match read.last() {
                 Some(last) if read.len() == PAGE => self.left.start = last.position.0 + 1,
                 Some(_) | None => {
-                    self.format.end(&mut self.text, self.balance);
+                    self.format.end(&mut self.text, self.now);
                     self.stage = Stage::Rest;
                 }
             }
@@ -141,37 +158,40 @@ impl Writing {
         Ok(Some((pb::ExportStatementResponse { chunk }, self)))
     }
 
-    fn write(&mut self, entry: &EntryRead) {
+    fn write(&mut self, line: &LineRead) {
+        self.now.add(line);
         match self.format {
-            Format::Csv => text::csv(&mut self.text, entry),
+            Format::Csv => text::csv(&mut self.text, line, self.now),
             Format::Json => {
                 if std::mem::replace(&mut self.any, true) {
                     self.text.push(',');
                 }
-                text::json(&mut self.text, entry);
+                text::json(&mut self.text, line, self.now);
             }
         }
-        self.balance = entry.balance;
     }
 }
 
 impl Format {
-    fn begin(self, account: Account, opening: Amount) -> String {
+    fn begin(self, account: Account, opening: Holdings) -> String {
+        let Holdings { balance, total } = opening;
         match self {
             Format::Csv => text::CSV_HEADER.to_owned(),
-            Format::Json => {
-                format!("{{\"account\":\"{account}\",\"opening\":\"{opening}\",\"entries\":[")
-            }
+            Format::Json => format!(
+                "{{\"account\":\"{account}\",\"opening\":\"{balance}\",\
+                 \"opening_total\":\"{total}\",\"entries\":["
+            ),
         }
     }
 
-    fn end(self, text: &mut String, closing: Amount) {
+    fn end(self, text: &mut String, closing: Holdings) {
+        let Holdings { balance, total } = closing;
         match self {
             Format::Csv => {}
             Format::Json => {
-                text.push_str("],\"closing\":\"");
-                text.push_str(&closing.to_string());
-                text.push_str("\"}\n");
+                text.push_str(&format!(
+                    "],\"closing\":\"{balance}\",\"closing_total\":\"{total}\"}}\n"
+                ));
             }
         }
     }
@@ -196,19 +216,20 @@ async fn span(
     Ok(start..end)
 }
 
-fn entry(entry: &EntryRead) -> pb::Entry {
-    let EntryRead { position, amount, balance, kind, reason, other: _, recorded_at, transfer } =
-        entry;
+fn entry(line: &LineRead, now: &mut Holdings) -> pb::Entry {
+    now.add(line);
+    let LineRead { position, amount, at_table, kind, reason, table, recorded_at, transfer } = line;
     pb::Entry {
         transfer_id: transfer.map(|id| id.0.to_vec()).unwrap_or_default(),
-        recorded_at: Some(text::timestamp(*recorded_at)),
+        recorded_at: recorded_at.map(text::timestamp),
         kind: text::kind(*kind).into(),
         amount: amount.get(),
-        balance: balance.get(),
-        // No kind of transfer that belongs to a hand touches a player's account.
-        hand_id: Default::default(),
-        table_id: text::table_of(entry).map(|table| table.0.to_vec()).unwrap_or_default(),
+        balance: now.balance,
+        hand_id: text::hand_of(line).map(|hand| hand.0.to_vec()).unwrap_or_default(),
+        table_id: table.map(|table| table.0.to_vec()).unwrap_or_default(),
         reason: reason.clone().unwrap_or_default(),
         position: position.0,
+        at_table: at_table.get(),
+        total: now.total,
     }
 }

@@ -7,13 +7,13 @@
 use std::fmt::Write as _;
 
 use base64ct::{Base64, Encoding as _};
-use ledger::{Account, Exclusion};
-use primitives::UnixMicros;
+use ledger::Exclusion;
+use primitives::{HandId, UnixMicros};
 use prost_types::Timestamp;
 use proto::wallet::v1::TransferKind;
 use wire::BadField;
 
-use crate::repo::EntryRead;
+use crate::repo::{Holdings, LineRead};
 
 /// The end of the times that a protobuf timestamp may name: 9999-12-31T23:59:59.999999Z.
 const LAST: UnixMicros = UnixMicros(253_402_300_799_999_999);
@@ -40,22 +40,21 @@ pub(super) fn time(field: &str, timestamp: Timestamp) -> Result<UnixMicros, BadF
     micros.map(UnixMicros).filter(|time| *time <= LAST).ok_or_else(bad)
 }
 
-pub(super) const CSV_HEADER: &str =
-    "position,recorded_at,kind,amount,balance,transfer_id,hand_id,table_id,reason\r\n";
+pub(super) const CSV_HEADER: &str = "position,recorded_at,kind,amount,at_table,balance,total,transfer_id,hand_id,table_id,reason\r\n";
 
-/// An entry's line.
-pub(super) fn csv(to: &mut String, entry: &EntryRead) {
-    let kind = kind(entry.kind).as_str_name().trim_start_matches("TRANSFER_KIND_");
-    let transfer = entry.transfer.map(|id| id.to_string()).unwrap_or_default();
-    let table = table_of(entry).map(|table| table.to_string()).unwrap_or_default();
-    let EntryRead { position, amount, balance, recorded_at, reason, .. } = entry;
-    // No kind of transfer that belongs to a hand touches a player's account.
-    let hand = "";
+/// A statement's line, after which the player has so much.
+pub(super) fn csv(to: &mut String, line: &LineRead, now: Holdings) {
+    let kind = kind(line.kind).as_str_name().trim_start_matches("TRANSFER_KIND_");
+    let transfer = line.transfer.map(|id| id.to_string()).unwrap_or_default();
+    let hand = hand_of(line).map(|hand| hand.to_string()).unwrap_or_default();
+    let table = line.table.map(|table| table.to_string()).unwrap_or_default();
+    let LineRead { position, amount, at_table, recorded_at, reason, .. } = line;
+    let Holdings { balance, total } = now;
     write!(
         to,
-        "{},{},{kind},{amount},{balance},{transfer},{hand},{table},",
+        "{},{},{kind},{amount},{at_table},{balance},{total},{transfer},{hand},{table},",
         position.0,
-        precise(*recorded_at)
+        recorded_at.map(precise).unwrap_or_default()
     )
     .expect("writing into a String cannot fail");
     quoted(to, reason.as_deref().unwrap_or_default());
@@ -75,21 +74,26 @@ fn quoted(to: &mut String, text: &str) {
     }
 }
 
-/// An entry by the protobuf JSON mapping.
-pub(super) fn json(to: &mut String, entry: &EntryRead) {
-    let transfer = entry.transfer.map(|id| Base64::encode_string(&id.0)).unwrap_or_default();
-    let EntryRead { position, amount, balance, recorded_at, reason, .. } = entry;
+/// The same by the protobuf JSON mapping of an entry.
+pub(super) fn json(to: &mut String, line: &LineRead, now: Holdings) {
+    let transfer = line.transfer.map(|id| Base64::encode_string(&id.0)).unwrap_or_default();
+    let LineRead { position, amount, at_table, recorded_at, reason, table, .. } = line;
+    let Holdings { balance, total } = now;
     write!(
         to,
-        "{{\"transferId\":\"{transfer}\",\"recordedAt\":\"{}\",\"kind\":\"{}\",\
-         \"amount\":\"{amount}\",\"balance\":\"{balance}\"",
-        precise(*recorded_at),
-        kind(entry.kind).as_str_name(),
+        "{{\"transferId\":\"{transfer}\",{}\"kind\":\"{}\",\
+         \"amount\":\"{amount}\",\"balance\":\"{balance}\",\"atTable\":\"{at_table}\",\
+         \"total\":\"{total}\"",
+        recorded_at.map(|at| format!("\"recordedAt\":\"{}\",", precise(at))).unwrap_or_default(),
+        kind(line.kind).as_str_name(),
     )
     .expect("writing into a String cannot fail");
-    if let Some(table) = table_of(entry) {
-        write!(to, ",\"tableId\":\"{}\"", Base64::encode_string(&table.0))
-            .expect("writing into a String cannot fail");
+    let ids = [("handId", hand_of(line).map(|hand| hand.0)), ("tableId", table.map(|id| id.0))];
+    for (name, id) in ids {
+        if let Some(id) = id {
+            write!(to, ",\"{name}\":\"{}\"", Base64::encode_string(&id))
+                .expect("writing into a String cannot fail");
+        }
     }
     if let Some(reason) = reason {
         to.push_str(",\"reason\":");
@@ -127,28 +131,32 @@ pub(super) fn kind(number: i16) -> TransferKind {
     TransferKind::try_from(i32::from(number)).unwrap_or(TransferKind::Unspecified)
 }
 
-/// The table that an entry of a player's account belongs to: that of the seat at its other end.
-pub(super) fn table_of(entry: &EntryRead) -> Option<primitives::TableId> {
-    entry.other.as_ref().and_then(Account::table)
+/// The hand that a line is of: a settlement's id is its hand's.
+pub(super) fn hand_of(line: &LineRead) -> Option<HandId> {
+    let settles = kind(line.kind) == TransferKind::Settlement;
+    line.transfer.filter(|_| settles).map(|id| HandId(id.0))
 }
 
 #[cfg(test)]
 mod tests {
     use eventlog::Position;
     use ledger::Amount;
-    use primitives::{Credits, PlayerId, RequestId, TableId};
+    use primitives::{Credits, RequestId, TableId};
 
     use super::*;
 
-    fn entry(reason: Option<&str>) -> EntryRead {
-        EntryRead {
+    const NOW: Holdings = Holdings { balance: 60, total: 100 };
+
+    fn line(reason: Option<&str>) -> LineRead {
+        let amount = Amount::debit(Credits::of(40));
+        LineRead {
             position: Position(7),
-            amount: Amount::debit(Credits::of(40)),
-            balance: Amount::credit(Credits::of(60)),
+            amount,
+            at_table: amount.negated(),
             kind: 3,
             reason: reason.map(str::to_owned),
-            other: Some(Account::Seat(TableId([0xAA; 16]), PlayerId([1; 16]))),
-            recorded_at: UnixMicros(1_700_000_000_123_456),
+            table: Some(TableId([0xAA; 16])),
+            recorded_at: Some(UnixMicros(1_700_000_000_123_456)),
             transfer: Some(RequestId([2; 16])),
         }
     }
@@ -163,27 +171,40 @@ mod tests {
             (Some("@x,y"), "\"'@x,y\""),
         ];
         for (reason, written) in rows {
-            let mut line = String::new();
-            csv(&mut line, &entry(reason));
+            let mut written_line = String::new();
+            csv(&mut written_line, &line(reason), NOW);
             let expected = format!(
-                "7,2023-11-14T22:13:20.123456Z,BUY_IN,-40,60,\
+                "7,2023-11-14T22:13:20.123456Z,BUY_IN,-40,40,60,100,\
                  02020202-0202-0202-0202-020202020202,,\
                  aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa,{written}\r\n"
             );
-            assert_eq!(line, expected);
+            assert_eq!(written_line, expected);
         }
-        assert_eq!(CSV_HEADER.matches(',').count(), 8);
+        assert_eq!(CSV_HEADER.matches(',').count(), 10);
+    }
+
+    #[test]
+    fn a_settlement_names_its_hand() {
+        let settled = LineRead { kind: 5, amount: Amount::ZERO, ..line(None) };
+        let mut text = String::new();
+        json(&mut text, &settled, NOW);
+        assert!(text.contains("\"handId\":\"AgICAgICAgICAgICAgICAg==\""), "{text}");
+        let mut text = String::new();
+        csv(&mut text, &settled, NOW);
+        let id = "02020202-0202-0202-0202-020202020202";
+        assert!(text.contains(&format!(",0,40,60,100,{id},{id},")), "{text}");
+        assert_eq!(hand_of(&line(None)), None);
     }
 
     #[test]
     fn an_entry_is_json_as_protobuf_maps_it() {
         let mut text = String::new();
-        json(&mut text, &entry(Some("a \"b\" \\ \u{7}")));
+        json(&mut text, &line(Some("a \"b\" \\ \u{7}")), NOW);
         assert_eq!(
             text,
             "{\"transferId\":\"AgICAgICAgICAgICAgICAg==\",\
              \"recordedAt\":\"2023-11-14T22:13:20.123456Z\",\"kind\":\"TRANSFER_KIND_BUY_IN\",\
-             \"amount\":\"-40\",\"balance\":\"60\",\"tableId\":\"qqqqqqqqqqqqqqqqqqqqqg==\",\
+             \"amount\":\"-40\",\"balance\":\"60\",\"atTable\":\"40\",\"total\":\"100\",\"tableId\":\"qqqqqqqqqqqqqqqqqqqqqg==\",\
              \"reason\":\"a \\\"b\\\" \\\\ \\u0007\",\"position\":\"7\"}"
         );
     }

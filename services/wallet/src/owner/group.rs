@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use eventlog::{Entry, NewEvent, Position, Request as LogRequest, Stored};
-use ledger::{Account, Command, Event, Kind, Ledger, Refusal, Terms, Undo, decide};
-use primitives::{RequestId, UnixMicros};
+use eventlog::{Entry, NewEvent, Position, Request as LogRequest, RequestKey, Stored};
+use ledger::{Account, AllTerms, Command, Event, Kind, Ledger, Refusal, Setter, Undo, decide};
+use primitives::{PlayerId, UnixMicros};
+
+use sha2::{Digest as _, Sha256};
 
 use super::Open;
+use super::quotas::Quotas;
+use super::snapshots::Snapshot;
 use crate::answer::{self, Done, Told};
 use crate::command::{Request, Wish};
 use crate::rows::{Place, Rows, StateRow};
@@ -15,23 +19,27 @@ use crate::wallet::{By, Named, Outcome, Problem};
 /// A group while it is decided.
 pub(super) struct Deciding<'a> {
     ledger: &'a mut Ledger,
-    open: &'a mut BTreeMap<RequestId, Open>,
+    open: &'a mut BTreeMap<RequestKey, Open>,
     next: Position,
     at: UnixMicros,
     entries: Vec<Entry>,
-    ids: Vec<RequestId>,
+    keys: Vec<RequestKey>,
     rows: Rows,
+    snapshot: Option<Snapshot>,
+    quotas: &'a Quotas,
 }
 
 /// A group that is decided.
 pub(super) struct Decided {
     pub(super) entries: Vec<Entry>,
     /// The requests that it answers.
-    pub(super) ids: Vec<RequestId>,
+    pub(super) keys: Vec<RequestKey>,
     pub(super) rows: Rows,
     pub(super) states: Vec<StateRow>,
     /// Where the group after it will stand.
     pub(super) next: Position,
+    /// What its last event speaks of.
+    pub(super) snapshot: Option<Snapshot>,
 }
 
 /// What is known of a request before it is decided.
@@ -44,7 +52,7 @@ enum Seen {
 struct Start {
     next: Position,
     entries: usize,
-    ids: usize,
+    keys: usize,
     rows: crate::rows::Mark,
     undos: Vec<Undo>,
 }
@@ -52,18 +60,30 @@ struct Start {
 impl<'a> Deciding<'a> {
     pub(super) fn new(
         ledger: &'a mut Ledger,
-        open: &'a mut BTreeMap<RequestId, Open>,
-        next: Position,
-        at: UnixMicros,
+        open: &'a mut BTreeMap<RequestKey, Open>,
+        (next, at): (Position, UnixMicros),
+        quotas: &'a Quotas,
     ) -> Deciding<'a> {
-        let (entries, ids, rows) = (Vec::new(), Vec::new(), Rows::default());
-        Deciding { ledger, open, next, at, entries, ids, rows }
+        let (entries, keys, rows) = (Vec::new(), Vec::new(), Rows::default());
+        Deciding { ledger, open, next, at, entries, keys, rows, snapshot: None, quotas }
     }
 
     pub(super) fn finish(self) -> Decided {
-        let Deciding { ledger, open: _, next, at: _, entries, ids, rows } = self;
+        let Deciding { ledger, open: _, next, at: _, entries, keys, rows, snapshot, quotas: _ } =
+            self;
         let states = rows.states(ledger);
-        Decided { entries, ids, rows, states, next }
+        Decided { entries, keys, rows, states, next, snapshot }
+    }
+
+    /// Writes the state down as it is now, and notes the event that says so.
+    pub(super) fn snapshot(&mut self) {
+        self.ledger.forget(self.at);
+        let bytes = ledger::snapshot::write(self.ledger);
+        let event = Event::SnapshotTaken { digest: Sha256::digest(&bytes).into() };
+        let events = vec![self.step(&event, None)];
+        let actor = "service:wallet".into();
+        self.entries.push(Entry { events, request: None, actor, trace: [0; 16] });
+        self.snapshot = Some(Snapshot { size: self.next.0, bytes });
     }
 
     /// Ends holds whose time is over, at most so many; whether there were any.
@@ -84,7 +104,7 @@ impl<'a> Deciding<'a> {
         &mut self,
         requests: Vec<Named>,
         by: &By,
-        before: &BTreeMap<RequestId, Stored>,
+        before: &BTreeMap<RequestKey, Stored>,
     ) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(requests.len());
         let mut requests = requests.into_iter();
@@ -103,7 +123,7 @@ impl<'a> Deciding<'a> {
         outcomes
     }
 
-    fn alone(&mut self, named: Named, by: &By, before: &BTreeMap<RequestId, Stored>) -> Outcome {
+    fn alone(&mut self, named: Named, by: &By, before: &BTreeMap<RequestKey, Stored>) -> Outcome {
         match self.seen(&named, before) {
             Seen::Answered(outcome) => outcome,
             Seen::Fresh => self.carry_out(named, by, None),
@@ -115,12 +135,12 @@ impl<'a> Deciding<'a> {
         &mut self,
         linked: Vec<Named>,
         by: &By,
-        before: &BTreeMap<RequestId, Stored>,
+        before: &BTreeMap<RequestKey, Stored>,
     ) -> Vec<Outcome> {
         let mut start = Start {
             next: self.next,
             entries: self.entries.len(),
-            ids: self.ids.len(),
+            keys: self.keys.len(),
             rows: self.rows.mark(),
             undos: Vec::new(),
         };
@@ -131,8 +151,9 @@ impl<'a> Deciding<'a> {
                 Seen::Answered(outcome) => (false, outcome),
                 Seen::Fresh => (true, self.carry_out(named, by, Some(&mut start.undos))),
             };
+            let refused = outcome.is_err();
             outcomes.push((fresh, outcome));
-            if outcome.is_err() {
+            if refused {
                 self.take_back(start);
                 return refused_together(&outcomes, count);
             }
@@ -141,23 +162,23 @@ impl<'a> Deciding<'a> {
     }
 
     fn take_back(&mut self, start: Start) {
-        let Start { next, entries, ids, rows, undos } = start;
+        let Start { next, entries, keys, rows, undos } = start;
         undos.into_iter().rev().for_each(|undo| self.ledger.undo(undo));
         self.next = next;
         self.entries.truncate(entries);
-        for id in self.ids.drain(ids..) {
-            self.open.remove(&id);
+        for key in self.keys.drain(keys..) {
+            self.open.remove(&key);
         }
         self.rows.back_to(rows);
     }
 
-    fn seen(&self, named: &Named, before: &BTreeMap<RequestId, Stored>) -> Seen {
-        let Named { request, digest } = named;
-        if let Some(open) = self.open.get(&request.id) {
+    fn seen(&self, named: &Named, before: &BTreeMap<RequestKey, Stored>) -> Seen {
+        let Named { request: _, key, digest } = named;
+        if let Some(open) = self.open.get(key) {
             let same = open.digest == *digest;
-            return Seen::Answered(if same { Ok(open.done) } else { Err(Problem::Reused) });
+            return Seen::Answered(if same { Ok(open.done.clone()) } else { Err(Problem::Reused) });
         }
-        match before.get(&request.id) {
+        match before.get(key) {
             Some(stored) if stored.digest != *digest => Seen::Answered(Err(Problem::Reused)),
             Some(stored) => Seen::Answered(answer::decode(stored).ok_or(Problem::Corrupt)),
             None => Seen::Fresh,
@@ -165,13 +186,23 @@ impl<'a> Deciding<'a> {
     }
 
     fn carry_out(&mut self, named: Named, by: &By, mut undos: Option<&mut Vec<Undo>>) -> Outcome {
-        let Named { request: Request { id, wish, linked: _ }, digest } = named;
+        let Named { request: Request { id, wish, linked: _ }, key, digest } = named;
+        let counted = self.quotas.of(&wish, by);
+        if let Some((quota, player)) = counted {
+            quota.check(player, self.at).map_err(Problem::DaySpent)?;
+        }
         let (events, told) = match wish {
             Wish::One(command) => {
-                let events = decide(self.ledger, self.at, command)?;
-                let new = events.iter().map(|event| self.step(event, undos.as_deref_mut()));
-                let new: Vec<NewEvent> = new.collect();
-                (new, events.last().map_or(Told::Nothing, |last| self.told(last)))
+                let mut events = decide(self.ledger, self.at, command)?;
+                let told = events.last().filter(|last| self.ledger.has(last, self.at));
+                if let Some(told) = told.map(|last| self.told(last)) {
+                    events.clear();
+                    (Vec::new(), told)
+                } else {
+                    let new = events.iter().map(|event| self.step(event, undos.as_deref_mut()));
+                    let new: Vec<NewEvent> = new.collect();
+                    (new, events.last().map_or(Told::Nothing, |last| self.told(last)))
+                }
             }
             Wish::OpenAll(players) => {
                 let mut new = Vec::with_capacity(players.len());
@@ -185,9 +216,20 @@ impl<'a> Deciding<'a> {
                 let opened = u32::try_from(new.len()).unwrap_or(u32::MAX);
                 (new, Told::Opened(opened))
             }
+            Wish::SetLimits { player, by, limits } => {
+                let mut new = Vec::with_capacity(limits.len());
+                for limits in limits {
+                    let set =
+                        decide(self.ledger, self.at, Command::SetLimits { player, by, limits })?;
+                    let set = set.iter().filter(|event| !self.ledger.has(event, self.at));
+                    let set: Vec<Event> = set.cloned().collect();
+                    new.extend(set.iter().map(|event| self.step(event, None)));
+                }
+                (new, Told::Terms(self.terms(player, by)))
+            }
         };
         let position = Position(self.next.0.saturating_sub(1));
-        let done = Done { position, told };
+        let done = Done { position, told: told.clone() };
         if events.is_empty() {
             // Nothing had to be done: nothing is remembered, and a repeat finds the same.
             return Ok(done);
@@ -196,8 +238,11 @@ impl<'a> Deciding<'a> {
         let request = LogRequest { id, digest, answer: answer::encode(last, &told) };
         let (actor, trace) = (by.actor.clone(), by.trace);
         self.entries.push(Entry { events, request: Some(request), actor, trace });
-        self.ids.push(id);
-        self.open.insert(id, Open { digest, done });
+        if let Some((quota, player)) = counted {
+            quota.count(player, self.at);
+        }
+        self.keys.push(key);
+        self.open.insert(key, Open { digest, done: done.clone() });
         Ok(done)
     }
 
@@ -228,9 +273,7 @@ impl<'a> Deciding<'a> {
                 | Kind::Adjustment { .. }
                 | Kind::Capture { .. } => Told::Nothing,
             },
-            Event::LimitsSet { player: _, by: _, now, later } => {
-                Told::Terms(Terms { now: *now, later: *later })
-            }
+            Event::LimitsSet { player, by, terms: _ } => Told::Terms(self.terms(*player, *by)),
             Event::Excluded { player: _, until } => Told::Until(*until),
             Event::Opened(_)
             | Event::Frozen { .. }
@@ -240,8 +283,14 @@ impl<'a> Deciding<'a> {
             | Event::HoldReleased(_)
             | Event::HoldExpired(_)
             | Event::AdjustmentProposed(_)
-            | Event::AdjustmentRejected { .. } => Told::Nothing,
+            | Event::AdjustmentRejected { .. }
+            | Event::SnapshotTaken { .. } => Told::Nothing,
         }
+    }
+
+    fn terms(&self, player: PlayerId, by: Setter) -> Box<AllTerms> {
+        let state = self.ledger.account(&Account::Player(player));
+        Box::new(state.map(|state| state.terms(by, self.at)).unwrap_or_default())
     }
 }
 
@@ -250,8 +299,8 @@ impl<'a> Deciding<'a> {
 fn refused_together(outcomes: &[(bool, Outcome)], count: usize) -> Vec<Outcome> {
     let linked = Err(Problem::Refused(Refusal::LinkedRefused));
     let told = outcomes.iter().map(|(fresh, outcome)| match outcome {
-        Ok(_) if *fresh => linked,
-        Ok(_) | Err(_) => *outcome,
+        Ok(_) if *fresh => linked.clone(),
+        Ok(_) | Err(_) => outcome.clone(),
     });
     let mut told: Vec<Outcome> = told.collect();
     told.resize(count, linked);

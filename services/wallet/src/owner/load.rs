@@ -1,13 +1,24 @@
-//! What is on the accounts, read at start and after a failure.
+//! What is on the accounts, read at start and after a failure: what the log vouches for, and nothing
+//! else.
+//!
+//! The state is folded from the log: from a snapshot whose SHA-256 an event of the log has, with the
+//! events after it; without one from the beginning. A log that was cut ([`eventlog::archive`]) needs a
+//! snapshot that is not older than its cut. The tables are then compared with that state: they serve
+//! reads, and a wallet whose tables say something else serves nothing (`LoadError::Differs`). Where
+//! they say that they go no further than some other size, they are made anew.
+//!
+//! **Judged by the owner alone.** Whoever has taken the log meanwhile writes events and rows between any
+//! two reads made here, so tables are found to differ that never did. What would end the wallet is believed
+//! once the log is known to be still its own; else the accounts are read again.
 
-use std::sync::Arc;
-
-use eventlog::{Log, Position, ReadError};
-use ledger::{Ledger, Unsound, conserved};
+use eventlog::{AppendError, Log, Position, ReadError, Reader};
+use ledger::{Event, Ledger, Unsound, conserved, snapshot};
+use sha2::{Digest as _, Sha256};
 
 use crate::record::{self, Corrupt};
 use crate::repo::{Repo, Written};
 use crate::rows::{Place, Rows};
+use crate::verify::Difference;
 use crate::wallet::Books;
 
 /// Events in one read of the log, and in one piece of the tables.
@@ -22,62 +33,204 @@ pub enum LoadError {
     Corrupt(#[from] Corrupt),
     #[error("the wallet's log is corrupt: {0}")]
     Unsound(#[from] Unsound),
+    #[error(
+        "the wallet's tables are not what its log says: {0}. Nothing is served from them, and what \
+         the log says stands. Find out who changed them. To have them made anew from the log run \
+         `sabacc migrate --rebuild`, and start the wallet again"
+    )]
+    Differs(Difference),
+    #[error(
+        "the wallet's log was cut at position {cut}, and no snapshot from there on is stored that the \
+         log vouches for: put the archive back with `sabacc archive restore FILE`, the newest first"
+    )]
+    NoSnapshot { cut: u64 },
 }
 
-/// The ledger as of the log's end: from the tables where they go that far, else from the log, and
-/// then the tables are made anew.
-pub(super) async fn load(log: &Log, books: &Books) -> Result<Ledger, LoadError> {
-    let Some(repo) = &books.repo else { return fold(log, None).await };
-    if repo.projected().await? == Some(log.size()) {
-        match read(repo).await? {
-            Ok(ledger) => {
-                tracing::info!(events = log.size(), accounts = ledger.accounts().len(), "loaded");
-                books.set_whole(true);
-                return Ok(ledger);
-            }
-            Err(what) => tracing::error!(%what, "the wallet's tables are unsound"),
+impl LoadError {
+    /// Whether reading again finds the same, as long as nobody mends it.
+    pub(super) const fn is_final(&self) -> bool {
+        match self {
+            LoadError::Read(ReadError::Unavailable { .. } | ReadError::Stopped) => false,
+            LoadError::Read(ReadError::Corrupt(_) | ReadError::Archived { .. })
+            | LoadError::Corrupt(_)
+            | LoadError::Unsound(_)
+            | LoadError::Differs(_)
+            | LoadError::NoSnapshot { .. } => true,
         }
     }
-    // A log that is new has no tables yet, and that is no reason to worry anybody.
-    if log.size() > 0 {
-        tracing::warn!(events = log.size(), "the wallet's tables are made anew from its log");
+}
+
+/// A state that the log vouches for.
+pub(crate) struct Start {
+    pub(crate) ledger: Ledger,
+    /// The events that are in it.
+    pub(crate) size: u64,
+}
+
+/// The ledger as of the log's end.
+pub(super) struct Loaded {
+    pub(super) ledger: Ledger,
+    /// The size of the snapshot that it was folded from; 0 for none.
+    pub(super) snapshot: u64,
+}
+
+/// The ledger as of the log's end, and tables that say the same.
+pub(super) async fn load(log: &Log, books: &Books) -> Result<Loaded, LoadError> {
+    let loaded = believed(log, read(log, books).await).await;
+    if let Err(LoadError::Differs(difference)) = &loaded {
+        tracing::error!(%difference, "the wallet's tables are not what its log says");
     }
-    books.set_whole(false);
-    let ledger = fold(log, Some(repo)).await?;
-    books.set_whole(true);
-    Ok(ledger)
+    loaded
 }
 
-/// The ledger that the tables speak of, or what is wrong with them.
-async fn read(repo: &Repo) -> Result<Result<Ledger, Arc<str>>, ReadError> {
-    let (accounts, holds, adjustments) = match repo.load().await {
-        Ok(loaded) => loaded,
-        Err(ReadError::Corrupt(what)) => return Ok(Err(what)),
-        Err(
-            error @ (ReadError::Unavailable { .. }
-            | ReadError::Stopped
-            | ReadError::Archived { .. }),
-        ) => return Err(error),
+/// What was read, where that can be believed: a final error only of a log that is this owner's still.
+pub(super) async fn believed<T>(log: &Log, found: Result<T, LoadError>) -> Result<T, LoadError> {
+    if found.as_ref().is_err_and(LoadError::is_final) {
+        log.confirm().await.map_err(|error| match error {
+            AppendError::Unavailable { source } => ReadError::Unavailable { source },
+            AppendError::Lost
+            | AppendError::Clock(_)
+            | AppendError::Duplicate { .. }
+            | AppendError::Empty
+            | AppendError::Full
+            | AppendError::Misplaced { .. }
+            | AppendError::TooLarge { .. }
+            | AppendError::Twice { .. } => ReadError::Stopped,
+        })?;
+    }
+    found
+}
+
+async fn read(log: &Log, books: &Books) -> Result<Loaded, LoadError> {
+    let Some(repo) = &books.repo else {
+        let ledger = fold(log, genesis(), None).await?;
+        return Ok(Loaded { ledger, snapshot: 0 });
     };
-    Ok(Ledger::restore(accounts, holds, adjustments).map_err(|error| error.to_string().into()))
+    books.set_whole(false);
+    if repo.projected().await? != Some(log.size()) {
+        // A log that is new has no tables yet, and that is no reason to worry anybody.
+        if log.size() > 0 {
+            tracing::warn!(events = log.size(), "the wallet's tables are made anew from its log");
+        }
+        let ledger = fold(log, genesis(), Some(repo)).await?;
+        books.set_whole(true);
+        return Ok(Loaded { ledger, snapshot: 0 });
+    }
+    let start = start(log, repo).await?;
+    let snapshot = start.size;
+    let ledger = fold(log, start, None).await?;
+    if let Some(difference) = repo.compare(&ledger).await? {
+        return Err(LoadError::Differs(difference));
+    }
+    let (events, accounts) = (log.size(), ledger.accounts().len());
+    tracing::info!(events, snapshot, accounts, "loaded");
+    books.set_whole(true);
+    Ok(Loaded { ledger, snapshot })
 }
 
-async fn fold(log: &Log, repo: Option<&Repo>) -> Result<Ledger, LoadError> {
-    let mut ledger = Ledger::new();
+/// The state before the first event.
+pub(crate) fn genesis() -> Start {
+    Start { ledger: Ledger::new(), size: 0 }
+}
+
+/// The newest snapshot that the log vouches for, else the beginning.
+pub(crate) async fn start(log: &Log, repo: &Repo) -> Result<Start, LoadError> {
+    if let Some(start) = newest(log.reader(), repo).await? {
+        return Ok(start);
+    }
+    match log.read(Position(0), 1).await {
+        Ok(_) => Ok(genesis()),
+        Err(ReadError::Archived { size: cut }) => Err(LoadError::NoSnapshot { cut }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// How many events the newest snapshot is of that the log vouches for; the last of them names it.
+///
+/// # Errors
+/// Where the log or the tables cannot be read, or the log is none that a wallet writes.
+pub async fn newest_snapshot(log: &Reader, repo: &Repo) -> Result<Option<u64>, LoadError> {
+    Ok(newest(log, repo).await?.map(|start| start.size))
+}
+
+async fn newest(log: &Reader, repo: &Repo) -> Result<Option<Start>, LoadError> {
+    for size in repo.snapshots().await? {
+        let bytes = repo.snapshot(size).await?;
+        if !vouched(log, size, &bytes).await? {
+            tracing::error!(size, "a snapshot is stored that the log does not vouch for");
+            continue;
+        }
+        match snapshot::read(&bytes) {
+            Ok(ledger) => return Ok(Some(Start { ledger, size })),
+            Err(error) => tracing::error!(size, %error, "a snapshot of the log cannot be read"),
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the event before `size` names these bytes.
+async fn vouched(log: &Reader, size: u64, bytes: &[u8]) -> Result<bool, LoadError> {
+    let Some(last) = size.checked_sub(1) else { return Ok(false) };
+    let events = match log.read(Position(last), 1).await {
+        Ok(events) => events,
+        Err(ReadError::Archived { .. }) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(stored) = events.first() else { return Ok(false) };
+    let named = match record::parse(stored)? {
+        Event::SnapshotTaken { digest } => digest,
+        Event::Opened(_)
+        | Event::Posted(_)
+        | Event::Frozen { .. }
+        | Event::Unfrozen { .. }
+        | Event::Closed { .. }
+        | Event::HoldPlaced(_)
+        | Event::HoldReleased(_)
+        | Event::HoldExpired(_)
+        | Event::LimitsSet { .. }
+        | Event::Excluded { .. }
+        | Event::AdjustmentProposed(_)
+        | Event::AdjustmentRejected { .. } => return Ok(false),
+    };
+    Ok(Sha256::digest(bytes)[..] == named[..])
+}
+
+/// Moves the ledger by one event of the log, and notes its rows. A snapshot of another state than the
+/// log leads to is no snapshot, whoever put it into the log.
+pub(crate) fn step(
+    ledger: &mut Ledger,
+    rows: &mut Rows,
+    stored: &eventlog::Event,
+) -> Result<(), LoadError> {
+    let event = record::parse(stored)?;
+    let place = Place { position: stored.position, at: stored.recorded_at };
+    rows.step(ledger, place, &event);
+    if let Event::SnapshotTaken { digest } = event
+        && Sha256::digest(snapshot::write(ledger))[..] != digest[..]
+    {
+        let what = "the snapshot it names is of another state than the events before it lead to";
+        return Err(Corrupt { position: stored.position.0, what: what.to_owned() }.into());
+    }
+    Ok(())
+}
+
+async fn fold(log: &Log, start: Start, repo: Option<&Repo>) -> Result<Ledger, LoadError> {
+    let Start { mut ledger, size } = start;
     if let Some(repo) = repo {
+        // What cannot be made anew is not thrown away.
+        log.read(Position(0), 1).await?;
         repo.empty(log.epoch()).await?;
         let house = Written { rows: Rows::of_the_house(), states: Vec::new() };
         repo.add(0, 0, &house).await?;
     }
-    let mut from = Position(0);
+    let mut from = Position(size);
     loop {
         let events = log.read(from, PAGE).await?;
         let Some(last) = events.last() else { break };
         let to = last.position.0 + 1;
         let mut rows = Rows::default();
         for stored in &events {
-            let place = Place { position: stored.position, at: stored.recorded_at };
-            rows.step(&mut ledger, place, &record::parse(stored)?);
+            step(&mut ledger, &mut rows, stored)?;
         }
         if let Some(repo) = repo {
             let states = rows.states(&ledger);

@@ -3,12 +3,13 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use eventlog::{Log, OpenError, ReadError};
-use ledger::Ledger;
+use eventlog::{Log, OpenError};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Answer, Fault, Ground, LoadError, Owner, Work, load};
-use crate::wallet::{Books, Problem};
+use super::load::{self, Loaded};
+use super::{Answer, Fault, Ground, Owner, Work};
+use crate::wallet::{Ask, Books, Look, Problem};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -17,35 +18,67 @@ impl Owner {
     /// False where the wallet is told to stop before the accounts are read again.
     pub(super) async fn recover(&mut self, stopping: &CancellationToken) -> Result<bool, Fault> {
         let unanswered = self.work.open.len();
-        tracing::warn!(unanswered, "a write failed: the accounts are read again");
+        tracing::warn!(
+            runbook = "deploy/README.md, The database is away",
+            unanswered,
+            "a write failed: the accounts are read again"
+        );
+        self.books.set_loaded(false);
         // Whoever waits for what is thrown away hears that it is unavailable.
-        self.work = Work::new(self.work.log.clone(), Ledger::new());
-        let mut reopened = pin!(reopen(&self.ground, &self.books, self.work.log.clone()));
-        let mut accepting = true;
-        loop {
-            tokio::select! {
-                result = &mut reopened => {
-                    let (log, ledger) = result?;
-                    self.work = Work::new(log, ledger);
-                    return Ok(true);
+        let nothing = load::genesis();
+        let nothing = Loaded { ledger: nothing.ledger, snapshot: nothing.size };
+        self.work = Work::new(self.work.log.clone(), nothing);
+        self.verifying.abort_all();
+        let held = Some(self.work.log.clone());
+        let queues = (&mut self.queue, &mut self.looks);
+        let read = read((&self.ground, &self.books, held), queues, stopping).await?;
+        let Some((log, loaded)) = read else { return Ok(false) };
+        self.work = Work::new(log, loaded);
+        self.verify_history();
+        Ok(true)
+    }
+}
+
+/// The log and what is on the accounts, as soon as both can be had; whoever asks meanwhile hears that they
+/// cannot. None where the wallet is told to stop before.
+pub(super) async fn read(
+    (ground, books, held): (&Ground, &Books, Option<Log>),
+    (queue, looks): (&mut mpsc::Receiver<Ask>, &mut mpsc::Receiver<Look>),
+    stopping: &CancellationToken,
+) -> Result<Option<(Log, Loaded)>, Fault> {
+    let mut reopened = pin!(reopen(ground, books, held));
+    let mut accepting = true;
+    loop {
+        tokio::select! {
+            // Nobody hears that the accounts cannot be had once they are there.
+            biased;
+            read = &mut reopened => {
+                if read.is_ok() {
+                    books.set_loaded(true);
                 }
-                () = stopping.cancelled() => return Ok(false),
-                ask = self.queue.recv(), if accepting => match ask {
-                    Some(ask) => {
-                        let outcomes = vec![Err(Problem::Unavailable); ask.requests.len()];
-                        Answer { to: ask.answer, outcomes, room: ask.room }.tell();
-                    }
-                    None => accepting = false,
-                },
+                return read.map(Some);
             }
+            () = stopping.cancelled() => return Ok(None),
+            ask = queue.recv(), if accepting => match ask {
+                Some(ask) => {
+                    let outcomes = vec![Err(Problem::Unavailable); ask.requests.len()];
+                    Answer { to: ask.answer, outcomes, room: ask.room }.tell();
+                }
+                None => accepting = false,
+            },
+            // Dropped unanswered, which says "unavailable".
+            Some(_) = looks.recv() => {}
         }
     }
 }
 
 /// Tries until the log is ours and read; only a corrupt log ends it.
-async fn reopen(ground: &Ground, books: &Books, log: Log) -> Result<(Log, Ledger), Fault> {
+async fn reopen(
+    ground: &Ground,
+    books: &Books,
+    mut log: Option<Log>,
+) -> Result<(Log, Loaded), Fault> {
     let mut pause = FIRST_PAUSE;
-    let mut log = Some(log);
     loop {
         // A log that only could not write is still ours.
         let held = log.take().filter(|log| !log.stopped().is_cancelled());
@@ -53,7 +86,7 @@ async fn reopen(ground: &Ground, books: &Books, log: Log) -> Result<(Log, Ledger
             Ok(opened) => return Ok(opened),
             Err((fault, _)) if is_final(&fault) => return Err(fault),
             Err((fault, held)) => {
-                tracing::warn!(%fault, ?pause, "the accounts cannot be read yet");
+                tracing::warn!(runbook = "deploy/README.md, The database is away", %fault, ?pause, "the accounts cannot be read yet");
                 log = held;
             }
         }
@@ -66,13 +99,13 @@ async fn open_and_read(
     ground: &Ground,
     books: &Books,
     held: Option<Log>,
-) -> Result<(Log, Ledger), (Fault, Option<Log>)> {
+) -> Result<(Log, Loaded), (Fault, Option<Log>)> {
     let log = match held {
         Some(log) => log,
         None => (ground.opener)().await.map_err(|error| (error.into(), None))?,
     };
     match load::load(&log, books).await {
-        Ok(ledger) => Ok((log, ledger)),
+        Ok(loaded) => Ok((log, loaded)),
         Err(error) => Err((error.into(), Some(log))),
     }
 }
@@ -81,15 +114,11 @@ fn is_final(fault: &Fault) -> bool {
     match fault {
         Fault::Open(error) => match error {
             OpenError::Corrupt { .. } => true,
-            OpenError::Held { .. } | OpenError::Lost { .. } | OpenError::Unavailable { .. } => {
-                false
-            }
+            OpenError::Held { .. }
+            | OpenError::Lost { .. }
+            | OpenError::Unavailable { .. }
+            | OpenError::Clock { .. } => false,
         },
-        Fault::Load(error) => match error {
-            LoadError::Read(ReadError::Unavailable { .. } | ReadError::Stopped) => false,
-            LoadError::Read(ReadError::Corrupt(_) | ReadError::Archived { .. })
-            | LoadError::Corrupt(_)
-            | LoadError::Unsound(_) => true,
-        },
+        Fault::Load(error) => error.is_final(),
     }
 }

@@ -1,41 +1,28 @@
 //! What is asked of the tables. Every answer is of durable events only.
 
-use std::ops::Range;
-
 use eventlog::{Position, ReadError};
-use ledger::{Account, Amount, Exclusion, Hold, Proposed, State};
-use primitives::{Credits, HoldId, PlayerId, RequestId, TableId, UnixMicros};
+use ledger::{Account, Amount, Exclusion, Hold};
+use primitives::{Credits, HoldId, PlayerId, TableId, UnixMicros};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
 use super::rows::{FOR_GOOD, account};
 use super::{LOG, Repo, retried};
-use crate::rows::{HoldState, StateRow, extra_of};
+use crate::rows::{HoldState, StateRow};
 
 /// An account as it stands.
 #[derive(Clone, Debug)]
 pub struct AccountRead {
     pub account: Account,
-    pub state: State,
+    /// Accounts are numbered as they were opened.
+    pub number: u32,
+    pub balance: Amount,
+    /// What it has beside a balance, or had.
+    pub state: Option<StateRow>,
     /// Position of the event that opened it.
     pub opened: Position,
     /// The number of events that this is true of.
     pub size: u64,
-}
-
-/// A line of a statement.
-#[derive(Clone, Debug)]
-pub struct EntryRead {
-    pub position: Position,
-    pub amount: Amount,
-    pub balance: Amount,
-    /// See [`crate::rows::kind_number`].
-    pub kind: i16,
-    pub reason: Option<String>,
-    /// The other account where the transfer has two legs.
-    pub other: Option<Account>,
-    pub recorded_at: UnixMicros,
-    pub transfer: Option<RequestId>,
 }
 
 /// A hold, whatever became of it.
@@ -44,6 +31,8 @@ pub struct HoldRead {
     pub hold: Hold,
     pub left: Credits,
     pub state: HoldState,
+    /// Position of the last event about it.
+    pub changed: Position,
 }
 
 impl Repo {
@@ -112,27 +101,6 @@ impl Repo {
         .await
     }
 
-    /// The entries of an account at these positions, oldest first, at most `limit`.
-    pub async fn entries(
-        &self,
-        account: u32,
-        positions: Range<u64>,
-        limit: usize,
-    ) -> Result<Vec<EntryRead>, ReadError> {
-        retried(|| async {
-            let rows = sqlx::query(include_str!("sql/entries.sql"))
-                .bind(LOG)
-                .bind(account.cast_signed())
-                .bind(column(positions.start))
-                .bind(column(positions.end))
-                .bind(column(limit as u64))
-                .fetch_all(&self.pool)
-                .await?;
-            rows.iter().map(entry_read).collect()
-        })
-        .await
-    }
-
     /// A hold; nothing where there never was one of this id.
     pub async fn hold(&self, hold: HoldId) -> Result<Option<HoldRead>, ReadError> {
         let id = hold.to_string();
@@ -145,15 +113,6 @@ impl Repo {
         })
         .await
     }
-
-    /// Adjustments that wait, oldest first, those proposed at `from` or later, at most `limit`.
-    pub async fn adjustments(
-        &self,
-        from: Position,
-        limit: usize,
-    ) -> Result<Vec<(Proposed, Position)>, ReadError> {
-        retried(|| self.waiting(from.0, column(limit as u64))).await
-    }
 }
 
 fn account_read(row: &PgRow) -> Result<AccountRead, sqlx::Error> {
@@ -162,27 +121,14 @@ fn account_read(row: &PgRow) -> Result<AccountRead, sqlx::Error> {
         Some(balance) => amount(balance)?,
         None => Amount::ZERO,
     };
-    let extra = state_of(row, number)?.as_ref().and_then(extra_of).map(Box::new);
+    let state = state_of(row, number)?;
     Ok(AccountRead {
         account: account(row.try_get("name")?)?,
-        state: State { number, balance, extra },
+        number,
+        balance,
+        state,
         opened: Position(unsigned(row, "opened")?),
         size: unsigned(row, "size")?,
-    })
-}
-
-fn entry_read(row: &PgRow) -> Result<EntryRead, sqlx::Error> {
-    let other: Option<&str> = row.try_get("other")?;
-    let transfer: Option<&str> = row.try_get("transfer")?;
-    Ok(EntryRead {
-        position: Position(unsigned(row, "position")?),
-        amount: amount(row.try_get("amount")?)?,
-        balance: amount(row.try_get("balance")?)?,
-        kind: row.try_get("kind")?,
-        reason: row.try_get("reason")?,
-        other: other.map(account).transpose()?,
-        recorded_at: UnixMicros(unsigned(row, "recorded_at")?),
-        transfer: transfer.map(|id| id.parse().map_err(decode)).transpose()?,
     })
 }
 
@@ -200,7 +146,6 @@ pub(super) fn state_of(row: &PgRow, account: u32) -> Result<Option<StateRow>, sq
         frozen: row.try_get("frozen")?,
         closed: row.try_get("closed")?,
         excluded,
-        extra: row.try_get("extra")?,
     }))
 }
 
@@ -219,18 +164,25 @@ pub(super) fn hold_of(row: &PgRow) -> Result<HoldRead, sqlx::Error> {
         amount: credits(row.try_get("amount")?)?,
         expires_at: UnixMicros(unsigned(row, "expires_at")?),
     };
-    Ok(HoldRead { hold, left: credits(row.try_get("remaining")?)?, state })
+    let changed = Position(unsigned(row, "changed")?);
+    Ok(HoldRead { hold, left: credits(row.try_get("remaining")?)?, state, changed })
 }
 
 pub(super) fn unsigned(row: &PgRow, column: &'static str) -> Result<u64, sqlx::Error> {
     u64::try_from(row.try_get::<i64, _>(column)?).map_err(decode)
 }
 
+/// When an event was recorded; nothing where it was archived.
+pub(super) fn recorded_at(row: &PgRow) -> Result<Option<UnixMicros>, sqlx::Error> {
+    let micros: Option<i64> = row.try_get("recorded_at")?;
+    micros.map(|micros| u64::try_from(micros).map(UnixMicros).map_err(decode)).transpose()
+}
+
 pub(super) fn amount(amount: i64) -> Result<Amount, sqlx::Error> {
     Amount::try_new(amount).map_err(decode)
 }
 
-fn credits(amount: i64) -> Result<Credits, sqlx::Error> {
+pub(super) fn credits(amount: i64) -> Result<Credits, sqlx::Error> {
     u64::try_from(amount).map_err(decode).and_then(|it| Credits::try_new(it).map_err(decode))
 }
 
@@ -239,6 +191,6 @@ pub(super) fn decode(error: impl std::error::Error + Send + Sync + 'static) -> s
 }
 
 /// Bounds beyond the largest column value are as good as that.
-fn column(number: u64) -> i64 {
+pub(super) fn column(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

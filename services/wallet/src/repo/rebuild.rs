@@ -1,21 +1,16 @@
-//! Making the tables anew, and reading back what a wallet starts from.
+//! Making the tables anew.
 
-use eventlog::{Position, ReadError};
-use futures_util::TryStreamExt as _;
-use ledger::{Adjustment, Amount, Proposed, State};
-use primitives::UnixMicros;
-use sqlx::postgres::{PgArguments, PgRow};
-use sqlx::{Arguments as _, AssertSqlSafe, Row};
+use eventlog::ReadError;
+use sqlx::postgres::PgArguments;
+use sqlx::{Arguments as _, AssertSqlSafe};
 
-use super::read::{amount, decode, hold_of, state_of, unsigned};
-use super::rows::account;
-use super::{LOG, Loaded, Repo, Written, trouble};
-use crate::rows::{HoldState, extra_of};
+use super::read::decode;
+use super::{LOG, Repo, Written, trouble};
 
 /// The statement that appends numbers its parameters from here …
 const FIRST: u32 = 24;
 /// … to here; in a rebuild they follow the log, the new size and the old one.
-const LAST: u32 = 57;
+const LAST: u32 = 56;
 const SHIFT: u32 = 20;
 
 /// The log changed its owner while its tables were built.
@@ -42,25 +37,11 @@ impl Repo {
     /// Empties the tables, for the log's owner of this epoch.
     pub(crate) async fn empty(&self, epoch: u64) -> Result<(), ReadError> {
         let empty = async {
-            let mut transaction = self.pool.begin().await?;
-            let ours: Option<i32> =
-                sqlx::query_scalar("SELECT 1 FROM owners WHERE log = $1 AND epoch = $2 FOR UPDATE")
-                    .bind(LOG)
-                    .bind(epoch.cast_signed())
-                    .fetch_optional(&mut *transaction)
-                    .await?;
-            if ours.is_none() {
-                return Ok(false);
-            }
-            sqlx::raw_sql("TRUNCATE projected, accounts, entries, states, holds, adjustments")
-                .execute(&mut *transaction)
-                .await?;
-            sqlx::query("INSERT INTO projected (log, size) VALUES ($1, 0)")
+            sqlx::query_scalar("SELECT empty_tables($1, $2)")
                 .bind(LOG)
-                .execute(&mut *transaction)
-                .await?;
-            transaction.commit().await?;
-            Ok(true)
+                .bind(epoch.cast_signed())
+                .fetch_one(&self.pool)
+                .await
         };
         if empty.await.map_err(trouble)? { Ok(()) } else { Err(displaced()) }
     }
@@ -82,45 +63,6 @@ impl Repo {
         };
         if add.await.map_err(trouble)? { Ok(()) } else { Err(displaced()) }
     }
-
-    /// All accounts, pending holds and waiting adjustments.
-    pub(crate) async fn load(&self) -> Result<Loaded, ReadError> {
-        let load = async {
-            let mut accounts = Vec::new();
-            let mut rows = sqlx::query(include_str!("sql/load_accounts.sql")).fetch(&self.pool);
-            while let Some(row) = rows.try_next().await? {
-                accounts.push((account(row.try_get("name")?)?, state(&row)?));
-            }
-            drop(rows);
-            let mut holds = Vec::new();
-            let pending = sqlx::query(include_str!("sql/holds.sql")).bind(None::<String>);
-            for row in pending.fetch_all(&self.pool).await? {
-                let hold = hold_of(&row)?;
-                if hold.state == HoldState::Pending {
-                    holds.push(ledger::Pending { hold: hold.hold, left: hold.left });
-                }
-            }
-            let adjustments = self.waiting(0, i64::MAX).await?;
-            let adjustments = adjustments.into_iter().map(|(proposed, _)| proposed).collect();
-            Ok((accounts, holds, adjustments))
-        };
-        load.await.map_err(trouble)
-    }
-
-    /// Adjustments that wait, those proposed at a position from `from` on, with their positions.
-    pub(super) async fn waiting(
-        &self,
-        from: u64,
-        limit: i64,
-    ) -> Result<Vec<(Proposed, Position)>, sqlx::Error> {
-        let rows = sqlx::query(include_str!("sql/adjustments.sql"))
-            .bind(LOG)
-            .bind(from.cast_signed().saturating_sub(1))
-            .bind(limit)
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(proposed).collect()
-    }
 }
 
 /// The statement that appends, without the log: what it writes beside it, where `projected` moves.
@@ -133,37 +75,6 @@ fn statement() -> String {
         "WITH fence AS (UPDATE projected SET size = $2 WHERE log = $1 AND size = $3 \
          RETURNING log, size) {tables} SELECT count(*) FROM fence"
     )
-}
-
-fn state(row: &PgRow) -> Result<State, sqlx::Error> {
-    let number = u32::try_from(row.try_get::<i32, _>("number")?).map_err(decode)?;
-    let balance = match row.try_get::<Option<i64>, _>("balance")? {
-        Some(balance) => amount(balance)?,
-        None => Amount::ZERO,
-    };
-    let extra = match state_of(row, number)? {
-        Some(row) => Some(extra_of(&row).ok_or_else(|| decode(Unread { account: number }))?),
-        None => None,
-    };
-    Ok(State { number, balance, extra: extra.map(Box::new) })
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("what the row of account {account} says in `extra` is not as a wallet writes it")]
-struct Unread {
-    account: u32,
-}
-
-fn proposed(row: &PgRow) -> Result<(Proposed, Position), sqlx::Error> {
-    let adjustment = Adjustment {
-        id: row.try_get::<&str, _>("id")?.parse().map_err(decode)?,
-        account: account(row.try_get("account")?)?,
-        amount: amount(row.try_get("amount")?)?,
-        reason: row.try_get("reason")?,
-        proposed_by: row.try_get("proposed_by")?,
-    };
-    let at = UnixMicros(unsigned(row, "recorded_at")?);
-    Ok((Proposed { adjustment, at }, Position(unsigned(row, "proposed")?)))
 }
 
 #[cfg(test)]

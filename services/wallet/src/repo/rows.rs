@@ -37,12 +37,8 @@ impl eventlog::Rows for Written {
         })
     }
 
-    fn mending(&self) -> Option<&'static str> {
-        Some(match self.extent() {
-            Extent::Entries => super::ENTRIES_OVER,
-            Extent::Transfers => super::TRANSFERS_OVER,
-            Extent::Whole => super::WHOLE_OVER,
-        })
+    fn clearing(&self) -> Option<&'static str> {
+        Some(super::CLEARING)
     }
 
     fn ahead(&self) -> Option<Ahead> {
@@ -123,8 +119,7 @@ impl Written {
         add(to, rows, |row| credits(row.held))?;
         add(to, rows, |row| row.frozen)?;
         add(to, rows, |row| row.closed)?;
-        add(to, rows, |row| row.excluded.map(excluded))?;
-        add(to, rows, |row| &row.extra[..])
+        add(to, rows, |row| row.excluded.map(excluded))
     }
 
     fn holds(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {

@@ -41,7 +41,7 @@ impl Table {
             Table::Entries => {
                 &["position", "account", "amount", "balance", "other", "kind", "reason"]
             }
-            Table::States => &["account", "held", "frozen", "closed", "excluded_until", "extra"],
+            Table::States => &["account", "held", "frozen", "closed", "excluded_until"],
             Table::Holds => &[
                 "id",
                 "account",
@@ -86,7 +86,7 @@ impl Table {
             }
             Table::States => {
                 "SELECT account::text, held::text, frozen::text, closed::text, \
-                 excluded_until::text, encode(extra, 'hex') FROM states ORDER BY states.account"
+                 excluded_until::text FROM states ORDER BY states.account"
             }
             Table::Holds => {
                 "SELECT id::text, account::text, destination, amount::text, remaining::text, \
@@ -138,15 +138,13 @@ impl From<&EntryRow> for Row {
 
 impl From<&StateRow> for Row {
     fn from(row: &StateRow) -> Row {
-        let StateRow { account, held, frozen, closed, excluded: until, extra } = row;
-        let hex = extra.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+        let StateRow { account, held, frozen, closed, excluded: until } = row;
         Row(vec![
             some(account),
             some(credits(*held)),
             some(frozen),
             some(closed),
             until.map(excluded).and_then(some),
-            Some(hex),
         ])
     }
 }

@@ -17,6 +17,7 @@ use tonic_types::StatusExt as _;
 use crate::api::{
     OPERATOR, SERVICE, buy_in_request, by, bytes, check, given, issue_request, settle_request,
 };
+use crate::books::{busy, sql};
 use crate::house::{House, id, own, player, seat};
 
 const OTHER: (Role, &str) = (Role::Operator, "boss");
@@ -101,6 +102,7 @@ async fn a_looser_limit_waits_and_a_tighter_one_holds_at_once() {
         request_id: bytes(id(n).0),
         player_id: Vec::new(),
         limits: Some(pb::Limits { day, week: None, month: None }),
+        ..Default::default()
     };
     let now = api.set_limits(by(me, set(100, Some(45)))).await.unwrap().into_inner();
     assert_eq!((now.now.unwrap().day, now.later), (Some(45), None));
@@ -111,6 +113,13 @@ async fn a_looser_limit_waits_and_a_tighter_one_holds_at_once() {
     let looser = api.set_limits(by(me, set(103, None))).await.unwrap().into_inner();
     assert_eq!(looser.now.unwrap().day, Some(45));
     assert!(looser.later.is_some() && looser.later_at.is_some());
+    // What is wanted already is an answer and no record, and puts nothing off.
+    let size = house.size().await;
+    house.clock.forward(Duration::from_secs(60));
+    for n in 120..125 {
+        assert_eq!(api.set_limits(by(me, set(n, None))).await.unwrap().into_inner(), looser);
+    }
+    assert_eq!(house.size().await, size);
     let of_operator = pb::SetLimitsRequest {
         player_id: bytes(player(0).0),
         limits: Some(pb::Limits { week: Some(1000), ..Default::default() }),
@@ -153,6 +162,7 @@ async fn who_keeps_himself_from_play_can_still_take_his_credits_out() {
         table_id: bytes(crate::house::TABLE.0),
         player_id: bytes(player(0).0),
         amount: 40,
+        to_suspense: false,
     };
     api.cash_out(by(SERVICE, out)).await.unwrap();
     house.clock.forward(Duration::from_secs(3601));
@@ -169,12 +179,21 @@ async fn two_operators_set_an_account_right() {
     let (house, api) = given().await;
     let propose = |n, amount| pb::ProposeAdjustmentRequest {
         request_id: bytes(id(n).0),
-        account: seat(0).to_string(),
+        account: own(0).to_string(),
         amount,
         reason: "counted again".into(),
     };
+    for (n, account) in (90..).zip([seat(0), Account::SabaccPot(crate::house::TABLE)]) {
+        let at_a_table =
+            pb::ProposeAdjustmentRequest { account: account.to_string(), ..propose(n, -5) };
+        let refused = api.propose_adjustment(by(OPERATOR, at_a_table)).await;
+        let name = Some(("refusal", "WRONG_ACCOUNT"));
+        check(refused, Code::FailedPrecondition, ErrorReason::TransferRefused, name);
+    }
+    let mut proposed = Vec::new();
     for n in 100..103 {
-        api.propose_adjustment(by(OPERATOR, propose(n, -5))).await.unwrap();
+        let answer = api.propose_adjustment(by(OPERATOR, propose(n, -5))).await.unwrap();
+        proposed.push(answer.into_inner().adjustment_id);
     }
     let list = |size, token: &str| pb::ListAdjustmentsRequest {
         page_size: size,
@@ -186,27 +205,62 @@ async fn two_operators_set_an_account_right() {
     assert_eq!((first.adjustments.len(), rest.adjustments.len()), (2, 1));
     assert_eq!(rest.next_page_token, "");
     assert_eq!(first.adjustments[0].proposed_by, "ops");
-    let approve = |n, adjustment| pb::ApproveAdjustmentRequest {
+    let approve = |n, adjustment: usize| pb::ApproveAdjustmentRequest {
         request_id: bytes(id(n).0),
-        adjustment_id: bytes(id(adjustment).0),
+        adjustment_id: proposed[adjustment].clone(),
     };
-    let own_work = api.approve_adjustment(by(OPERATOR, approve(110, 100))).await;
+    let own_work = api.approve_adjustment(by(OPERATOR, approve(110, 0))).await;
     let name = Some(("refusal", "SAME_OPERATOR"));
     check(own_work, Code::FailedPrecondition, ErrorReason::TransferRefused, name);
-    api.approve_adjustment(by(OTHER, approve(110, 100))).await.unwrap();
+    api.approve_adjustment(by(OTHER, approve(110, 0))).await.unwrap();
     let reject = pb::RejectAdjustmentRequest {
         request_id: bytes(id(111).0),
-        adjustment_id: bytes(id(101).0),
+        adjustment_id: proposed[1].clone(),
         reason: "no".into(),
     };
     api.reject_adjustment(by(OPERATOR, reject)).await.unwrap();
-    let over = api.approve_adjustment(by(OTHER, approve(112, 101))).await;
+    let over = api.approve_adjustment(by(OTHER, approve(112, 1))).await;
     let name = Some(("refusal", "ADJUSTMENT_NOT_PENDING"));
     check(over, Code::FailedPrecondition, ErrorReason::TransferRefused, name);
     let left = api.list_adjustments(by(OTHER, list(0, ""))).await.unwrap().into_inner();
     assert_eq!(left.adjustments.len(), 1);
-    assert_eq!(house.balance(seat(0)).await, 35);
+    // The same id of another operator is another proposal.
+    let other = api.propose_adjustment(by(OTHER, propose(102, -7))).await.unwrap().into_inner();
+    assert!(!proposed.contains(&other.adjustment_id));
+    let left = api.list_adjustments(by(OTHER, list(0, ""))).await.unwrap().into_inner();
+    assert_eq!(left.adjustments.len(), 2);
+    assert_eq!((house.balance(own(0)).await, house.balance(seat(0)).await), (55, 40));
     house.is_sound().await;
+}
+
+/// Whoever can change the tables shows nobody another amount than is posted, nor another hold.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_and_what_holds_is_what_the_ledger_says() {
+    let (house, url) = House::in_town("shown").await;
+    busy(&house).await;
+    let api = house.api();
+    sql(
+        &url,
+        "UPDATE adjustments SET amount = 1, proposed_by = 'x' WHERE state = 1; \
+         UPDATE holds SET amount = 99, remaining = 99 WHERE state = 1",
+    )
+    .await;
+    let list = pb::ListAdjustmentsRequest::default();
+    let waiting = api.list_adjustments(by(OTHER, list)).await.unwrap().into_inner().adjustments;
+    let shown: Vec<_> = waiting.iter().map(|it| (it.amount, it.proposed_by.as_str())).collect();
+    assert_eq!(shown, [(7, "ops")]);
+    assert_eq!(hold_of(&api, 20).await, (30, 30, pb::HoldState::Pending));
+    // One that is over is what its end in the log says, or nothing is said.
+    assert_eq!(hold_of(&api, 21).await, (40, 0, pb::HoldState::Released));
+    let ask = |hold: u64| pb::GetHoldRequest { hold_id: bytes(id(hold).0) };
+    for harm in ["destination = 'house/rake'", "state = 2", "state = 1", "changed = 3"] {
+        sql(&url, "CREATE TABLE kept AS SELECT * FROM holds").await;
+        sql(&url, &format!("UPDATE holds SET {harm} WHERE state = 3")).await;
+        let told = api.get_hold(by(SERVICE, ask(21))).await;
+        assert_eq!(told.map(drop).map_err(|it| it.code()), Err(Code::Internal), "{harm}");
+        sql(&url, "DELETE FROM holds; INSERT INTO holds SELECT * FROM kept; DROP TABLE kept").await;
+    }
+    assert_eq!(hold_of(&api, 21).await, (40, 0, pb::HoldState::Released));
 }
 
 fn no<T: std::fmt::Debug>(answer: Result<Response<T>, Status>) -> Status {

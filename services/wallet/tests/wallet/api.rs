@@ -143,6 +143,7 @@ async fn a_hand_is_settled_under_its_own_id() {
         table_id: bytes(TABLE.0),
         player_id: bytes(player(1).0),
         amount: 49,
+        to_suspense: false,
     };
     api.cash_out(by(SERVICE, cash_out)).await.unwrap();
     assert_eq!((house.balance(own(1)).await, house.balance(seat(1)).await), (109, 0));
@@ -159,8 +160,10 @@ async fn refusals_say_what_is_short_and_what_is_unknown() {
     check(unknown, Code::NotFound, ErrorReason::AccountUnknown, Some(("account", &stranger)));
     let unknown = api.buy_in(by(SERVICE, buy_in_request(72, 9, 1))).await;
     check(unknown, Code::NotFound, ErrorReason::AccountUnknown, Some(("account", &stranger)));
-    let reused = api.issue(by(OPERATOR, issue_request(0, 0, 1))).await;
+    let reused = api.buy_in(by(SERVICE, buy_in_request(0, 0, 1))).await;
     check(reused, Code::AlreadyExists, ErrorReason::RequestIdReused, None);
+    // Of another caller the same id is another request.
+    api.issue(by(OPERATOR, issue_request(0, 0, 1))).await.expect("it is new");
     let nobody = api.buy_in(Request::new(buy_in_request(73, 0, 1))).await;
     check(nobody, Code::Unauthenticated, ErrorReason::TokenMissing, None);
 

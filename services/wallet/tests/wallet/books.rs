@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use eventlog::{PgStore, Pools, Reader};
 use ledger::Command;
-use primitives::{Credits, HoldId, UnixMicros};
+use primitives::{AdjustmentId, Credits, HoldId, UnixMicros};
 use sabacc_wallet::command::Request;
 use sabacc_wallet::repo;
 use sabacc_wallet::{Compared, Limits, verify};
@@ -15,7 +15,7 @@ use crate::house::{
 };
 
 /// A little of everything.
-async fn busy(house: &House<PgStore>) {
+pub(crate) async fn busy(house: &House<PgStore>) {
     house.welcome(4, 1000).await;
     for n in 0..4 {
         house.ask(buy_in(u64::from(n), n, 400)).await.unwrap();
@@ -36,7 +36,7 @@ async fn busy(house: &House<PgStore>) {
     };
     let propose = |n: u64| {
         let adjustment = ledger::Adjustment {
-            id: id(n).into(),
+            id: AdjustmentId(id(n).0),
             account: own(2),
             amount: ledger::Amount::credit(Credits::of(7)),
             reason: "counted again".into(),
@@ -45,12 +45,16 @@ async fn busy(house: &House<PgStore>) {
         Request::new(id(n), Command::Propose(adjustment))
     };
     let release = Command::Release { hold: HoldId(id(21).0) };
-    let approve = Command::Approve { id: id(32), adjustment: id(31).into(), by: "boss".into() };
+    let approve =
+        Command::Approve { id: id(32), adjustment: AdjustmentId(id(31).0), by: "boss".into() };
     let freeze = Command::Freeze { player: player(3), reason: "a test".into() };
     let limits = Command::SetLimits {
         player: player(2),
         by: ledger::Setter::Player,
-        limits: ledger::Limits { day: Some(Credits::of(500)), ..ledger::Limits::NONE },
+        limits: ledger::Wanted::BuyIn(ledger::Limits {
+            day: Some(Credits::of(500)),
+            ..ledger::Limits::NONE
+        }),
     };
     let exclude = Command::Exclude { player: player(2), until: None };
     let requests = [
@@ -69,15 +73,16 @@ async fn busy(house: &House<PgStore>) {
     }
 }
 
-async fn sql(url: &str, statement: &str) {
+pub(crate) async fn sql(url: &str, statement: &str) {
     let mut admin = PgConnection::connect(url).await.unwrap();
-    let path = "SET search_path = wallet";
+    // Whoever changes what is there says so; see `vouched` for whoever does not.
+    let path = "SET search_path = wallet; SET sabacc.rebuilds = 'wallet'";
     sqlx::raw_sql(path).execute(&mut admin).await.unwrap();
     sqlx::raw_sql(AssertSqlSafe(statement.to_owned())).execute(&mut admin).await.unwrap();
 }
 
 /// Every row of every table, as text.
-async fn everything(url: &str) -> Vec<String> {
+pub(crate) async fn everything(url: &str) -> Vec<String> {
     let mut admin = PgConnection::connect(url).await.unwrap();
     let mut all = Vec::new();
     for table in ["accounts", "entries", "states", "holds", "adjustments", "projected"] {
@@ -98,12 +103,17 @@ async fn without_the_tables_or_behind_a_wallet_starts_the_same() {
     let (live, rows) = (house.books().await, everything(&url).await);
     house.stop().await;
     let empty = "TRUNCATE projected, accounts, entries, states, holds, adjustments";
-    let unsound = "UPDATE entries SET balance = balance + 1 WHERE account = 1";
-    let damaged = "UPDATE states SET extra = '\\x09'";
-    for harm in ["SELECT 1", "DELETE FROM projected", empty, unsound, damaged] {
+    let unsound =
+        "UPDATE entries SET balance = balance + 1 WHERE account = 1; DELETE FROM projected";
+    let mut rows = rows;
+    for harm in ["SELECT 1", "DELETE FROM projected", empty, unsound] {
         sql(&url, harm).await;
+        // Each stop adds a snapshot to the log, and to nothing else.
         let again = House::at(&url, Hands::new()).await;
-        assert_eq!(everything(&url).await, rows, "{harm}");
+        rows.retain(|row| !row.starts_with("projected "));
+        let mut found = everything(&url).await;
+        found.retain(|row| !row.starts_with("projected "));
+        assert_eq!(found, rows, "{harm}");
         again.is_sound().await;
         // What was restored is what was: the same is refused, and the same is answered.
         assert_eq!(again.ask(issue(1_000_000, 0, 1000)).await.unwrap().position.0, 1, "{harm}");
@@ -264,7 +274,7 @@ async fn everything_is_commented() {
          LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
          WHERE c.relnamespace = 'wallet'::regnamespace AND c.relkind IN ('r', 'v') \
          AND c.relname IN ('projected', 'accounts', 'entries', 'states', 'holds', 'adjustments', \
-         'balances', 'statement', 'pending_holds', 'pending_adjustments') \
+         'snapshots', 'balances', 'statement', 'pending_holds', 'pending_adjustments') \
          AND (col_description(c.oid, a.attnum) IS NULL OR obj_description(c.oid) IS NULL)";
     let bare: Vec<String> = sqlx::query_scalar(bare).fetch_all(&mut admin).await.unwrap();
     assert_eq!(bare, Vec::<String>::new());

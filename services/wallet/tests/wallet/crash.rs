@@ -154,3 +154,28 @@ async fn stopping_finishes_what_was_accepted() {
     let again = House::open(store).await;
     assert_eq!(again.balance(own(0)).await, i64::try_from(accepted).unwrap());
 }
+
+/// Looks, however slow, hold no command back: its group is written while they wait, and told behind them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_on_its_way_holds_no_command_back() {
+    let slow = Duration::from_secs(2);
+    let house = House::open(MemStore::new()).await;
+    house.welcome(1, 100).await;
+    house.store.set_fence_slow(slow);
+    let looks = [0, 1].map(|_| {
+        let wallet = house.wallet.clone();
+        tokio::spawn(async move { wallet.look(vec![player(0)]).await.map(|seen| seen.len()) })
+    });
+    tokio::time::sleep(slow / 10).await;
+    let (before, began) = (house.store.appends(), tokio::time::Instant::now());
+    let wallet = house.wallet.clone();
+    let bought = tokio::spawn(async move { wallet.ask(buy_in(1, 0, 10), tester()).await });
+    while house.store.appends() == before {
+        assert!(began.elapsed() < slow / 2, "it waits for the looks");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    for look in looks {
+        assert_eq!(look.await.unwrap(), Ok(1));
+    }
+    bought.await.unwrap().unwrap();
+}

@@ -179,6 +179,12 @@ impl<S: Store + 'static> House<S> {
         self.store
     }
 
+    /// Why the wallet ended by itself.
+    pub(crate) async fn ended(self) -> Fault {
+        let ended = tokio::time::timeout(LONGEST, self.owner).await.expect("it ends");
+        ended.expect("the owner does not panic").expect_err("nobody told it to stop")
+    }
+
     pub(crate) async fn ask(&self, command: Request) -> Result<Done, Problem> {
         self.wallet.ask(command, tester()).await
     }
@@ -198,6 +204,11 @@ impl<S: Store + 'static> House<S> {
 
     pub(crate) async fn balance(&self, account: Account) -> i64 {
         self.books().await.balance(account)
+    }
+
+    /// Events in the log.
+    pub(crate) async fn size(&self) -> u64 {
+        self.store.size("wallet/0").await.expect("the store answers")
     }
 
     /// The books, found sound.
@@ -242,7 +253,13 @@ pub(crate) fn opener<S: Store + 'static>(
             lease: Duration::from_secs(5),
             take_over: true,
             clock: clock.clone(),
-            limits: LogLimits { patience, batch_events: 6_000, ..LogLimits::default() },
+            limits: LogLimits {
+                patience,
+                batch_events: 6_000,
+                // The clock is a test's own.
+                skew: Duration::MAX,
+                ..LogLimits::default()
+            },
         };
         let store: Arc<dyn Store> = store.clone();
         Box::pin(Log::open(store, options))
@@ -261,9 +278,17 @@ pub(crate) fn seat(n: u8) -> Account {
     Account::Seat(TABLE, player(n))
 }
 
+/// A UUIDv7 of the test's beginning.
 pub(crate) fn id(n: u64) -> RequestId {
+    id_at(n, BEGIN)
+}
+
+/// A UUIDv7 of this time, in Unix microseconds.
+pub(crate) fn id_at(n: u64, at: u64) -> RequestId {
     let mut id = [1; 16];
-    id[8..].copy_from_slice(&n.to_be_bytes());
+    id[..6].copy_from_slice(&(at / 1000).to_be_bytes()[2..]);
+    id[6] = 0x70;
+    id[8..].copy_from_slice(&(n | 1 << 63).to_be_bytes());
     RequestId(id)
 }
 
@@ -281,6 +306,14 @@ pub(crate) fn redeem(request: u64, from: u8, amount: i64) -> Request {
 
 pub(crate) fn buy_in(request: u64, n: u8, amount: i64) -> Request {
     post(request, Kind::BuyIn, &[(own(n), -amount), (seat(n), amount)])
+}
+
+pub(crate) fn buy_in_at(request: u64, n: u8, seat: Account, amount: i64) -> Request {
+    post(request, Kind::BuyIn, &[(own(n), -amount), (seat, amount)])
+}
+
+pub(crate) fn settle_at(request: u64, table: TableId, legs: &[(Account, i64)]) -> Request {
+    post(request, Kind::Settlement { table }, legs)
 }
 
 pub(crate) fn cash_out(request: u64, n: u8, amount: i64) -> Request {

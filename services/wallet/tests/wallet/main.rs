@@ -13,6 +13,8 @@ mod house;
 mod load;
 mod once;
 mod shell;
+mod standing;
 mod statement;
 mod storm;
 mod trouble;
+mod vouched;

@@ -16,6 +16,7 @@ use proto::wallet::v1 as pb;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use sabacc_wallet::shell;
+use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinHandle;
 use tonic::Request;
 
@@ -31,7 +32,20 @@ struct Life {
 
 impl Life {
     async fn begin(url: &str) -> Life {
-        let settings = [("SABACC_DATABASE_URL", url), ("SABACC_LISTEN", "127.0.0.1:0")];
+        let life = Life::start(url).await;
+        while !life.running.is_finished() && channel::is_ready(&life.channel).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        life
+    }
+
+    /// Does not wait for anything.
+    async fn start(url: &str) -> Life {
+        let settings = [
+            ("SABACC_DATABASE_URL", url),
+            ("SABACC_LISTEN", "127.0.0.1:0"),
+            ("SABACC_ALLOW_UNSAFE_DATABASE", "true"),
+        ];
         let environment: BTreeMap<_, _> =
             settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let source = Source::new("", "", environment).expect("settings are texts");
@@ -114,6 +128,33 @@ async fn credits_outlive_the_process() {
     let listed = accounts.list_entries(life.call(Role::Auditor, "a", ask)).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&listed), Some(ErrorReason::BadField), "whose account?");
     drop((accounts, settlement));
+    life.end().await;
+}
+
+/// Whoever is ready answers: the log is taken first, and the accounts are read after that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wallet_is_ready_once_the_accounts_are_read() {
+    let url = testkit::postgres().await.unwrap().database("ready").await.unwrap();
+    shell::migrate(&url, None).await.unwrap();
+    let mut admin = PgConnection::connect(&url).await.unwrap();
+    let mut locks = admin.begin().await.unwrap();
+    sqlx::query("LOCK TABLE wallet.projected").execute(&mut *locks).await.unwrap();
+    let life = Life::start(&url).await;
+    let unread = "it is not ready: state: the accounts are not read yet";
+    while channel::is_ready(&life.channel).await != Err(unread.to_owned()) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(channel::is_ready(&life.channel).await, Err(unread.to_owned()));
+    locks.rollback().await.unwrap();
+    while channel::is_ready(&life.channel).await.is_err() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let mut accounts = WalletServiceClient::new(life.channel.clone());
+    let ask = pb::GetAccountRequest { player_id: player(99).0.to_vec() };
+    let read = accounts.get_account(life.call(Role::Operator, "ops", ask)).await.unwrap_err();
+    assert_eq!(wire::status::reason_of(&read), Some(ErrorReason::AccountUnknown), "{read}");
+    drop(accounts);
     life.end().await;
 }
 

@@ -10,9 +10,14 @@ use proto::wallet::v1::settlement_service_server::SettlementService as _;
 use proto::wallet::v1::wallet_service_server::WalletService as _;
 use sabacc_wallet::api::Api;
 use tonic::Code;
+use tonic_types::StatusExt as _;
 
 use crate::api::{OPERATOR, SERVICE, by, bytes, check, given};
-use crate::house::{BEGIN, House, issue, own, player, seat};
+use ledger::Account;
+use primitives::TableId;
+use sqlx::Connection as _;
+
+use crate::house::{BEGIN, House, buy_in_at, id, issue, own, player, seat, settle_at};
 
 fn at(micros: u64) -> Timestamp {
     let seconds = i64::try_from(micros / 1_000_000).unwrap();
@@ -71,11 +76,12 @@ async fn pages_and_files_say_the_same() {
 
     let csv = file(&api, pb::StatementFormat::Csv, None).await;
     assert_eq!(csv.lines().count(), 703);
-    assert!(csv.starts_with("position,recorded_at,kind,amount,balance,"), "{csv}");
-    assert!(csv.contains(",BUY_IN,-40,60,"), "{csv}");
+    assert!(csv.starts_with("position,recorded_at,kind,amount,at_table,balance,total,"), "{csv}");
+    assert!(csv.contains(",BUY_IN,-40,40,60,100,"), "{csv}");
     let json = file(&api, pb::StatementFormat::Json, None).await;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["opening"], &json["closing"]), (&"0".into(), &"760".into()));
+    assert_eq!((&json["opening_total"], &json["closing_total"]), (&"0".into(), &"800".into()));
     assert_eq!(json["entries"].as_array().unwrap().len(), 702);
     assert_eq!(json["entries"][1]["kind"], "TRANSFER_KIND_BUY_IN");
 
@@ -118,4 +124,127 @@ async fn a_balance_of_the_past_is_what_it_was() {
     let nobody = balance(own(9).to_string(), None).await.map(tonic::Response::new);
     let name = own(9).to_string();
     check(nobody, Code::NotFound, ErrorReason::AccountUnknown, Some(("account", &name)));
+}
+
+/// Hands at several tables, buy-ins and cash-outs: each in the statement of whoever played, with the
+/// hand's id, and all of it adds up, page by page.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
+    let (house, api) = given().await;
+    let there = |n: u8| Account::Seat(TableId([0xBB; 16]), player(n));
+    let mut hands = Vec::new();
+    for n in 0..2 {
+        house.insist(buy_in_at(200 + u64::from(n), n, there(n), 20)).await.unwrap();
+    }
+    for n in 0..30_u64 {
+        let (mine, other) = if n % 3 == 0 { (there(0), there(1)) } else { (seat(0), seat(1)) };
+        let net = if n % 2 == 0 { -1 } else { 1 };
+        let table = mine.table().unwrap();
+        house.insist(settle_at(300 + n, table, &[(mine, net), (other, -net)])).await.unwrap();
+        hands.push((bytes(id(300 + n).0), bytes(table.0), net));
+    }
+    // One that this player had no part in, and one that moved nothing for them.
+    let pot = Account::SabaccPot(crate::house::TABLE);
+    house.insist(settle_at(400, crate::house::TABLE, &[(seat(1), -1), (pot, 1)])).await.unwrap();
+    house.insist(crate::house::cash_out(401, 0, 10)).await.unwrap();
+    let me = player(0).to_string();
+    let me = (Role::Player, me.as_str());
+    for size in [1, 2, 7, 1000] {
+        let (mut all, mut token) = (Vec::new(), String::new());
+        let mut expected = (0, 0);
+        loop {
+            let (page_size, page_token) = (size, token);
+            let ask = pb::ListEntriesRequest { page_size, page_token, ..Default::default() };
+            let page = api.list_entries(by(me, ask)).await.unwrap().into_inner();
+            assert_eq!((page.opening_balance, page.opening_total), expected, "pages of {size}");
+            assert!(page.entries.len() <= usize::try_from(size).unwrap());
+            for entry in &page.entries {
+                expected.0 += entry.amount;
+                expected.1 += entry.amount + entry.at_table;
+                assert_eq!((entry.balance, entry.total), expected, "{entry:?}");
+            }
+            all.extend(page.entries);
+            token = page.next_page_token;
+            if token.is_empty() {
+                break;
+            }
+        }
+        assert_eq!(expected, (50, 100), "what the hands gave and took is even");
+        let settled = all.iter().filter(|it| it.kind() == pb::TransferKind::Settlement);
+        let found: Vec<_> =
+            settled.map(|it| (it.hand_id.clone(), it.table_id.clone(), it.at_table)).collect();
+        assert_eq!(found, hands);
+        let kinds: Vec<_> = all.iter().map(|it| (it.kind(), it.amount, it.at_table)).collect();
+        use pb::TransferKind::{BuyIn, CashOut, Issue};
+        assert_eq!(kinds[..3], [(Issue, 100, 0), (BuyIn, -40, 40), (BuyIn, -20, 20)]);
+        assert_eq!(kinds.last(), Some(&(CashOut, 10, -10)));
+        assert!(all.iter().all(|it| it.hand_id.is_empty() || it.amount == 0));
+    }
+    let csv = file(&api, pb::StatementFormat::Csv, None).await;
+    let hand = id(300).to_string();
+    assert!(csv.contains(&format!(",SETTLEMENT,0,-1,40,99,{hand},{hand},")), "{csv}");
+    let json = file(&api, pb::StatementFormat::Json, None).await;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["closing"], &json["closing_total"]), (&"50".into(), &"100".into()));
+}
+
+/// A statement's page is found by keys, however many entries there are.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_a_statement_reads_no_table_whole() {
+    let (house, url) = House::in_town("plan").await;
+    house.welcome(2, 100).await;
+    let mut admin = sqlx::PgConnection::connect(&url).await.unwrap();
+    let fill = "SET search_path = wallet; \
+         INSERT INTO accounts SELECT n, 'seat/' || n, md5(n::text)::uuid, md5(n::text)::uuid, 1 \
+         FROM generate_series(10, 20000) AS n; \
+         INSERT INTO entries SELECT 1000 + n, 1, 1, n % 20000 + 10, NULL, 5, NULL \
+         FROM generate_series(0, 200000) AS n; ANALYZE accounts; ANALYZE entries";
+    sqlx::raw_sql(fill).execute(&mut admin).await.unwrap();
+    for file in ["statement", "holdings_before"] {
+        let path = format!("{}/src/repo/sql/{file}.sql", env!("CARGO_MANIFEST_DIR"));
+        let sql = std::fs::read_to_string(path).unwrap();
+        let (name, id) = (own(0).to_string(), player(0).to_string());
+        let values = match file {
+            "statement" => format!("'wallet/0', '{name}', '{id}', 0, 300000, 202"),
+            _ => format!("'{name}', '{id}', 300000"),
+        };
+        let plan = format!("PREPARE page AS {sql}; EXPLAIN EXECUTE page({values})");
+        let (prepare, explain) = plan.split_once("; EXPLAIN").unwrap();
+        sqlx::raw_sql(sqlx::AssertSqlSafe(prepare.to_owned())).execute(&mut admin).await.unwrap();
+        let explain = sqlx::AssertSqlSafe(format!("EXPLAIN{explain}"));
+        let plan: Vec<(String,)> = sqlx::query_as(explain).fetch_all(&mut admin).await.unwrap();
+        let plan: Vec<String> = plan.into_iter().map(|(line,)| line).collect();
+        let scans = plan.iter().find(|line| line.contains("Seq Scan"));
+        assert_eq!(scans, None, "{plan:#?}");
+        sqlx::raw_sql("DEALLOCATE page").execute(&mut admin).await.unwrap();
+    }
+}
+
+/// However many statements are asked for at a time, there are connections left for other reads.
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_leave_connections_to_others() {
+    let (house, url) = House::in_town("turns").await;
+    house.welcome(1, 100).await;
+    let api = house.api();
+    let mut admin = sqlx::PgConnection::connect(&url).await.unwrap();
+    let mut locked = admin.begin().await.unwrap();
+    let lock = "LOCK TABLE wallet.entries IN ACCESS EXCLUSIVE MODE";
+    sqlx::query(lock).execute(&mut *locked).await.unwrap();
+    let ask = pb::ListEntriesRequest { player_id: bytes(player(0).0), ..Default::default() };
+    let mut asked = tokio::task::JoinSet::new();
+    for _ in 0..12 {
+        let (api, ask) = (api.clone(), ask.clone());
+        asked.spawn(async move { api.list_entries(by(OPERATOR, ask)).await.map(drop) });
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    let began = tokio::time::Instant::now();
+    let hold = house.wallet.read().unwrap().hold(primitives::HoldId([1; 16])).await;
+    assert!(hold.unwrap().is_none() && began.elapsed() < std::time::Duration::from_secs(1));
+    for _ in 0..8 {
+        let refused = asked.join_next().await.unwrap().unwrap().unwrap_err();
+        assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::Overloaded), "{refused}");
+        assert!(refused.get_details_retry_info().is_some(), "{refused:?}");
+    }
+    locked.rollback().await.unwrap();
+    assert_eq!(asked.join_all().await.into_iter().filter(Result::is_ok).count(), 4);
 }

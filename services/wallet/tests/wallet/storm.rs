@@ -103,7 +103,7 @@ async fn storm(seed: u64) {
             Err(problem) => assert!(matches!(problem, Problem::Refused(_)), "{problem}"),
         }
         if let Ok(done) = answer {
-            assert_eq!(again.insist(command.clone()).await, Ok(*done), "seed {seed}");
+            assert_eq!(again.insist(command.clone()).await, Ok(done.clone()), "seed {seed}");
         }
     }
     for n in 0..PLAYERS {

@@ -199,8 +199,8 @@ async fn two_wallets_that_want_the_same_log() {
             for (k, request) in wishes(n).into_iter().take(6).enumerate() {
                 let first = insist(&wallets[k % 2], request.clone()).await.expect("he has enough");
                 let second = insist(&wallets[(k + 1) % 2], request).await;
-                assert_eq!(second, Ok(first));
                 told.push(first.position.0);
+                assert_eq!(second, Ok(first));
             }
             (n, told)
         });
@@ -223,8 +223,9 @@ async fn a_wallet_whose_log_another_has_refuses_nothing_by_what_it_remembers() {
     other.insist(more).await.unwrap();
     let first = other.insist(less.clone()).await;
     assert!(first.is_ok(), "{first:?}");
-    // It remembers an account with one credit.
-    assert_eq!(house.wallet.ask(less.clone(), tester()).await, Err(Problem::Unavailable));
+    // It remembers an account with one credit; or it has the log back already, and knows better.
+    let told = house.wallet.ask(less.clone(), tester()).await;
+    assert!(told == Err(Problem::Unavailable) || told == first, "{told:?}");
     assert_eq!(house.insist(less).await, first);
     house.is_sound().await;
 }
@@ -277,7 +278,7 @@ async fn the_same_request_and_the_last_credit_from_100_callers() {
         });
     }
     let answers = callers.join_all().await;
-    let (first, _) = answers[0];
+    let (first, _) = answers[0].clone();
     assert!(first.is_ok() && answers.iter().all(|(same, _)| *same == first), "{answers:?}");
     assert_eq!(answers.iter().filter(|(_, own)| own.is_ok()).count(), 1);
     let broke = Refusal::InsufficientCredits { account: own(1), short: Credits::of(1) };

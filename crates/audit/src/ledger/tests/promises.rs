@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ::ledger::{Adjustment, Amount, Command, Hold, Limits, Setter};
+use ::ledger::{Adjustment, Amount, Command, Hold, Limits, Setter, Wanted};
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, RequestId};
 
 use super::*;
@@ -20,7 +20,7 @@ fn hold_of(n: u8) -> HoldId {
 
 fn adjustment(n: u8, amount: i64) -> Command {
     Command::Propose(Adjustment {
-        id: id(n).into(),
+        id: AdjustmentId(id(n).0),
         account: Account::Player(rich()),
         amount: Amount::try_new(amount).unwrap(),
         reason: "a mistake".into(),
@@ -34,11 +34,11 @@ fn rich() -> PlayerId {
 
 fn limits(day: u32) -> Command {
     let limits = Limits { day: Some(Credits::of(day)), ..Limits::NONE };
-    Command::SetLimits { player: rich(), by: Setter::Player, limits }
+    Command::SetLimits { player: rich(), by: Setter::Player, limits: Wanted::BuyIn(limits) }
 }
 
 /// Somebody who has 1000 credits and plays nowhere, and whom everything happens to.
-fn eventful() -> Room {
+pub(super) fn eventful() -> Room {
     let mut room = room();
     let player = rich();
     let (own, seat) = (Account::Player(player), Account::Seat(room.table, player));
@@ -73,7 +73,7 @@ fn eventful() -> Room {
     let approve = |id, adjustment| Command::Approve { id, adjustment, by: "second".into() };
     room.wallet_does(approve(id(4), AdjustmentId([3; 16])));
     room.wallet_does(adjustment(5, 70));
-    room.wallet_does(Command::Reject { adjustment: id(5).into(), reason: reason() });
+    room.wallet_does(Command::Reject { adjustment: AdjustmentId(id(5).0), reason: reason() });
     let redeem = transfer(102, Kind::Redeem, [(own, -600), (Account::Issuance, 600)]);
     room.wallet_does(redeem);
     let until = Some(room.now().plus(HOUR));
@@ -304,4 +304,64 @@ fn an_event_in_other_words_or_in_another_stream_is_not_believed() {
     broken(&[Check::Lawful], "in these words", |entries| {
         the!(entries, LimitsSet).later = None;
     });
+}
+
+#[test]
+fn what_was_paid_to_suspense_is_where_the_tables_say() {
+    for resolution in [pb::Resolution::Retry, pb::Resolution::PayToSuspense] {
+        let mut room = room();
+        room.stand_stopped(1, resolution);
+        let found = report(&room);
+        assert!(found.passed(), "{found:#?}");
+        // The wallet pays elsewhere than the operator said.
+        let entries = &mut room.script.entries;
+        let paid = the!(entries, TransferPosted, |it: &pb::TransferPosted| it.kind == 4);
+        let leg = paid.legs.iter_mut().find(|leg| leg.amount > 0).unwrap();
+        leg.account = match resolution {
+            pb::Resolution::Retry => "house/suspense".to_owned(),
+            pb::Resolution::PayToSuspense | pb::Resolution::Unspecified => {
+                format!("player/{}", PlayerId([77; 16]))
+            }
+        };
+        let failed = fails(&report(&room));
+        assert!(failed.contains(&Check::Transfers), "{failed:?}");
+    }
+}
+
+#[test]
+fn what_the_house_set_right_is_counted() {
+    let mut room = room();
+    room.stand_stopped(1, pb::Resolution::PayToSuspense);
+    let propose = Command::Propose(Adjustment {
+        id: AdjustmentId(id(9).0),
+        account: Account::Suspense,
+        amount: Amount::try_new(-1).unwrap(),
+        reason: "paid by hand".into(),
+        proposed_by: "first".into(),
+    });
+    room.wallet_does(propose);
+    let (id, adjustment) = (id(10), AdjustmentId(id(9).0));
+    room.wallet_does(Command::Approve { id, adjustment, by: "second".into() });
+    let found = report(&room);
+    assert!(found.passed(), "{found:#?}");
+    assert_eq!(found.figures.adjusted, -1);
+}
+
+#[test]
+fn a_snapshot_is_of_what_the_log_before_it_says() {
+    let mut room = eventful();
+    room.wallet_snapshots();
+    room.wait(HOUR * 24 * 40);
+    room.wallet_snapshots();
+    assert_eq!(fails(&report(&room)), [], "{:#?}", report(&room));
+    let taken = at(&room.script.entries, |it| matches!(it, Recorded::SnapshotTaken(_)));
+    let mut other = room.clone();
+    let snapshot = the!(other.script.entries, SnapshotTaken);
+    snapshot.sha256 = vec![7; 32].into();
+    assert_eq!(fails(&report(&other)), [Check::Lawful]);
+    // The right snapshot of another moment.
+    let mut earlier = room;
+    let entry = earlier.script.entries.remove(taken);
+    earlier.script.entries.insert(taken - 1, entry);
+    assert!(fails(&report(&earlier)).contains(&Check::Lawful));
 }

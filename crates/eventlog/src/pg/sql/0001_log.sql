@@ -8,10 +8,15 @@ CREATE TABLE owners (
     size        bigint NOT NULL CHECK (size >= 0),
     owner       text NOT NULL,
     address     text NOT NULL,
+    claimed_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    leased_at   timestamptz NOT NULL,
     lease_ends  timestamptz NOT NULL,
     alive_at    bigint CHECK (alive_at >= 0),
     tree        bytea CHECK (octet_length(tree) % 32 = 0)
 ) WITH (fillfactor = 50);
+COMMENT ON COLUMN owners.epoch IS 'random for each ownership';
+COMMENT ON COLUMN owners.claimed_at IS 'since when it is its owner''s, by the database''s clock';
+COMMENT ON COLUMN owners.leased_at IS 'by the database''s clock: when the lease began';
 COMMENT ON COLUMN owners.lease_ends IS 'by the database''s clock';
 COMMENT ON COLUMN owners.alive_at IS 'Unix microseconds, by the owner''s clock';
 COMMENT ON COLUMN owners.tree IS 'peaks of the Merkle tree at size; NULL is harmless: it is built from the events';
@@ -36,17 +41,18 @@ CREATE TABLE events (
 COMMENT ON COLUMN events.recorded_at IS 'Unix microseconds';
 COMMENT ON COLUMN events.previous IS 'SHA-256 of the leaf record before it in its stream; zeros for the first';
 
--- Answered requests, unique for ever. A UUIDv7 begins with 48 bits of Unix milliseconds, so ranges
--- of ids are ranges of time: a partition a year. Ids of other kinds are spread over all of them and
--- the default, which is as correct.
+-- Answered requests, each caller's own, unique for ever. The key of a UUIDv7 begins with its 48 bits of
+-- Unix milliseconds, so ranges of keys are ranges of time: a partition a year. Ids without time share
+-- prefixes below all of these and are in the default partition.
 CREATE TABLE requests (
     log         text NOT NULL,
-    request_id  uuid NOT NULL,
+    key         uuid NOT NULL,
     digest      bytea NOT NULL CHECK (octet_length(digest) = 32),
     first       bigint NOT NULL CHECK (first >= 0),
     answer      bytea NOT NULL,
-    CONSTRAINT requests_id PRIMARY KEY (log, request_id)
-) PARTITION BY RANGE (request_id);
+    CONSTRAINT requests_id PRIMARY KEY (log, key)
+) PARTITION BY RANGE (key);
+COMMENT ON COLUMN requests.key IS 'of the caller and the request''s id: crates/eventlog/src/key.rs';
 
 -- Where a log was cut: the events before are in files, but for the last of each stream.
 CREATE TABLE archived (

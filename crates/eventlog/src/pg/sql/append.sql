@@ -1,9 +1,12 @@
--- $1 log, $2 epoch, $3 first position, $4 lease in microseconds, $5 alive at, $6 tree,
+-- $1 log, $2 epoch, $3 first position, $4 lease in microseconds, $5 the owner's clock and how
+-- far it may be off, in microseconds, $6 tree,
 -- $7 recorded at, then arrays of one length: $8 to $17 of events; and of one length: $18 to $21 of
 -- requests; $22 the batch's ticket, $23 that of the batch before; a service's own from $24 on. A ticket
--- is not waited for: whoever may connect may take such a lock, and must not stop the log by it.
-WITH ticket AS MATERIALIZED (
-    SELECT pg_try_advisory_xact_lock($22)
+-- is not waited for: whoever may connect may take such a lock, and must not stop the log by it. Where a
+-- clock is off nothing is written.
+WITH /* clock */, ticket AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock($22) FROM clock
+    WHERE fits AND $7 <= now + ($5::bigint[])[2]
 ), fence AS (
     UPDATE owners
     /* move fence */
@@ -15,4 +18,4 @@ WITH ticket AS MATERIALIZED (
 )
 /* rows */
 /* projection */
-SELECT count(*) FROM fence
+SELECT received, now, (SELECT count(*) FROM fence) AS done FROM clock

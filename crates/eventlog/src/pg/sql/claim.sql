@@ -1,8 +1,20 @@
--- $1 log, $2 owner, $3 address, $4 lease in microseconds, $5 take over
-INSERT INTO owners AS held (log, epoch, size, owner, address, lease_ends)
-VALUES ($1, 1, 0, $2, $3, clock_timestamp() + $4 * interval '1 microsecond')
-ON CONFLICT (log) DO UPDATE
-SET epoch = held.epoch + 1, owner = $2, address = $3,
-    lease_ends = clock_timestamp() + $4 * interval '1 microsecond'
-WHERE held.lease_ends <= clock_timestamp() OR $5
-RETURNING epoch, size, owner, address, alive_at, tree
+-- claim
+-- $1 log, $2 owner, $3 address, $4 lease in microseconds, $5 take over, $6 the claimant's clock and how far
+-- it may be off. The epoch is random: a database that failed over to a copy that lags would count some
+-- numbers twice, and an owner from before would take another's epoch for its own. A lease that begins in
+-- the future was given by a clock that has been set back since: it holds nobody off.
+WITH /* clock */, claimed AS (
+    INSERT INTO owners AS held (log, epoch, size, owner, address, leased_at, lease_ends)
+    SELECT $1, greatest(1, ('x' || left(id, 8) || right(id, 8))::bit(64)::bigint & 9223372036854775807),
+        0, $2, $3, clock_timestamp(), clock_timestamp() + $4 * interval '1 microsecond'
+    FROM clock, CAST(gen_random_uuid() AS text) AS id
+    WHERE fits
+    ON CONFLICT (log) DO UPDATE
+    SET epoch = excluded.epoch, owner = $2, address = $3, claimed_at = clock_timestamp(),
+        leased_at = clock_timestamp(),
+        lease_ends = clock_timestamp() + $4 * interval '1 microsecond'
+    WHERE held.lease_ends <= clock_timestamp() OR $5
+        OR held.leased_at > clock_timestamp() + ($6::bigint[])[2] * interval '1 microsecond'
+    RETURNING epoch, size, owner, address, alive_at, tree
+)
+SELECT received, now, claimed.* FROM clock LEFT JOIN claimed ON true

@@ -1,4 +1,4 @@
--- $1 log, $2 an id that is greater than all, or NULL, $3 limit
-SELECT request_id, digest, first, answer
-FROM requests WHERE log = $1 AND ($2::uuid IS NULL OR request_id < $2)
-ORDER BY request_id DESC LIMIT $3
+-- $1 log, $2 a key that is greater than all, or NULL, $3 limit
+SELECT key, digest, first, answer
+FROM requests WHERE log = $1 AND ($2::uuid IS NULL OR key < $2)
+ORDER BY key DESC LIMIT $3

@@ -1,3 +1,3 @@
--- $1 log, $2 ids
-SELECT request_id, digest, first, answer
-FROM requests WHERE log = $1 AND request_id = ANY ($2)
+-- $1 log, $2 keys
+SELECT key, digest, first, answer
+FROM requests WHERE log = $1 AND key = ANY ($2)

@@ -8,7 +8,7 @@
     FROM fence
     RETURNING 1
 ), answered AS (
-    INSERT INTO requests (log, request_id, digest, first, answer)
+    INSERT INTO requests (log, key, digest, first, answer)
     SELECT log, UNNEST($18::uuid[]), UNNEST($19::bytea[]), UNNEST($20::bigint[]),
         UNNEST($21::bytea[])
     FROM fence

@@ -14,10 +14,7 @@ const KINDS: u32 = 16;
 
 pub(super) fn open(core: &mut Core) -> Box<dyn Game> {
     let rules = core.rules;
-    let mut seat = Seat { purse: Purse::of(rules.chips), ..Seat::default() };
-    if rules.tokens == TokenDeal::Assigned {
-        seat.tokens = rules.assigned_tokens.iter().flatten().copied().collect();
-    }
+    let seat = Seat { purse: Purse::of(rules.chips), ..Seat::default() };
     let mut game = Kessel {
         phase: Phase::Draft,
         round: 0,
@@ -30,6 +27,11 @@ pub(super) fn open(core: &mut Core) -> Box<dyn Game> {
         standing: PlayerSet::EMPTY,
         stood: PlayerSet::EMPTY,
     };
+    if let (TokenDeal::Assigned, Some(tokens)) = (rules.tokens, rules.assigned_tokens) {
+        for player in core.everybody().iter() {
+            game.seats[player.index()].tokens = tokens.of_player(player).into_iter().collect();
+        }
+    }
     for player in core.everybody().iter() {
         core.pay_pot(player, rules.stake());
     }

@@ -42,7 +42,8 @@ impl Worker for Caller {
         let (table_id, player_id) = (self.table.clone(), self.player.bytes().to_vec());
         let began = self.clock.now();
         if self.seated {
-            let request = CashOutRequest { request_id, table_id, player_id, amount: 1 };
+            let request =
+                CashOutRequest { to_suspense: false, request_id, table_id, player_id, amount: 1 };
             self.settlement.cash_out(request).await?;
         } else {
             let request = BuyInRequest { request_id, table_id, player_id, amount: 1 };

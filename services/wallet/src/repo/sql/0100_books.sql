@@ -1,5 +1,6 @@
 -- The wallet's books in SQL: a fold of its log, written in the statement that appends to it. They can
--- be emptied at any time: the wallet builds them anew when it starts.
+-- be made anew at any time: `sabacc migrate --rebuild`, and the wallet does it when it starts. It believes
+-- none of them: it compares them with its log.
 
 CREATE TABLE projected (
     log     text PRIMARY KEY,
@@ -19,7 +20,7 @@ CREATE TABLE accounts (
 CREATE INDEX accounts_seats ON accounts (player) WHERE table_id IS NOT NULL;
 COMMENT ON TABLE accounts IS 'Every account that was ever opened. A row never changes.';
 COMMENT ON COLUMN accounts.number IS '0 house/issuance, 1 house/rake, then in the order of opening.';
-COMMENT ON COLUMN accounts.name IS 'player/ID, seat/TABLE/PLAYER, pot/TABLE/sabacc, pot/TABLE/carried, house/issuance or house/rake.';
+COMMENT ON COLUMN accounts.name IS 'player/ID, seat/TABLE/PLAYER, pot/TABLE/sabacc, pot/TABLE/carried, house/issuance, house/rake or house/suspense.';
 COMMENT ON COLUMN accounts.player IS 'Whose credits these are, for players'' accounts and seats.';
 COMMENT ON COLUMN accounts.table_id IS 'The table it belongs to, for seats and pots.';
 COMMENT ON COLUMN accounts.opened IS 'Position of the event that opened it; 0 for the house''s, which were always there.';
@@ -48,8 +49,7 @@ CREATE TABLE states (
     held            bigint NOT NULL CHECK (held >= 0),
     frozen          boolean NOT NULL,
     closed          boolean NOT NULL,
-    excluded_until  bigint,
-    extra           bytea NOT NULL
+    excluded_until  bigint
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE states IS 'What accounts have beside a balance; those that never had anything have no row.';
 COMMENT ON COLUMN states.account IS 'The account''s number.';
@@ -57,7 +57,6 @@ COMMENT ON COLUMN states.held IS 'Credits of its balance that are held.';
 COMMENT ON COLUMN states.frozen IS 'Nothing leaves it.';
 COMMENT ON COLUMN states.closed IS 'Closed for good.';
 COMMENT ON COLUMN states.excluded_until IS 'The player keeps himself from play until then: Unix microseconds; 9223372036854775807: for good.';
-COMMENT ON COLUMN states.extra IS 'Limits and the buy-ins that count against them, as the wallet reads them back.';
 
 CREATE TABLE holds (
     id          uuid NOT NULL CONSTRAINT holds_id PRIMARY KEY,
@@ -100,6 +99,65 @@ COMMENT ON COLUMN adjustments.proposed_by IS 'Who proposed it.';
 COMMENT ON COLUMN adjustments.proposed IS 'Position of the proposal in the log.';
 COMMENT ON COLUMN adjustments.state IS '1 waits, 2 approved, 3 rejected.';
 COMMENT ON COLUMN adjustments.changed IS 'Position of the last event about it.';
+
+CREATE TABLE snapshots (
+    size        bigint NOT NULL CHECK (size > 0),
+    piece       integer NOT NULL CHECK (piece >= 0),
+    bytes       bytea NOT NULL,
+    CONSTRAINT snapshots_piece PRIMARY KEY (size, piece)
+);
+-- Nothing is won by compressing it: it is read whole, at start.
+ALTER TABLE snapshots ALTER COLUMN bytes SET STORAGE EXTERNAL;
+COMMENT ON TABLE snapshots IS 'The wallet''s state at some sizes of its log, so that it starts without reading all of it. Believed only where the log''s event SnapshotTaken has its SHA-256; without them a start takes longer, and nothing else.';
+COMMENT ON COLUMN snapshots.size IS 'The number of events that it is of; the last of them is its SnapshotTaken.';
+COMMENT ON COLUMN snapshots.piece IS 'Pieces in their order are the snapshot.';
+COMMENT ON COLUMN snapshots.bytes IS 'As crates/ledger/src/snapshot.rs describes them.';
+
+-- What was written of a transfer stays. Whoever makes the tables anew says so; the service's role can do
+-- that by the functions below alone, since it has no right to change or remove such rows itself.
+CREATE FUNCTION refuse_edit() RETURNS trigger LANGUAGE plpgsql AS $refuse$
+BEGIN
+    IF current_setting('sabacc.rebuilds', true) = TG_TABLE_SCHEMA THEN
+        RETURN NULL;
+    END IF;
+    RAISE EXCEPTION '%.% says what the log says: % is refused',
+        TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_OP USING ERRCODE = 'restrict_violation';
+END
+$refuse$;
+
+CREATE TRIGGER no_edit BEFORE UPDATE OR DELETE OR TRUNCATE ON entries
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_edit();
+ALTER TABLE entries ENABLE ALWAYS TRIGGER no_edit;
+CREATE TRIGGER no_edit BEFORE UPDATE OR DELETE OR TRUNCATE ON accounts
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_edit();
+ALTER TABLE accounts ENABLE ALWAYS TRIGGER no_edit;
+
+-- Empties the tables for the log's owner of this epoch, who builds them anew; false where that is
+-- another's by now.
+CREATE FUNCTION empty_tables(of_log text, of_epoch bigint) RETURNS boolean LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = wallet, pg_temp AS $empty$
+BEGIN
+    PERFORM FROM owners WHERE log = of_log AND epoch = of_epoch FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    PERFORM set_config('sabacc.rebuilds', 'wallet', true);
+    TRUNCATE projected, accounts, entries, states, holds, adjustments;
+    INSERT INTO projected (log, size) VALUES (of_log, 0);
+    PERFORM set_config('sabacc.rebuilds', '', true);
+    RETURN true;
+END
+$empty$;
+
+-- Removes what somebody put where entries of the log's next events go.
+CREATE FUNCTION clear_entries_ahead(of_log text) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = wallet, pg_temp AS $clear$
+BEGIN
+    PERFORM set_config('sabacc.rebuilds', 'wallet', true);
+    DELETE FROM entries WHERE position >= (SELECT size FROM owners WHERE log = of_log);
+    PERFORM set_config('sabacc.rebuilds', '', true);
+END
+$clear$;
 
 CREATE VIEW balances AS
 SELECT accounts.name AS account, accounts.player, accounts.table_id,

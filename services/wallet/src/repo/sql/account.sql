@@ -1,6 +1,6 @@
 -- $1 the account's name
 SELECT accounts.number, accounts.name, accounts.opened, projected.size, last.balance, states.held,
-    states.frozen, states.closed, states.excluded_until, states.extra
+    states.frozen, states.closed, states.excluded_until
 FROM accounts
 CROSS JOIN projected
 LEFT JOIN states ON states.account = accounts.number

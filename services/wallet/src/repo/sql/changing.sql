@@ -1,8 +1,8 @@
 ), changing AS (
-    INSERT INTO states (account, held, frozen, closed, excluded_until, extra)
+    INSERT INTO states (account, held, frozen, closed, excluded_until)
     SELECT UNNEST($31::integer[]), UNNEST($32::bigint[]), UNNEST($33::boolean[]),
-        UNNEST($34::boolean[]), UNNEST($35::bigint[]), UNNEST($36::bytea[])
+        UNNEST($34::boolean[]), UNNEST($35::bigint[])
     FROM fence
     ON CONFLICT (account) DO UPDATE SET held = excluded.held, frozen = excluded.frozen,
-        closed = excluded.closed, excluded_until = excluded.excluded_until, extra = excluded.extra
+        closed = excluded.closed, excluded_until = excluded.excluded_until
 )

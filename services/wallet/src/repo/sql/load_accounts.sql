@@ -1,5 +1,5 @@
-SELECT accounts.number, accounts.name, last.balance, states.held, states.frozen, states.closed,
-    states.excluded_until, states.extra
+SELECT accounts.number, accounts.name, accounts.player::text, accounts.table_id::text, last.balance, states.held, states.frozen, states.closed,
+    states.excluded_until
 FROM accounts
 LEFT JOIN states ON states.account = accounts.number
 LEFT JOIN LATERAL (

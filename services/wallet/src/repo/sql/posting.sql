@@ -1,5 +1,5 @@
 -- What every group writes, and most nothing else: transfers between accounts that there are.
--- `over.sql` may follow; then it is closed, by `changing.sql` where that follows.
+-- It is closed by whoever puts it in its place, by `changing.sql` where that follows.
 , posting AS (
     INSERT INTO entries (position, amount, balance, account, other, kind, reason)
     SELECT UNNEST($24::bigint[]), UNNEST($25::bigint[]), UNNEST($26::bigint[]),

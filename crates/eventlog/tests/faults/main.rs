@@ -1,12 +1,15 @@
 //! What callers hear and what the log holds when its store fails. Time is paused: waiting costs
 //! nothing and happens in one order.
 
+mod doubt;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use eventlog::{
-    AppendError, Entry, Event, Fault, Group, Limits, Log, MemStore, NewEvent, OpenError, Options,
-    Position, ReadError, Recall, Receipt, Request, RequestId, Store, StreamId, UnixMicros,
+    AppendError, Entry, Event, Fault, Group, Known, Limits, Log, MemStore, NewEvent, OpenError,
+    Options, Position, ReadError, Recall, Receipt, Request, RequestId, RequestKey, Store, StreamId,
+    UnixMicros,
 };
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout};
@@ -26,12 +29,15 @@ fn options() -> Options {
     }
 }
 
+/// Its ids are derived.
+const ACTOR: &str = "service:table";
+
 fn entry(n: u8) -> Entry {
     let payload = vec![n].into();
     let event =
         NewEvent { stream: StreamId([n % 3; 16]), kind: 1, schema: 1, sealed: false, payload };
     let request = Request { id: RequestId([n; 16]), digest: [n; 32], answer: vec![n].into() };
-    Entry { events: vec![event], request: Some(request), actor: "actor".into(), trace: [0; 16] }
+    Entry { events: vec![event], request: Some(request), actor: ACTOR.into(), trace: [0; 16] }
 }
 
 async fn open(store: &Arc<MemStore>) -> anyhow::Result<Log> {
@@ -126,10 +132,20 @@ async fn a_store_that_is_not_there_gives_entries_back() -> anyhow::Result<()> {
     let patience = options().limits.patience;
     assert!(waited >= patience && waited < patience * 2, "{waited:?}");
     // What is remembered needs no store; what is not cannot be told.
-    let recall = log.recall(RequestId([1; 16]), [1; 32]).await?;
-    assert!(matches!(recall, Recall::Same { .. }), "{recall:?}");
-    let recall = log.recall(RequestId([0; 16]), [1; 32]).await;
-    assert!(matches!(recall, Err(ReadError::Unavailable { .. })), "{recall:?}");
+    let mut remembered = 0;
+    for n in [0, 200, 1] {
+        let key = RequestKey::new(ACTOR, RequestId([n; 16]));
+        let (known, recall) = (log.known(key), log.recall(key, [n; 32]).await);
+        match known {
+            Known::Stored(_) => {
+                assert!(matches!(recall, Ok(Recall::Same { .. })), "{recall:?}");
+                remembered += 1;
+            }
+            Known::Ask => assert!(matches!(recall, Err(ReadError::Unavailable { .. })), "{n}"),
+            Known::Fresh => panic!("{n} was answered"),
+        }
+    }
+    assert_eq!(remembered, 2);
     store.set_down(false);
     log.append(entry(6)).await?;
     assert_eq!(payloads(&all(&log).await?), [0, 200, 1, 6]);

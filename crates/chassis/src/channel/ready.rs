@@ -1,0 +1,59 @@
+//! Asking another service whether it is ready.
+
+use std::time::Duration;
+
+use http::Request;
+use http_body_util::{BodyExt as _, Limited};
+use tonic::body::Body;
+use tower::{Service as _, ServiceExt as _};
+
+use super::PeerChannel;
+use crate::serve::Condition;
+
+/// Between two questions.
+const PAUSE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Bytes of an answer that are read.
+const LONGEST: usize = 4096;
+
+/// Whether the service behind a channel is ready.
+///
+/// # Errors
+/// What is missing, or that there is no answer.
+pub async fn is_ready(channel: &PeerChannel) -> Result<(), String> {
+    match tokio::time::timeout(PATIENCE, ask(channel.clone())).await {
+        Ok(answer) => answer,
+        Err(_) => Err("it does not answer".to_owned()),
+    }
+}
+
+async fn ask(mut channel: PeerChannel) -> Result<(), String> {
+    let cannot = |error: &dyn std::error::Error| format!("it cannot be reached: {}", root(error));
+    let request = Request::get("/readyz").body(Body::empty()).map_err(|error| cannot(&error))?;
+    let channel = channel.ready().await.map_err(|error| cannot(&error))?;
+    let response = channel.call(request).await.map_err(|error| cannot(&error))?;
+    if response.status().is_success() {
+        return Ok(());
+    }
+    let body = Limited::new(response.into_body(), LONGEST).collect().await;
+    let body = body.map(|body| body.to_bytes()).unwrap_or_default();
+    let said = String::from_utf8_lossy(&body);
+    Err(format!("it is not ready: {}", said.trim().replace('\n', "; ")))
+}
+
+/// What lies at the bottom of an error: the transport's own words say only that something failed.
+fn root(error: &dyn std::error::Error) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}
+
+/// Keeps a condition by asking a peer, for ever.
+pub async fn watch_ready(channel: PeerChannel, condition: Condition) {
+    loop {
+        condition.set(is_ready(&channel).await.err().as_deref());
+        tokio::time::sleep(PAUSE).await;
+    }
+}

@@ -1,0 +1,98 @@
+//! Daily quota of recorded commands, by player.
+//!
+//! A record is kept for years, so what one player may have written in a day is bounded. Counted is what
+//! was recorded, never what was refused, repeated or changed nothing. The count is kept in memory and
+//! begins anew with the process and with each day of UTC.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use primitives::{PlayerId, UnixMicros};
+
+const DAY: Duration = Duration::from_hours(24);
+
+/// Records of today.
+#[derive(Debug)]
+pub struct DailyQuota {
+    most: u32,
+    today: Mutex<Today>,
+}
+
+#[derive(Debug, Default)]
+struct Today {
+    /// Days since 1970.
+    day: u64,
+    records: BTreeMap<PlayerId, u32>,
+}
+
+impl DailyQuota {
+    /// `most`: records of one player a day.
+    #[must_use]
+    pub fn new(most: u32) -> DailyQuota {
+        DailyQuota { most, today: Mutex::default() }
+    }
+
+    /// Whether another record of this player is taken.
+    ///
+    /// # Errors
+    /// The time until the next day.
+    pub fn check(&self, player: PlayerId, now: UnixMicros) -> Result<(), Duration> {
+        let records = self.with(now, |today| today.get(&player).copied()).unwrap_or(0);
+        if records < self.most { Ok(()) } else { Err(rest_of_the_day(now)) }
+    }
+
+    /// Counts a record.
+    pub fn count(&self, player: PlayerId, now: UnixMicros) {
+        self.with(now, |today| {
+            let records = today.entry(player).or_default();
+            *records = records.saturating_add(1);
+        });
+    }
+
+    fn with<T>(&self, now: UnixMicros, f: impl FnOnce(&mut BTreeMap<PlayerId, u32>) -> T) -> T {
+        let mut today = self.today.lock().unwrap_or_else(PoisonError::into_inner);
+        let day = day(now);
+        // A clock that is set back must not free anybody.
+        if day > today.day {
+            *today = Today { day, records: BTreeMap::new() };
+        }
+        f(&mut today.records)
+    }
+}
+
+fn day(now: UnixMicros) -> u64 {
+    now.0 / micros(DAY)
+}
+
+fn rest_of_the_day(now: UnixMicros) -> Duration {
+    Duration::from_micros(micros(DAY) - now.0 % micros(DAY))
+}
+
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_takes_so_many_of_each_and_the_next_begins_anew() {
+        let quota = DailyQuota::new(2);
+        let (one, two) = (PlayerId([1; 16]), PlayerId([2; 16]));
+        let noon = UnixMicros(20_000 * micros(DAY) + micros(DAY) / 2);
+        for _ in 0..2 {
+            assert_eq!(quota.check(one, noon), Ok(()));
+            quota.count(one, noon);
+        }
+        assert_eq!(quota.check(one, noon), Err(DAY / 2));
+        assert_eq!(quota.check(two, noon), Ok(()));
+        let before_midnight = noon.plus(DAY / 2 - Duration::from_secs(1));
+        assert!(quota.check(one, before_midnight).is_err());
+        assert_eq!(quota.check(one, noon.plus(DAY / 2)), Ok(()));
+        quota.count(one, noon.plus(DAY / 2));
+        quota.count(one, noon.plus(DAY / 2));
+        assert!(quota.check(one, noon).is_err(), "a clock that is set back frees nobody");
+    }
+}

@@ -1,0 +1,41 @@
+//! An answer's body that holds something until its end: a place among the calls that are counted.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use tonic::Status;
+use tonic::body::Body;
+
+/// A body, and what is dropped with it.
+pub(crate) struct Held<T> {
+    inner: Body,
+    _held: T,
+}
+
+impl<T> Held<T> {
+    pub(crate) const fn new(inner: Body, held: T) -> Held<T> {
+        Held { inner, _held: held }
+    }
+}
+
+impl<T: Unpin> http_body::Body for Held<T> {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        Pin::new(&mut self.inner).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}

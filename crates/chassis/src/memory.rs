@@ -1,0 +1,69 @@
+//! Secrets in memory stay there: not in swap space, not in a core dump, not in a debugger.
+//!
+//! A process with seeds and keys locks all of its memory, what it will have later too, page by page as
+//! it is touched (`MCL_ONFAULT`). It does so only where no limit stands against that: under
+//! a limit the system would refuse memory to a process that has come to need more than it, which ends it.
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+/// Why memory is not locked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unlocked {
+    #[error(
+        "seeds and keys may reach the swap space: at most {limit} bytes may be locked in memory; \
+         allow it without limit (ulimit -l unlimited, LimitMEMLOCK=infinity, or memlock: -1 among \
+         the container's ulimits), or have no swap space"
+    )]
+    Limited { limit: u64 },
+    #[error("seeds and keys may reach the swap space: memory cannot be locked: {0}")]
+    Refused(String),
+}
+
+/// Locks the process's memory, now and later, and forbids core dumps and debuggers of the same user.
+/// What of it does not work is told in one line.
+pub fn protect() {
+    forbid_dumps();
+    match lock() {
+        Ok(()) => tracing::debug!("memory is locked"),
+        Err(unlocked) => tracing::warn!("{unlocked}"),
+    }
+}
+
+fn forbid_dumps() {
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    if let Err(error) = setrlimit(Resource::Core, none) {
+        tracing::warn!(%error, "core dumps cannot be forbidden: one would hold seeds and keys");
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+            tracing::warn!(%error, "this process can be read by others of its user");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn lock() -> Result<(), Unlocked> {
+    use rustix::mm::{MlockAllFlags, mlockall};
+    use rustix::process::getrlimit;
+    if let Some(limit) = getrlimit(Resource::Memlock).current
+        && !is_privileged()
+    {
+        return Err(Unlocked::Limited { limit });
+    }
+    let all = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
+    mlockall(all).map_err(|error| Unlocked::Refused(error.to_string()))
+}
+
+/// Whether the limit does not concern this process.
+#[cfg(target_os = "linux")]
+fn is_privileged() -> bool {
+    use rustix::thread::{CapabilitySet, capabilities};
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn lock() -> Result<(), Unlocked> {
+    Err(Unlocked::Refused("this system does not lock memory page by page".to_owned()))
+}

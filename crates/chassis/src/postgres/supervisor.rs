@@ -1,0 +1,159 @@
+//! A server that is looked after while it runs.
+//!
+//! A private cluster's server that dies (it was killed, memory was short, its disk was full) is started
+//! again on its data, so that whoever uses it finds it again at the same address after its own
+//! recovery. One that cannot start, or dies again and again, is given up, with what it said. A database
+//! that somebody else runs is only asked whether it answers, and its absence is told once a minute.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::{Connection as _, PgConnection};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::server::Server;
+use super::{PostgresError, url};
+
+/// Deaths within [`SPAN`] that are still followed by another start.
+const DEATHS: usize = 3;
+const SPAN: Duration = Duration::from_mins(10);
+/// A database that answers does so within this.
+const ANSWER: Duration = Duration::from_secs(2);
+/// Between two questions to a database that somebody else runs.
+const ASK: Duration = Duration::from_secs(5);
+/// Between two lines about the same absence.
+const TELL: Duration = Duration::from_mins(1);
+
+/// A server that is looked after. It stops some moments after this is dropped.
+pub(super) struct Supervisor {
+    stopping: DropGuard,
+    ended: watch::Receiver<Option<Arc<PostgresError>>>,
+    task: JoinHandle<Result<(), PostgresError>>,
+}
+
+impl Supervisor {
+    /// Looks after a server from now on. Needs a running tokio.
+    pub(super) fn start(server: Server) -> Supervisor {
+        let stopping = CancellationToken::new();
+        let (sender, ended) = watch::channel(None);
+        let task = tokio::spawn(supervise(server, stopping.clone(), sender));
+        Supervisor { stopping: stopping.drop_guard(), ended, task }
+    }
+
+    /// Waits until the server is given up; why it was.
+    pub(super) async fn given_up(&self) -> Arc<PostgresError> {
+        let mut ended = self.ended.clone();
+        let error = ended.wait_for(Option::is_some).await.map(|error| error.clone());
+        match error {
+            Ok(Some(error)) => error,
+            // It was stopped, and will never be given up.
+            Ok(None) | Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// Whether the server was given up.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.ended.borrow().is_some()
+    }
+
+    /// Stops the server and waits until it is down.
+    pub(super) async fn stop(self) -> Result<(), PostgresError> {
+        drop(self.stopping);
+        self.task.await.unwrap_or(Ok(()))
+    }
+}
+
+async fn supervise(
+    mut server: Server,
+    stopping: CancellationToken,
+    given_up: watch::Sender<Option<Arc<PostgresError>>>,
+) -> Result<(), PostgresError> {
+    let error = stopping.run_until_cancelled(look_after(&mut server)).await;
+    if let Some(error) = error {
+        tracing::error!(target: "postgres", %error, "the database is gone for good");
+        given_up.send_replace(Some(Arc::new(error)));
+        stopping.cancelled().await;
+    }
+    server.stop().await
+}
+
+/// Starts the server again whenever it dies; why that is over.
+async fn look_after(server: &mut Server) -> PostgresError {
+    let mut deaths = VecDeque::new();
+    loop {
+        let why = server.ended().await;
+        let now = Instant::now();
+        deaths.push_back(now);
+        while deaths.front().is_some_and(|death| now.duration_since(*death) > SPAN) {
+            deaths.pop_front();
+        }
+        if deaths.len() > DEATHS {
+            return why.again_and_again(deaths.len());
+        }
+        if !server.is_lasting() {
+            return why;
+        }
+        tracing::warn!(target: "postgres", %why, "the database server died: it is started again");
+        if let Err(error) = server.restart().await {
+            return error;
+        }
+        tracing::warn!(target: "postgres", "the database server was started again and answers");
+    }
+}
+
+/// Whether a database answers.
+pub(super) async fn answers(address: &str) -> bool {
+    absent(address).await.is_none()
+}
+
+/// Why a database does not answer; nothing where it does.
+async fn absent(address: &str) -> Option<String> {
+    match timeout(ANSWER, PgConnection::connect(address)).await {
+        Ok(Ok(connection)) => {
+            // It has answered; how it takes the farewell is of no interest.
+            let _ = timeout(ANSWER, connection.close()).await;
+            None
+        }
+        Ok(Err(error)) => Some(error.to_string()),
+        Err(_) => Some(format!("no answer within {} s", ANSWER.as_secs())),
+    }
+}
+
+/// Tells once a minute that a database which somebody else runs does not answer, and when it does again.
+pub(super) async fn watch_over(address: String) {
+    let shown = url::redacted(&address);
+    let mut since: Option<Instant> = None;
+    let mut told: Option<Instant> = None;
+    loop {
+        sleep(ASK).await;
+        let now = Instant::now();
+        match (absent(&address).await, since) {
+            (None, None) => {}
+            (None, Some(begun)) => {
+                if told.is_some() {
+                    let seconds = begun.elapsed().as_secs();
+                    tracing::warn!(database = shown, seconds, "the database answers again");
+                }
+                (since, told) = (None, None);
+            }
+            (Some(why), begun) => {
+                let begun = *since.insert(begun.unwrap_or(now));
+                if told.is_none_or(|told| now.duration_since(told) >= TELL) {
+                    told = Some(now);
+                    let seconds = begun.elapsed().as_secs();
+                    tracing::warn!(
+                        runbook = "deploy/README.md, The database is away",
+                        database = shown,
+                        seconds,
+                        why,
+                        "the database of DATABASE_URL does not answer: the room waits for it"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Addresses that a trusted proxy hands on.
+//!
+//! A proxy that speaks HTTP appends the address it was called from to `Forwarded` (RFC 7239) or to
+//! `X-Forwarded-For`; one that passes bytes writes a header of the PROXY protocol first
+//! (`proxy_protocol`). Whoever stands in front of a list of addresses can have made it up, so it is read
+//! from its end: the last one that is no trusted proxy is believed, since a trusted proxy has written it.
+//! A proxy that writes one of the two headers passes the other on as it came. Where both are there and
+//! differ, neither is believed, and the call counts as the proxy's own.
+
+pub(crate) mod proxy_protocol;
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use http::HeaderMap;
+
+/// A network: an address, and so many bits of it that are alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    bits: u32,
+}
+
+impl Network {
+    /// From `10.0.0.7`, `10.0.0.0/8` or `fd00::/8`; none where it is something else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Network> {
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits)),
+            None => (text, None),
+        };
+        let address = address.parse::<IpAddr>().ok()?.to_canonical();
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let bits = match bits {
+            Some(bits) if bits.bytes().all(|byte| byte.is_ascii_digit()) => bits.parse().ok()?,
+            Some(_) => return None,
+            None => most,
+        };
+        (bits <= most).then_some(Network { address, bits })
+    }
+
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let alike = match (self.address, address.to_canonical()) {
+            (IpAddr::V4(ours), IpAddr::V4(other)) => {
+                (ours.to_bits() ^ other.to_bits()).leading_zeros()
+            }
+            (IpAddr::V6(ours), IpAddr::V6(other)) => {
+                (ours.to_bits() ^ other.to_bits()).leading_zeros()
+            }
+            (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => return false,
+        };
+        alike >= self.bits
+    }
+}
+
+/// The proxies that are believed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Proxies(Vec<Network>);
+
+impl Proxies {
+    #[must_use]
+    pub const fn new(networks: Vec<Network>) -> Proxies {
+        Proxies(networks)
+    }
+
+    #[must_use]
+    pub fn trust(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(address))
+    }
+
+    /// The address that a trusted proxy says a call is from; none where it says nothing that can be
+    /// believed.
+    #[must_use]
+    pub fn handed_on(&self, headers: &HeaderMap) -> Option<IpAddr> {
+        let forwarded = list(headers, "forwarded").map(|list| self.last(list.map(forwarded_for)));
+        let plain = list(headers, "x-forwarded-for").map(|list| self.last(list.map(node)));
+        match (forwarded, plain) {
+            (Some(one), Some(other)) if one != other => None,
+            (Some(address), _) | (None, Some(address)) => address,
+            (None, None) => None,
+        }
+    }
+
+    /// The last address that is not a trusted proxy's; none where what stands there is no address.
+    fn last(&self, mut backwards: impl Iterator<Item = Option<IpAddr>>) -> Option<IpAddr> {
+        backwards.find(|address| address.is_none_or(|address| !self.trust(address))).flatten()
+    }
+}
+
+/// The elements of a header that is a list, from the last to the first; none where the header is absent.
+fn list<'a>(headers: &'a HeaderMap, name: &'static str) -> Option<impl Iterator<Item = &'a str>> {
+    headers.contains_key(name).then(|| {
+        let values = headers.get_all(name).iter().collect::<Vec<_>>().into_iter().rev();
+        // What is no text is an element that is no address.
+        values.flat_map(|value| value.to_str().unwrap_or("").rsplit(',').map(str::trim))
+    })
+}
+
+/// The `for` of an element of `Forwarded`.
+fn forwarded_for(element: &str) -> Option<IpAddr> {
+    let mut named = element.split(';').filter_map(|pair| pair.trim().split_once('='));
+    let (_, value) = named.find(|(name, _)| name.trim().eq_ignore_ascii_case("for"))?;
+    node(value.trim().trim_matches('"'))
+}
+
+/// An address, perhaps in brackets, perhaps with a port.
+fn node(text: &str) -> Option<IpAddr> {
+    let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse::<Ipv6Addr>().ok();
+    let plain = text.parse().ok().or_else(|| bracketed().map(IpAddr::V6));
+    plain
+        .or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))
+        .map(|address| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn proxies() -> Proxies {
+        let networks = ["10.0.0.0/8", "fd00::/8"].map(|text| Network::parse(text).unwrap());
+        Proxies::new(networks.to_vec())
+    }
+
+    fn check(headers: &[(&'static str, &str)], expected: Option<&str>) {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, HeaderValue::from_str(value).unwrap());
+        }
+        let expected = expected.map(|text| text.parse().unwrap());
+        assert_eq!(proxies().handed_on(&map), expected, "{headers:?}");
+    }
+
+    #[test]
+    fn networks_hold_their_addresses() {
+        let holds = |network: &str, address: &str| {
+            Network::parse(network).unwrap().contains(address.parse().unwrap())
+        };
+        assert!(holds("10.0.0.7", "10.0.0.7") && holds("10.0.0.7", "::ffff:10.0.0.7"));
+        assert!(!holds("10.0.0.7", "10.0.0.8") && !holds("10.0.0.7", "fd00::1"));
+        assert!(holds("10.1.2.3/16", "10.1.255.255") && !holds("10.1.2.3/16", "10.2.0.0"));
+        assert!(holds("fd00::/8", "fdff::1") && !holds("fd00::/8", "fe00::1"));
+        assert!(holds("0.0.0.0/0", "192.0.2.1") && !holds("0.0.0.0/0", "2001:db8::1"));
+        for bad in ["", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/+8", "room", "fd00::/129", "10.0.0"] {
+            assert_eq!(Network::parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_address_that_is_no_proxys_is_believed() {
+        check(&[("x-forwarded-for", "192.0.2.1")], Some("192.0.2.1"));
+        check(&[("x-forwarded-for", "198.51.100.9, 192.0.2.1, 10.0.0.3")], Some("192.0.2.1"));
+        check(
+            &[("x-forwarded-for", "198.51.100.9"), ("x-forwarded-for", "192.0.2.1")],
+            Some("192.0.2.1"),
+        );
+        check(&[("x-forwarded-for", "192.0.2.1:4711")], Some("192.0.2.1"));
+        check(&[("x-forwarded-for", "[2001:db8::1]:4711")], Some("2001:db8::1"));
+        check(&[("forwarded", "for=192.0.2.1;proto=https;by=10.0.0.3")], Some("192.0.2.1"));
+        check(
+            &[(
+                "forwarded",
+                "for=198.51.100.9, By=10.0.0.1; For=\"[2001:db8::1]:47\", for=10.0.0.3",
+            )],
+            Some("2001:db8::1"),
+        );
+    }
+
+    #[test]
+    fn what_is_no_address_is_nobodys() {
+        check(&[], None);
+        check(&[("x-forwarded-for", "192.0.2.1, unknown")], None);
+        check(&[("x-forwarded-for", "192.0.2.1,")], None);
+        check(&[("forwarded", "for=192.0.2.1, for=_hidden")], None);
+        check(&[("forwarded", "for=192.0.2.1, by=10.0.0.3")], None);
+        check(&[("x-forwarded-for", "10.0.0.3, 10.0.0.4")], None);
+    }
+
+    #[test]
+    fn a_header_that_only_one_of_two_wrote_is_not_believed() {
+        let both = |forwarded, plain| [("forwarded", forwarded), ("x-forwarded-for", plain)];
+        check(&both("for=192.0.2.1", "192.0.2.1"), Some("192.0.2.1"));
+        check(&both("for=198.51.100.9", "192.0.2.1"), None);
+        check(&both("nonsense", "192.0.2.1"), None);
+    }
+}

@@ -1,0 +1,205 @@
+//! Rate limiter by key: the generic cell rate algorithm, which keeps one time a key and nothing else.
+//!
+//! A key may take so many units a second, and that many at once after a pause. Time is monotonic: a wall
+//! clock that jumps neither frees nor locks anybody. Memory is bounded whatever keys are sent: a key that
+//! was quiet for two bursts owes nothing and is forgotten, and beyond `KEYS` new keys share their limit
+//! with others, chosen by a hash that nobody outside can predict.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::mem;
+use std::num::NonZeroU32;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Keys with a limit of their own, in each of two generations.
+const KEYS: usize = 65_536;
+/// Limits shared by the keys beyond.
+const SHARED: usize = 1024;
+/// Saved up after a pause, and the most that one unit or many may cost.
+const BURST: Duration = Duration::from_secs(1);
+/// A debt is never longer than this, and a key that was quiet for so long has none.
+const DEBT: Duration = Duration::from_secs(2);
+
+/// The limits of all keys.
+#[derive(Debug)]
+pub struct RateLimiter<K> {
+    /// Between two units of a key that takes them all the time.
+    gap: Duration,
+    hasher: RandomState,
+    state: Mutex<State<K>>,
+}
+
+/// For each key the time from which it owes nothing.
+#[derive(Debug)]
+struct State<K> {
+    young: BTreeMap<K, Instant>,
+    old: BTreeMap<K, Instant>,
+    /// When `young` began.
+    since: Option<Instant>,
+    shared: Vec<Instant>,
+}
+
+impl<K: Ord> RateLimiter<K> {
+    #[must_use]
+    pub fn new(per_second: NonZeroU32) -> RateLimiter<K> {
+        let (young, old) = (BTreeMap::new(), BTreeMap::new());
+        let state = State { young, old, since: None, shared: Vec::new() };
+        let gap = BURST / per_second.get();
+        RateLimiter { gap, hasher: RandomState::new(), state: Mutex::new(state) }
+    }
+
+    /// Takes `units` for `key`, at most a second's worth of them.
+    ///
+    /// # Errors
+    /// The time to wait before they can be had; nothing was taken.
+    pub fn take<Q>(&self, key: &Q, units: u32, now: Instant) -> Result<(), Duration>
+    where
+        K: Borrow<Q>,
+        Q: Ord + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        let cost = self.gap.saturating_mul(units).min(BURST);
+        self.locked().with(key, now, &self.hasher, |free_at| {
+            let next = (*free_at).max(now) + cost;
+            let ahead = next.saturating_duration_since(now);
+            if ahead > BURST {
+                return Err(ahead.saturating_sub(BURST));
+            }
+            *free_at = next;
+            Ok(())
+        })
+    }
+
+    /// Charges `units` to `key` for what was done already, whether it can pay or not.
+    pub fn charge<Q>(&self, key: &Q, units: u32, now: Instant)
+    where
+        K: Borrow<Q>,
+        Q: Ord + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        let cost = self.gap.saturating_mul(units).min(BURST);
+        self.locked().with(key, now, &self.hasher, |free_at| {
+            *free_at = ((*free_at).max(now) + cost).min(now + DEBT);
+        });
+    }
+
+    fn locked(&self) -> MutexGuard<'_, State<K>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Ord> State<K> {
+    fn with<Q, T>(
+        &mut self,
+        key: &Q,
+        now: Instant,
+        hasher: &RandomState,
+        change: impl FnOnce(&mut Instant) -> T,
+    ) -> T
+    where
+        K: Borrow<Q>,
+        Q: Ord + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        let since = *self.since.get_or_insert(now);
+        if now.saturating_duration_since(since) >= DEBT {
+            self.old = mem::take(&mut self.young);
+            self.since = Some(now);
+        }
+        if let Some(free_at) = self.young.get_mut(key) {
+            return change(free_at);
+        }
+        let known = self.old.remove(key);
+        if self.young.len() >= KEYS {
+            self.shared.resize(SHARED, now);
+            let slot = hasher.hash_one(key) % SHARED as u64;
+            let slot = usize::try_from(slot).expect("below the number of slots");
+            return change(&mut self.shared[slot]);
+        }
+        let mut free_at = known.unwrap_or(now);
+        let changed = change(&mut free_at);
+        self.young.insert(key.to_owned(), free_at);
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limiter(per_second: u32) -> RateLimiter<String> {
+        RateLimiter::new(NonZeroU32::new(per_second).unwrap())
+    }
+
+    fn millis(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn twenty_at_once_then_one_every_fifty_milliseconds() {
+        let (limiter, now) = (limiter(20), Instant::now());
+        for _ in 0..20 {
+            assert_eq!(limiter.take("one", 1, now), Ok(()));
+        }
+        assert_eq!(limiter.take("one", 1, now), Err(millis(50)));
+        assert_eq!(limiter.take("two", 1, now), Ok(()), "another's limit is their own");
+        assert_eq!(limiter.take("one", 1, now + millis(49)), Err(millis(1)));
+        assert_eq!(limiter.take("one", 1, now + millis(50)), Ok(()));
+        assert_eq!(limiter.take("one", 1, now + millis(50)), Err(millis(50)));
+        let later = now + millis(5_000);
+        for _ in 0..20 {
+            assert_eq!(limiter.take("one", 1, later), Ok(()));
+        }
+        assert!(limiter.take("one", 1, later).is_err(), "a long pause saves up one second");
+    }
+
+    #[test]
+    fn what_costs_more_waits_longer() {
+        let (limiter, now) = (limiter(20), Instant::now());
+        assert_eq!(limiter.take("one", 15, now), Ok(()));
+        assert_eq!(limiter.take("one", 10, now), Err(millis(250)));
+        assert_eq!(limiter.take("one", 5, now), Ok(()));
+        assert_eq!(limiter.take("two", 1_000, now), Ok(()), "never more than a second's worth");
+    }
+
+    #[test]
+    fn a_debt_is_paid_first_and_has_an_end() {
+        let (limiter, now) = (limiter(10), Instant::now());
+        for _ in 0..100 {
+            limiter.charge("one", 10, now);
+        }
+        assert_eq!(limiter.take("one", 1, now), Err(millis(1_100)));
+        assert_eq!(limiter.take("one", 1, now + millis(1_100)), Ok(()));
+    }
+
+    #[test]
+    fn the_quiet_are_forgotten_and_the_busy_are_not() {
+        let (limiter, start) = (limiter(10), Instant::now());
+        for key in 0..1_000 {
+            limiter.charge(&*key.to_string(), 10, start);
+        }
+        for step in 1..=60 {
+            let now = start + millis(100 * step);
+            limiter.charge("busy", 2, now);
+        }
+        let state = limiter.locked();
+        assert_eq!(state.young.len() + state.old.len(), 1);
+        drop(state);
+        assert!(limiter.take("busy", 1, start + millis(6_000)).is_err());
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_limit_holds_beyond() {
+        let limiter: RateLimiter<u64> = RateLimiter::new(NonZeroU32::MIN);
+        let now = Instant::now();
+        let most = KEYS as u64;
+        for key in 0..most {
+            assert_eq!(limiter.take(&key, 1, now), Ok(()));
+        }
+        let beyond = (most..most + 10_000).filter(|key| limiter.take(key, 1, now).is_ok()).count();
+        assert!(beyond <= SHARED, "{beyond} taken by those beyond");
+        let state = limiter.locked();
+        assert!(state.young.len() <= KEYS && state.shared.len() == SHARED);
+    }
+}

@@ -1,0 +1,119 @@
+//! Bounds on the request ids that people may send.
+//!
+//! A service knows the UUIDv7 of about now from memory; an older one, or another kind of id, has to be
+//! looked up in its database. So such ids cost their sender: a player has one looked up a second. A UUIDv7
+//! of the future is refused: it would be forgotten before its time, and be taken for a new one then. Ids of
+//! version 8 are those that services derive ([`RequestId::derived`]): nobody else may send them.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use primitives::{RequestId, UnixMicros};
+use tokio::time::Instant;
+
+use crate::rate_limiter::RateLimiter;
+
+/// How old a UUIDv7 may be to be known from memory: a call is repeated within minutes.
+const RECENT: Duration = Duration::from_mins(10);
+/// How far a UUIDv7 may be ahead of this clock. A token is refused sooner by a clock that is as wrong.
+const AHEAD: Duration = Duration::from_mins(1);
+
+/// Reason why an id is not admitted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inadmissible {
+    /// Only services may send it.
+    Derived,
+    /// It was made so far in the future.
+    Ahead(Duration),
+    /// One odd id too many: the time to wait.
+    TooMany(Duration),
+}
+
+/// Rate limiter of odd ids, by player. `actor` is class and subject, such as `player:…`.
+#[derive(Debug)]
+pub struct RequestIds {
+    odd: RateLimiter<String>,
+}
+
+impl Default for RequestIds {
+    fn default() -> RequestIds {
+        RequestIds { odd: RateLimiter::new(NonZeroU32::MIN) }
+    }
+}
+
+impl RequestIds {
+    /// Lets an id in. Services' ids are all admitted.
+    ///
+    /// # Errors
+    /// See [`Inadmissible`].
+    pub fn admit(&self, actor: &str, id: RequestId, now: UnixMicros) -> Result<(), Inadmissible> {
+        if actor.starts_with("service:") {
+            return Ok(());
+        }
+        if id.is_derived() {
+            return Err(Inadmissible::Derived);
+        }
+        let made_at = id.made_at();
+        if let Some(at) = made_at.filter(|at| *at > now.plus(AHEAD)) {
+            return Err(Inadmissible::Ahead(at.since(now)));
+        }
+        if !actor.starts_with("player:") || made_at.is_some_and(|at| now <= at.plus(RECENT)) {
+            return Ok(());
+        }
+        self.odd.take(actor, 1, Instant::now()).map_err(Inadmissible::TooMany)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: UnixMicros = UnixMicros(1_780_000_000_000_000);
+
+    fn v7(millis: u64, tail: u8) -> RequestId {
+        let mut id = [tail; 16];
+        id[..6].copy_from_slice(&millis.to_be_bytes()[2..]);
+        (id[6], id[8]) = (0x70, 0x80);
+        RequestId(id)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_odd_id_is_looked_up_once_a_second_a_player() {
+        let ids = RequestIds::default();
+        let (one, two) = ("player:a", "player:b");
+        let now = NOW.0 / 1000;
+        let hour = 3_600_000;
+        for n in 0..100 {
+            assert_eq!(ids.admit(one, v7(now - 500_000, n), NOW), Ok(()));
+            assert_eq!(ids.admit(one, v7(now + 50_000, n), NOW), Ok(()));
+        }
+        let odd = [v7(now - hour, 1), RequestId([0x44; 16]), v7(1, 1)];
+        for id in odd {
+            assert_eq!(ids.admit(one, id, NOW), Ok(()));
+            let refused = ids.admit(one, id, NOW);
+            assert!(matches!(refused, Err(Inadmissible::TooMany(_))), "{refused:?}");
+            assert_eq!(ids.admit(two, id, NOW), Ok(()), "others are not charged");
+            tokio::time::advance(Duration::from_secs(1)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn ids_of_the_future_are_refused() {
+        let (ids, second) = (RequestIds::default(), Duration::from_secs(1));
+        let ahead = v7(NOW.0 / 1000 + 61_000, 1);
+        for actor in ["player:a", "operator:ada"] {
+            assert_eq!(ids.admit(actor, ahead, NOW), Err(Inadmissible::Ahead(second * 61)));
+        }
+        assert_eq!(ids.admit("service:table", ahead, NOW), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn derived_ids_are_for_services() {
+        let ids = RequestIds::default();
+        let derived = RequestId::derived([7; 16]);
+        for actor in ["player:a", "operator:ada"] {
+            assert_eq!(ids.admit(actor, derived, NOW), Err(Inadmissible::Derived));
+        }
+        assert_eq!(ids.admit("service:table", derived, NOW), Ok(()));
+    }
+}

@@ -1,0 +1,91 @@
+//! Messages of gRPC as they lie in a body: a byte, a length in four, and so many bytes.
+
+/// A place in a body.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Frames {
+    head: [u8; HEAD],
+    /// Bytes of the head that were seen.
+    seen: usize,
+    /// Bytes of the message that were not.
+    left: usize,
+}
+
+/// Bytes before each message.
+pub(super) const HEAD: usize = 5;
+
+/// What was passed over.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Passed {
+    /// So many bytes: to the end of a message, or all there were.
+    pub(super) bytes: usize,
+    /// The length of the message whose head was completed.
+    pub(super) begun: Option<usize>,
+}
+
+impl Frames {
+    /// Between two messages.
+    pub(super) const fn is_between(&self) -> bool {
+        self.seen == 0
+    }
+
+    /// Passes over bytes, up to the end of the message that they are of.
+    pub(super) fn pass(&mut self, bytes: &[u8]) -> Passed {
+        let mut begun = None;
+        let of_head = bytes.len().min(HEAD - self.seen);
+        if let Some(head) = self.head.get_mut(self.seen..self.seen + of_head) {
+            head.copy_from_slice(&bytes[..of_head]);
+        }
+        if of_head > 0 && self.seen + of_head == HEAD {
+            let [_, length @ ..] = self.head;
+            self.left = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
+            begun = Some(self.left);
+        }
+        self.seen += of_head;
+        let of_message = self.left.min(bytes.len() - of_head);
+        self.left -= of_message;
+        if self.seen == HEAD && self.left == 0 {
+            self.seen = 0;
+        }
+        Passed { bytes: of_head + of_message, begun }
+    }
+
+    /// Passes over all bytes.
+    pub(super) fn pass_all(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let Passed { bytes: passed, begun: _ } = self.pass(bytes);
+            bytes = &bytes[passed..];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_found_however_they_are_cut() {
+        let body = [&[0, 0, 0, 0, 3][..], b"abc", &[0; 5], &[1, 0, 0, 1, 0], &[9; 256]].concat();
+        for cut in 1..body.len() {
+            let (mut frames, mut lengths, mut ends) = (Frames::default(), Vec::new(), Vec::new());
+            let mut at = 0;
+            for mut piece in body.chunks(cut) {
+                while !piece.is_empty() {
+                    let Passed { bytes, begun } = frames.pass(piece);
+                    assert!(bytes > 0);
+                    lengths.extend(begun);
+                    at += bytes;
+                    if frames.is_between() {
+                        ends.push(at);
+                    }
+                    piece = &piece[bytes..];
+                }
+            }
+            assert_eq!((lengths, ends), (vec![3, 0, 256], vec![8, 13, body.len()]), "{cut}");
+        }
+        let mut frames = Frames::default();
+        frames.pass_all(&body[..10]);
+        assert!(!frames.is_between());
+        frames.pass_all(&body[10..]);
+        assert!(frames.is_between());
+    }
+}

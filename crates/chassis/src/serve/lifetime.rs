@@ -1,0 +1,216 @@
+//! Streams that end when their time is over: with the token that opened them, and with their connection.
+//!
+//! An answer that streams is passed on until then, and to the end of the message that is under way; then
+//! it ends with a status that says why. The call may end a stream too, by what it reads of the request.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+use http_body::{Frame, SizeHint};
+use tokio_util::sync::CancellationToken;
+use tonic::body::Body;
+use tonic::{Code, Status};
+use tower::{Layer, Service};
+
+use super::calls::ConnectionEnd;
+use super::frames::Frames;
+use crate::auth::{Access, TokenLife};
+use crate::refusal::refusal;
+
+/// Ends a call that streams, once. Cheap to clone. In the extensions of its request.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ending {
+    status: Arc<OnceLock<Status>>,
+    ended: CancellationToken,
+}
+
+impl Ending {
+    /// Ends it, unless something has before.
+    pub(super) fn end(&self, status: Status) {
+        // The first is what the caller hears.
+        let _ = self.status.set(status);
+        self.ended.cancel();
+    }
+
+    /// What it ended with, as soon as it has.
+    pub(super) async fn over(&self) -> Status {
+        self.ended.cancelled().await;
+        self.status.get().cloned().unwrap_or_else(|| Status::cancelled("the stream has ended"))
+    }
+}
+
+/// Ends streams in time.
+#[derive(Clone)]
+pub struct LifetimeLayer {
+    access: Arc<Access>,
+}
+
+impl LifetimeLayer {
+    #[must_use]
+    pub const fn new(access: Arc<Access>) -> LifetimeLayer {
+        LifetimeLayer { access }
+    }
+}
+
+impl<S> Layer<S> for LifetimeLayer {
+    type Service = Lifetime<S>;
+
+    fn layer(&self, inner: S) -> Lifetime<S> {
+        Lifetime { layer: self.clone(), inner }
+    }
+}
+
+/// A service whose streams end in time.
+#[derive(Clone)]
+pub struct Lifetime<S> {
+    layer: LifetimeLayer,
+    inner: S,
+}
+
+impl<S, B> Service<Request<B>> for Lifetime<S>
+where
+    S: Service<Request<B>, Response = Response<Body>>,
+    S::Future: Send + 'static,
+    S::Error: Send + 'static,
+{
+    type Response = Response<Body>;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let rule = self.layer.access.rule(request.uri().path());
+        if rule.is_some_and(|rule| !rule.streams) {
+            return Box::pin(self.inner.call(request));
+        }
+        let ending = Ending::default();
+        let token = request.extensions().get::<TokenLife>().cloned();
+        let connection = request.extensions().get::<ConnectionEnd>().cloned();
+        request.extensions_mut().insert(ending.clone());
+        let answer = self.inner.call(request);
+        Box::pin(async move {
+            let mut over: Over = Box::pin(over(token, connection, ending));
+            tokio::select! {
+                biased;
+                answer = answer => {
+                    Ok(answer?.map(|inner| Body::new(Mortal::new(inner, over))))
+                }
+                status = &mut over => Ok(status.into_http()),
+            }
+        })
+    }
+}
+
+type Over = Pin<Box<dyn Future<Output = Status> + Send>>;
+
+/// Waits for whatever ends a stream first.
+async fn over(
+    token: Option<TokenLife>,
+    connection: Option<ConnectionEnd>,
+    ending: Ending,
+) -> Status {
+    let token = async {
+        match token {
+            Some(token) => token.over().await,
+            None => std::future::pending().await,
+        }
+    };
+    let connection = async {
+        match connection {
+            Some(ConnectionEnd(ended)) => ended.cancelled().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        status = ending.over() => status,
+        () = token => {
+            let message = "the token that opened this stream is over: open another with a new one";
+            refusal(Code::Unauthenticated, "TOKEN_EXPIRED", message)
+        }
+        () = connection => {
+            let message = "the connection's time is over: go on, on another one";
+            refusal(Code::Unavailable, "UNAVAILABLE", message)
+        }
+    }
+}
+
+/// An answer that ends when its time is over.
+struct Mortal {
+    /// None once it was ended.
+    inner: Option<Body>,
+    over: Over,
+    /// What it ends with, at the end of the message that is under way.
+    last: Option<Status>,
+    frames: Frames,
+}
+
+impl Mortal {
+    fn new(inner: Body, over: Over) -> Mortal {
+        Mortal { inner: Some(inner), over, last: None, frames: Frames::default() }
+    }
+}
+
+impl http_body::Body for Mortal {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = &mut *self;
+        let Some(inner) = &mut this.inner else { return Poll::Ready(None) };
+        if this.last.is_none()
+            && let Poll::Ready(status) = this.over.as_mut().poll(context)
+        {
+            this.last = Some(status);
+        }
+        if this.frames.is_between()
+            && let Some(status) = this.last.take()
+        {
+            this.inner = None;
+            let mut trailers = HeaderMap::new();
+            return Poll::Ready(Some(match status.add_header(&mut trailers) {
+                Ok(()) => Ok(Frame::trailers(trailers)),
+                Err(status) => Err(status),
+            }));
+        }
+        let polled = Pin::new(inner).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &polled
+            && let Some(data) = frame.data_ref()
+        {
+            this.frames.pass_all(data);
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.as_ref().is_none_or(http_body::Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::default()
+    }
+}
+
+impl TokenLife {
+    /// Waits until the token is over. A clock that was set is looked at again soon enough.
+    async fn over(self) {
+        const LOOK: Duration = Duration::from_secs(60);
+        loop {
+            let left = self.left();
+            if left.is_zero() {
+                return;
+            }
+            tokio::time::sleep(left.min(LOOK)).await;
+        }
+    }
+}

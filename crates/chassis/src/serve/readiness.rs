@@ -1,0 +1,163 @@
+//! Whether a server can do its work, and what is missing where it cannot.
+//!
+//! A server is ready where every condition of it is met: its log is owned and written, its peers are
+//! ready. A process that is alive and not ready is one to wait for, not one to restart.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::watch;
+
+/// The conditions of one server. Cheap to clone; all clones are one.
+#[derive(Clone, Debug)]
+pub struct Readiness {
+    unmet: Arc<Mutex<BTreeMap<Arc<str>, String>>>,
+    changed: watch::Sender<bool>,
+    /// The condition that another process meets, which does this one's work.
+    elsewhere: watch::Sender<Option<Arc<str>>>,
+}
+
+/// One condition of a server's readiness. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    name: Arc<str>,
+    of: Readiness,
+}
+
+impl Default for Readiness {
+    fn default() -> Readiness {
+        let (changed, elsewhere) = (watch::Sender::new(true), watch::Sender::new(None));
+        Readiness { unmet: Arc::default(), changed, elsewhere }
+    }
+}
+
+impl Readiness {
+    /// One condition more, not met yet for the reason `why`.
+    #[must_use]
+    pub fn condition(&self, name: &str, why: &str) -> Condition {
+        let condition = Condition { name: name.into(), of: self.clone() };
+        condition.unmet(why);
+        condition
+    }
+
+    /// What is missing: a line for each condition that is not met; none where the server is ready.
+    #[must_use]
+    pub fn missing(&self) -> Vec<String> {
+        let unmet = self.unmet.lock().unwrap_or_else(PoisonError::into_inner);
+        unmet.iter().map(|(name, why)| format!("{name}: {why}")).collect()
+    }
+
+    /// Whether the server is ready, each time that changes.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<bool> {
+        self.changed.subscribe()
+    }
+
+    /// The condition that another process meets, each time that changes: callers who came before had better
+    /// ask for that one.
+    #[must_use]
+    pub fn elsewhere(&self) -> watch::Receiver<Option<Arc<str>>> {
+        self.elsewhere.subscribe()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BTreeMap<Arc<str>, String>)) {
+        let mut unmet = self.unmet.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut unmet);
+        let ready = unmet.is_empty();
+        self.changed.send_if_modified(|before| std::mem::replace(before, ready) != ready);
+    }
+}
+
+impl Condition {
+    pub fn met(&self) {
+        self.of.change(|unmet| drop(unmet.remove(&self.name)));
+        let ours = |by: &mut Option<Arc<str>>| by.take_if(|name| *name == self.name).is_some();
+        self.of.elsewhere.send_if_modified(ours);
+    }
+
+    /// Not met, since another process does the work.
+    pub fn elsewhere(&self, why: &str) {
+        self.unmet(why);
+        self.of.elsewhere.send_if_modified(|by| by.replace(self.name.clone()).is_none());
+    }
+
+    pub fn unmet(&self, why: &str) {
+        self.of.change(|unmet| drop(unmet.insert(self.name.clone(), why.to_owned())));
+    }
+
+    /// Met while a value is true, for as long as anybody changes it; `why` says what is missing else.
+    pub async fn follow(self, mut value: watch::Receiver<bool>, why: &str) {
+        loop {
+            let is_met = *value.borrow_and_update();
+            self.set((!is_met).then_some(why));
+            if value.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Met where there is no trouble.
+    pub fn set(&self, trouble: Option<&str>) {
+        match trouble {
+            None => self.met(),
+            Some(why) => self.unmet(why),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_ready_where_every_condition_is_met() {
+        let readiness = Readiness::default();
+        assert!(*readiness.watch().borrow());
+        let log = readiness.condition("log", "it is being opened");
+        let wallet = readiness.condition("wallet", "it was not asked yet");
+        let watch = readiness.watch();
+        assert_eq!(
+            readiness.missing(),
+            ["log: it is being opened", "wallet: it was not asked yet"]
+        );
+        log.met();
+        assert!(!*watch.borrow());
+        wallet.set(None);
+        assert!(*watch.borrow() && readiness.missing().is_empty());
+        log.unmet("it is lost");
+        assert!(!*watch.borrow());
+        assert_eq!(readiness.missing(), ["log: it is lost"]);
+    }
+
+    #[test]
+    fn another_process_does_the_work_until_this_one_does() {
+        let readiness = Readiness::default();
+        let (log, peer) = (readiness.condition("log", "no"), readiness.condition("peer", "no"));
+        let mut elsewhere = readiness.elsewhere();
+        for _ in 0..2 {
+            log.elsewhere("standby: it is owned by another");
+            assert!(elsewhere.has_changed().unwrap() && elsewhere.borrow_and_update().is_some());
+            log.elsewhere("standby: it is owned by another");
+            peer.met();
+            assert!(!elsewhere.has_changed().unwrap(), "it is told once");
+            log.met();
+            assert!(elsewhere.borrow_and_update().is_none());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_condition_follows_a_value() {
+        let readiness = Readiness::default();
+        let (state, mut ready) = (readiness.condition("state", "no"), readiness.watch());
+        let value = watch::Sender::new(false);
+        let followed = tokio::spawn(state.follow(value.subscribe(), "it is not read"));
+        for is_met in [true, false, true] {
+            value.send_replace(is_met);
+            ready.wait_for(|ready| *ready == is_met).await.expect("the conditions are there");
+        }
+        value.send_replace(false);
+        drop(value);
+        followed.await.expect("it does not panic");
+        assert_eq!(readiness.missing(), ["state: it is not read"]);
+    }
+}

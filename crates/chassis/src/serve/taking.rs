@@ -1,0 +1,203 @@
+//! Answers that are taken, and those that are not.
+//!
+//! HTTP/2 asks an answer's body for more only where what it gave before has found room. So a body that
+//! has given something and is not asked again is waiting for its caller; one that is asked and has
+//! nothing is waiting for us. After long enough of the former its stream is reset, by ending the task
+//! that serves it; on HTTP/1 the connection ends. What a body gives is cut into small pieces, so that
+//! what waits in the transport is never a whole answer.
+
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::rt::Executor;
+use tokio::time::{Instant, Sleep};
+
+/// Bytes given at once.
+const PIECE: usize = 16 * 1024;
+
+tokio::task_local! {
+    /// Of the stream, or the connection, whose body is being asked.
+    static TAKING: Arc<Taking>;
+}
+
+/// Since when somebody has not asked for more.
+#[derive(Debug, Default)]
+struct Taking(Mutex<Option<Instant>>);
+
+impl Taking {
+    fn set(&self, since: Option<Instant>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = since;
+    }
+
+    fn since(&self) -> Option<Instant> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Watches over a future that asks bodies for more.
+pub(super) struct Watch {
+    taking: Arc<Taking>,
+    patience: Duration,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Watch {
+    pub(super) fn new(patience: Duration) -> Watch {
+        Watch { taking: Arc::default(), patience, timer: None }
+    }
+
+    /// Polls the future; none where nothing was taken for too long.
+    pub(super) fn poll<F: Future>(
+        &mut self,
+        future: Pin<&mut F>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<F::Output>> {
+        let polled = TAKING.sync_scope(Arc::clone(&self.taking), || future.poll(context));
+        if let Poll::Ready(output) = polled {
+            return Poll::Ready(Some(output));
+        }
+        let Some(since) = self.taking.since() else {
+            self.timer = None;
+            return Poll::Pending;
+        };
+        let end = since + self.patience;
+        let timer = match &mut self.timer {
+            Some(timer) if timer.deadline() == end => timer,
+            timer => timer.insert(Box::pin(tokio::time::sleep_until(end))),
+        };
+        ready!(timer.as_mut().poll(context));
+        Poll::Ready(None)
+    }
+}
+
+/// Runs the streams of a connection.
+#[derive(Debug, Clone)]
+pub(super) struct Streams {
+    pub(super) patience: Duration,
+}
+
+impl<F> Executor<F> for Streams
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    fn execute(&self, stream: F) {
+        let mut watch = Watch::new(self.patience);
+        tokio::spawn(async move {
+            let mut stream = pin!(stream);
+            let ended = std::future::poll_fn(|context| watch.poll(stream.as_mut(), context)).await;
+            if ended.is_none() {
+                tracing::debug!("a stream is reset: its caller takes nothing");
+            }
+        });
+    }
+}
+
+/// A body that is given in pieces, and says when it was asked.
+pub(super) struct Pieces<B> {
+    inner: B,
+    rest: Bytes,
+}
+
+impl<B> Pieces<B> {
+    pub(super) const fn new(inner: B) -> Pieces<B> {
+        Pieces { inner, rest: Bytes::new() }
+    }
+
+    fn piece(&mut self) -> Frame<Bytes> {
+        let length = self.rest.len().min(PIECE);
+        // Beyond the edge of a test nobody watches.
+        let _ = TAKING.try_with(|taking| taking.set(Some(Instant::now())));
+        Frame::data(self.rest.split_to(length))
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Body for Pieces<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let _ = TAKING.try_with(|taking| taking.set(None));
+        if !self.rest.is_empty() {
+            return Poll::Ready(Some(Ok(self.piece())));
+        }
+        let frame = ready!(Pin::new(&mut self.inner).poll_frame(context));
+        Poll::Ready(frame.map(|frame| {
+            frame.map(|frame| match frame.into_data() {
+                Ok(data) => {
+                    self.rest = data;
+                    self.piece()
+                }
+                Err(frame) => frame,
+            })
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let mut hint = self.inner.size_hint();
+        let rest = u64::try_from(self.rest.len()).unwrap_or(u64::MAX);
+        if let Some(upper) = hint.upper() {
+            hint.set_upper(upper.saturating_add(rest));
+        }
+        hint.set_lower(hint.lower().saturating_add(rest));
+        hint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use http_body_util::{BodyExt as _, Full};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_long_comes_in_pieces() {
+        let long = Bytes::from(vec![7; 3 * PIECE + 1]);
+        let mut pieces = Pieces::new(Full::new(long.clone()));
+        assert_eq!(pieces.size_hint().exact(), Some(long.len() as u64));
+        let mut seen = Vec::new();
+        while let Some(frame) = pieces.frame().await {
+            let piece = frame.unwrap().into_data().unwrap();
+            assert!(piece.len() <= PIECE);
+            seen.extend(piece);
+            assert_eq!(pieces.is_end_stream(), seen.len() == long.len());
+        }
+        assert_eq!(seen, long);
+    }
+
+    /// Asks a body for one frame after each of these pauses.
+    async fn ask(pauses: &[u64]) -> Option<()> {
+        let mut watch = Watch::new(Duration::from_secs(30));
+        let mut asking = pin!(async {
+            let mut pieces = Pieces::new(Full::new(Bytes::from(vec![7; 100 * PIECE])));
+            for pause in pauses {
+                tokio::time::sleep(Duration::from_secs(*pause)).await;
+                pieces.frame().await;
+            }
+        });
+        poll_fn(|context| watch.poll(asking.as_mut(), context)).await
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_takes_something_now_and_then_is_waited_for() {
+        assert_eq!(ask(&[100, 29, 29, 29]).await, Some(()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_takes_nothing_is_not() {
+        assert_eq!(ask(&[100, 29, 31]).await, None);
+    }
+}

@@ -1,0 +1,151 @@
+//! Requests that are no message of their method.
+//!
+//! The transport answers bytes that it cannot decode with INTERNAL and no reason, as if the server had a
+//! bug. Here the caller has one: such an answer becomes INVALID_ARGUMENT with the reason BAD_FIELD, before
+//! anybody counts or logs it. Every status of ours has details; one without is the transport's.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use http::{HeaderMap, HeaderValue, Request, Response};
+use http_body::Frame;
+use http_body_util::BodyExt as _;
+use tonic::body::Body;
+use tonic::{Code, Status};
+use tower::{Layer, Service};
+
+use crate::auth::Access;
+use crate::refusal::refusal;
+
+const STATUS: &str = "grpc-status";
+const DETAILS: &str = "grpc-status-details-bin";
+
+/// Says BAD_FIELD where a request could not be decoded.
+#[derive(Clone)]
+pub struct ReadableLayer {
+    access: Arc<Access>,
+}
+
+impl ReadableLayer {
+    #[must_use]
+    pub const fn new(access: Arc<Access>) -> ReadableLayer {
+        ReadableLayer { access }
+    }
+}
+
+impl<S> Layer<S> for ReadableLayer {
+    type Service = Readable<S>;
+
+    fn layer(&self, inner: S) -> Readable<S> {
+        Readable { layer: self.clone(), inner }
+    }
+}
+
+/// A service whose callers are told that they cannot be read.
+#[derive(Clone)]
+pub struct Readable<S> {
+    layer: ReadableLayer,
+    inner: S,
+}
+
+impl<S, B> Service<Request<B>> for Readable<S>
+where
+    S: Service<Request<B>, Response = Response<Body>>,
+    S::Future: Send + Unpin + 'static,
+{
+    type Response = Response<Body>;
+    type Error = S::Error;
+    type Future = Answer<S::Future>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let rule = self.layer.access.rule(request.uri().path());
+        let asks_on = rule.is_some_and(|rule| rule.client_streams);
+        Answer { inner: self.inner.call(request), asks_on }
+    }
+}
+
+/// An answer on its way. Where requests go on while it is given, its end may be about one of them.
+pub struct Answer<F> {
+    inner: F,
+    asks_on: bool,
+}
+
+impl<F, E> Future for Answer<F>
+where
+    F: Future<Output = Result<Response<Body>, E>> + Unpin,
+{
+    type Output = Result<Response<Body>, E>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut answer = ready!(Pin::new(&mut self.inner).poll(context))?;
+        blame_caller(answer.headers_mut());
+        if self.asks_on {
+            answer = answer.map(|body| Body::new(body.map_frame(in_trailers)));
+        }
+        Poll::Ready(Ok(answer))
+    }
+}
+
+fn in_trailers<D>(mut frame: Frame<D>) -> Frame<D> {
+    if let Some(trailers) = frame.trailers_mut() {
+        blame_caller(trailers);
+    }
+    frame
+}
+
+/// Puts the right status where the transport says that it could not decode a request.
+fn blame_caller(fields: &mut HeaderMap) {
+    if fields.get(STATUS).map(HeaderValue::as_bytes) != Some(b"13") || fields.contains_key(DETAILS)
+    {
+        return;
+    }
+    if !Status::from_header_map(fields).is_some_and(|status| is_about_decoding(status.message())) {
+        return;
+    }
+    let words = "the request is no message of this method: it cannot be decoded";
+    // Nothing of ours holds what cannot stand in a header.
+    let _ = refusal(Code::InvalidArgument, "BAD_FIELD", words).add_header(fields);
+}
+
+/// As tonic and prost say it.
+fn is_about_decoding(message: &str) -> bool {
+    [
+        "failed to decode Protobuf message",
+        "protocol error: received message",
+        "Missing request message",
+        "Unexpected EOF decoding stream",
+        "Error decompressing",
+    ]
+    .iter()
+    .any(|beginning| message.starts_with(beginning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(status: &Status, code: Code, has_details: bool) {
+        let mut fields = HeaderMap::new();
+        status.add_header(&mut fields).unwrap();
+        blame_caller(&mut fields);
+        let found = Status::from_header_map(&fields).unwrap();
+        assert_eq!((found.code(), fields.contains_key(DETAILS)), (code, has_details), "{found:?}");
+    }
+
+    #[test]
+    fn the_transports_word_for_a_bad_request_is_put_right_and_nothing_else() {
+        let broken = <u64 as prost::Message>::decode(&b"\xff"[..]).unwrap_err();
+        check(&Status::internal(broken.to_string()), Code::InvalidArgument, true);
+        check(&Status::internal("Missing request message."), Code::InvalidArgument, true);
+        check(&Status::internal("something else"), Code::Internal, false);
+        check(&refusal(Code::Internal, "CORRUPT", "Missing request message"), Code::Internal, true);
+        check(&Status::unavailable("failed to decode Protobuf message"), Code::Unavailable, false);
+        blame_caller(&mut HeaderMap::new());
+    }
+}

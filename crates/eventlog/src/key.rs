@@ -1,0 +1,141 @@
+//! Keys of answered requests.
+//!
+//! A request's id belongs to its caller: the same id of another caller is another request. A key is made
+//! of both, and keys sort by what memory can know of them:
+//!
+//! - **Timed**: a UUIDv7 keeps its Unix milliseconds in front, so that keys follow time.
+//! - **Derived**: other ids of services, which come from what they are for. They share one prefix.
+//! - **Odd**: other ids of people. They share the prefix of zeros, and only the store knows them.
+
+use std::fmt;
+use std::ops::Range;
+
+use primitives::{RequestId, UnixMicros};
+use sha2::{Digest as _, Sha256};
+
+/// The first milliseconds that [`RequestId::made_at`] tells.
+const FIRST_TIME: u64 = 1 << 40;
+/// In front of the keys of services' ids without time.
+const DERIVED: [u8; 6] = [0, 0, 0, 0, 0, 1];
+/// Behind all keys with that prefix.
+const BEHIND_DERIVED: [u8; 6] = [0, 0, 0, 0, 0, 2];
+
+/// Key of a request: one caller's use of one id. The first six bytes are its kind or its time; the
+/// others are the first ten of SHA-256 over caller and id, so that nobody finds an id of their own that
+/// has another caller's key.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestKey(pub [u8; 16]);
+
+/// Kind of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// When its id says that it was made.
+    Timed(UnixMicros),
+    Derived,
+    Odd,
+}
+
+impl RequestKey {
+    /// Key of `id` as this caller uses it. `actor` is class and subject, such as `player:…`.
+    #[must_use]
+    pub fn new(actor: &str, id: RequestId) -> RequestKey {
+        let prefix = match id.made_at() {
+            Some(_) => first_six(&id.0),
+            None if actor.starts_with("service:") => DERIVED,
+            None => [0; 6],
+        };
+        let hash = Sha256::new()
+            .chain_update(b"sabacc/request-key/v1")
+            .chain_update(id.0)
+            .chain_update(actor)
+            .finalize();
+        let mut key = [0; 16];
+        key[..6].copy_from_slice(&prefix);
+        key[6..].copy_from_slice(&hash[..10]);
+        RequestKey(key)
+    }
+
+    /// Keys of ids with a time up to this one's millisecond.
+    pub(crate) fn timed_until(at: UnixMicros) -> Range<RequestKey> {
+        let from = |millis: u64| {
+            let mut prefix = [0; 6];
+            prefix.copy_from_slice(&millis.to_be_bytes()[2..]);
+            RequestKey::least(prefix)
+        };
+        from(FIRST_TIME)..from((at.0 / 1000).saturating_add(1))
+    }
+
+    /// Keys of the ids that services derive.
+    pub(crate) const fn derived() -> Range<RequestKey> {
+        RequestKey::least(DERIVED)..RequestKey::least(BEHIND_DERIVED)
+    }
+
+    const fn least([a, b, c, d, e, f]: [u8; 6]) -> RequestKey {
+        RequestKey([a, b, c, d, e, f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        let prefix = first_six(&self.0);
+        if prefix == DERIVED {
+            return Kind::Derived;
+        }
+        let [a, b, c, d, e, f] = prefix;
+        let millis = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
+        if millis < FIRST_TIME { Kind::Odd } else { Kind::Timed(UnixMicros(millis * 1000)) }
+    }
+}
+
+impl fmt::Debug for RequestKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&RequestId(self.0), f)
+    }
+}
+
+fn first_six(bytes: &[u8; 16]) -> [u8; 6] {
+    let [a, b, c, d, e, f, ..] = *bytes;
+    [a, b, c, d, e, f]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: u64 = 0x019a_0000_0000;
+
+    fn v7(millis: u64, last: u8) -> RequestId {
+        let mut id = [last; 16];
+        id[..6].copy_from_slice(&millis.to_be_bytes()[2..]);
+        (id[6], id[8]) = (0x70, 0x80);
+        RequestId(id)
+    }
+
+    #[test]
+    fn an_id_belongs_to_its_caller() {
+        for id in [v7(NOW, 1), RequestId([0x44; 16])] {
+            let keys = ["player:a", "player:b", "operator:a", "service:table", "service:wallet"]
+                .map(|actor| RequestKey::new(actor, id));
+            let all: std::collections::BTreeSet<_> = keys.into_iter().collect();
+            assert_eq!(all.len(), keys.len());
+            assert_eq!(RequestKey::new("player:a", id), keys[0]);
+        }
+    }
+
+    #[test]
+    fn keys_of_uuid_v7_follow_time_and_stand_above_all_others() {
+        let (early, late) = (v7(NOW, 0xff), v7(NOW + 1, 0));
+        let key = |actor, id| RequestKey::new(actor, id);
+        assert!(key("player:a", early) < key("player:z", late));
+        assert_eq!(key("player:a", early).kind(), Kind::Timed(UnixMicros(NOW * 1000)));
+        let until_now = RequestKey::timed_until(UnixMicros(NOW * 1000));
+        assert!(until_now.contains(&key("player:a", early)));
+        assert!(!until_now.contains(&key("player:z", late)));
+        let derived = key("service:table", RequestId([0xff; 16]));
+        assert_eq!(derived.kind(), Kind::Derived);
+        assert!(RequestKey::derived().contains(&derived));
+        assert!(RequestKey::derived().end < key("player:a", v7(FIRST_TIME, 0)));
+        for odd in [RequestId([0xff; 16]), v7(1, 1), v7(FIRST_TIME - 1, 1)] {
+            assert_eq!(key("player:a", odd).kind(), Kind::Odd);
+            assert_eq!(odd.made_at(), None);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a database must promise before it is given a log.
+//!
+//! A commit that is acknowledged must survive the power going. The server does that unless it is told
+//! not to, by settings whose damage shows only after a crash.
+
+use super::sql::Promises;
+
+/// Every setting that breaks the promise, and what to do about it.
+pub(super) fn wrong(promises: &Promises) -> Vec<String> {
+    let Promises { fsync, full_page_writes, synchronous_commit, encoding } = promises;
+    let mut wrong = Vec::new();
+    if !fsync {
+        wrong.push(
+            "fsync is off, so a crash of the machine can destroy all of it (ALTER SYSTEM SET fsync = on)"
+                .to_owned(),
+        );
+    }
+    if !full_page_writes {
+        wrong.push(
+            "full_page_writes is off, so a crash of the machine can leave torn pages (ALTER SYSTEM SET full_page_writes = on)"
+                .to_owned(),
+        );
+    }
+    if synchronous_commit.iter().any(|level| !waits(level)) {
+        wrong.push(
+            "synchronous_commit is off, so a commit is acknowledged before it is on disk (ALTER DATABASE … RESET synchronous_commit, and the role likewise)"
+                .to_owned(),
+        );
+    }
+    if encoding != "UTF8" {
+        wrong.push(format!(
+            "its encoding is {encoding}, which cannot store every name (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0)"
+        ));
+    }
+    wrong
+}
+
+/// Whether a commit waits for this machine's disk at least.
+fn waits(level: &str) -> bool {
+    ["on", "local", "remote_write", "remote_apply"].contains(&level)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn promises() -> Promises {
+        Promises {
+            fsync: true,
+            full_page_writes: true,
+            synchronous_commit: ["on".to_owned(), "local".to_owned()],
+            encoding: "UTF8".to_owned(),
+        }
+    }
+
+    #[test]
+    fn each_setting_that_loses_what_was_acknowledged_is_named() {
+        assert_eq!(wrong(&promises()), [""; 0]);
+        let off = || ["on".to_owned(), "off".to_owned()];
+        let cases = [
+            ("fsync is off", Promises { fsync: false, ..promises() }),
+            ("full_page_writes is off", Promises { full_page_writes: false, ..promises() }),
+            ("synchronous_commit is off", Promises { synchronous_commit: off(), ..promises() }),
+            ("encoding is LATIN1", Promises { encoding: "LATIN1".to_owned(), ..promises() }),
+        ];
+        for (name, promises) in cases {
+            let said = wrong(&promises);
+            assert!(said.len() == 1 && said[0].contains(name), "{name}: {said:?}");
+        }
+    }
+}

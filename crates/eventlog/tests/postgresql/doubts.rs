@@ -1,0 +1,158 @@
+//! What a server says of a commit, and what that is worth.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use chassis::postgres::{self as launcher, Environment, Options as Cluster};
+use eventlog::{AppendError, ConnectError, Log, Options, PgStore, Pools, Position, migrate};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::{as_role, entry, migrated, options, run};
+
+const LONG: Duration = Duration::from_secs(60);
+
+async fn open(admin: &str) -> anyhow::Result<Log> {
+    let url = as_role(admin, "sabacc_table");
+    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    Ok(Log::open(store, options("table/0")).await?)
+}
+
+/// Of the only server in the test that waits for a replica.
+async fn waiting(admin: &mut PgConnection) -> anyhow::Result<Vec<i32>> {
+    let sql = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    Ok(sqlx::query_scalar(sql).fetch_all(admin).await?)
+}
+
+/// A commit waits for a replica that is away; its connection is ended, so the commit is here and nowhere
+/// else. Nobody hears of it until a write of the log's own has reached a replica.
+#[tokio::test]
+async fn a_commit_that_no_replica_has_is_not_acknowledged() -> anyhow::Result<()> {
+    let data = tempfile::tempdir()?;
+    std::fs::set_permissions(data.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    let mut cluster = Cluster::new(data.path(), Environment::read());
+    (cluster.fsync, cluster.database_url) = (false, None);
+    let server = launcher::obtain(&cluster).await?;
+    let url = server.admin_url();
+    migrate(&url, "table", Some("for-tests-only")).await?;
+    let log = open(&url).await?;
+    log.append(entry(1)).await?;
+    let mut admin = PgConnection::connect(&url).await?;
+    let replica = async |admin: &mut PgConnection, name: &str| {
+        let set = format!("ALTER SYSTEM SET synchronous_standby_names = '{name}'");
+        sqlx::query(AssertSqlSafe(set)).execute(&mut *admin).await?;
+        sqlx::query("SELECT pg_reload_conf()").execute(admin).await
+    };
+    replica(&mut admin, "away").await?;
+    sleep(Duration::from_millis(300)).await;
+    let append = tokio::spawn({
+        let log = log.clone();
+        async move { log.append(entry(2)).await }
+    });
+    let ended = async {
+        loop {
+            if let Some(pid) = waiting(&mut admin).await?.first() {
+                let end = "SELECT pg_terminate_backend($1)";
+                return anyhow::Ok(sqlx::query(end).bind(pid).execute(&mut admin).await?);
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(LONG, ended).await??;
+    // It is in, as every reader sees, and the write behind it waits.
+    let in_and_waiting = async {
+        loop {
+            let size: i64 = sqlx::query_scalar("SELECT size FROM \"table\".owners")
+                .fetch_one(&mut admin)
+                .await?;
+            if size == 2 && !waiting(&mut admin).await?.is_empty() {
+                return anyhow::Ok(());
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(LONG, in_and_waiting).await??;
+    sleep(Duration::from_millis(500)).await;
+    ensure!(!append.is_finished(), "acknowledged: {:?}", append.await);
+    ensure!(log.size() == 1, "nobody is told");
+    replica(&mut admin, "").await?;
+    let receipt = timeout(LONG, append).await???;
+    assert_eq!(receipt.first, Position(1));
+    server.stop().await?;
+    Ok(())
+}
+
+/// An error that the server tells comes before the commit, whatever it is called.
+#[tokio::test]
+async fn what_the_server_refuses_for_good_is_not_sent_for_ever() -> anyhow::Result<()> {
+    let admin = migrated("refused_for_good").await?;
+    let log = open(&admin).await?;
+    log.append(entry(1)).await?;
+    for code in ["XX000", "XX001", "22021", "22P05"] {
+        let breaks = format!(
+            "CREATE OR REPLACE FUNCTION \"table\".breaks() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION 'it broke' USING ERRCODE = '{code}'; END $$;
+            CREATE OR REPLACE TRIGGER breaks BEFORE INSERT ON \"table\".events
+            FOR EACH STATEMENT EXECUTE FUNCTION \"table\".breaks()"
+        );
+        let mut connection = PgConnection::connect(&admin).await?;
+        sqlx::raw_sql(AssertSqlSafe(breaks)).execute(&mut connection).await?;
+        let began = Instant::now();
+        let refused = timeout(LONG, log.append(entry(2))).await?;
+        let Err(AppendError::Unavailable { source: Some(source) }) = refused else {
+            anyhow::bail!("{code}: {refused:?}")
+        };
+        assert!(source.to_string().contains("it broke"), "{source}");
+        assert!(began.elapsed() < Duration::from_secs(4), "{code}: {:?}", began.elapsed());
+        run(&admin, "DROP TRIGGER breaks ON \"table\".events").await?;
+        assert!(!log.stopped().is_cancelled(), "the log goes on");
+    }
+    assert_eq!(log.append(entry(2)).await?.first, Position(1));
+    Ok(())
+}
+
+/// The tests' own server does not wait for its disk, so it is one that no log may be given to.
+#[tokio::test]
+async fn a_database_that_may_lose_what_it_acknowledged_is_refused() -> anyhow::Result<()> {
+    let admin = migrated("unsafe").await?;
+    let url = as_role(&admin, "sabacc_table");
+    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    let mut connection = PgConnection::connect(&admin).await?;
+    let fsync: String = sqlx::query_scalar("SHOW fsync").fetch_one(&mut connection).await?;
+    let wrong = async |store: &PgStore| match store.require_durability().await {
+        Ok(()) => Ok(String::new()),
+        Err(error @ ConnectError::Unsafe(_)) => Ok(error.to_string()),
+        Err(error) => Err(anyhow::Error::from(error)),
+    };
+    assert_eq!(wrong(&store).await?.contains("fsync is off"), fsync == "off");
+    let name: String =
+        sqlx::query_scalar("SELECT current_database()").fetch_one(&mut connection).await?;
+    let off = format!("ALTER DATABASE \"{name}\" SET synchronous_commit = off");
+    sqlx::query(AssertSqlSafe(off)).execute(&mut connection).await?;
+    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    let said = wrong(&store).await?;
+    ensure!(said.contains("synchronous_commit is off"), "{said}");
+    ensure!(said.contains("ALTER DATABASE"), "it says what to do: {said}");
+    Ok(())
+}
+
+/// The clock of the database went back by a day since: nobody waits for a lease of tomorrow.
+#[tokio::test]
+async fn a_lease_that_begins_in_the_future_holds_nobody_off() -> anyhow::Result<()> {
+    let admin = migrated("lease_of_tomorrow").await?;
+    let limits = eventlog::Limits::default();
+    let clock = chassis::clock::SystemClock::new();
+    let clock: eventlog::Clock = std::sync::Arc::new(move || chassis::clock::Clock::now(&clock));
+    let options = Options { limits, clock, ..options("table/0") };
+    let url = as_role(&admin, "sabacc_table");
+    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    // Its task never gets to renew the lease.
+    let first = Log::open(store.clone(), options.clone()).await?;
+    let tomorrow = "UPDATE \"table\".owners SET leased_at = leased_at + interval '1 day',
+        lease_ends = lease_ends + interval '1 day'";
+    run(&admin, tomorrow).await.context("the fence")?;
+    let second = timeout(LONG, Log::open(store, options)).await??;
+    second.append(entry(1)).await?;
+    timeout(LONG, first.append(entry(2))).await?.expect_err("another has it");
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! What hands and tables did to a player, by the hour: net results, and time with credits at tables.
+//!
+//! Both are read off transfers and the times they were recorded at. A result is what settlements and
+//! refunds of pots moved on the player's seats, and holds of seats that were captured; buy-ins,
+//! cash-outs and adjustments are none. Time counts once, at however many tables it is spent.
+
+use std::collections::BTreeMap;
+
+use primitives::UnixMicros;
+
+use crate::limits::{HOUR_MICROS, Window, first_hour};
+
+/// What counts of one player's play; nothing older than the longest window once it is forgotten.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Played {
+    /// Since when the player has had credits at some table without a break; none: there are none.
+    pub seated: Option<UnixMicros>,
+    /// By whole hours since 1970-01-01T00:00:00Z.
+    pub hours: BTreeMap<u64, Hour>,
+}
+
+/// One hour of play.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Hour {
+    /// Credits won less credits lost.
+    pub net: i64,
+    /// Time with credits at tables that is over, in microseconds.
+    pub seated_micros: u64,
+}
+
+impl Played {
+    /// Nothing has counted yet.
+    pub const NONE: Played = Played { seated: None, hours: BTreeMap::new() };
+
+    /// Credits won less credits lost within `window` at `now`.
+    #[must_use]
+    pub fn net(&self, window: Window, now: UnixMicros) -> i64 {
+        let counted = self.hours.range(first_hour(window, now)..);
+        counted.fold(0_i64, |net, (_, hour)| net.saturating_add(hour.net))
+    }
+
+    /// Net loss within `window` at `now`, in credits: 0 where more was won.
+    #[must_use]
+    pub fn lost(&self, window: Window, now: UnixMicros) -> u64 {
+        let net = self.net(window, now);
+        if net < 0 { net.unsigned_abs() } else { 0 }
+    }
+
+    /// Time at tables within `window` at `at`, in whole seconds; whoever is still there is taken to
+    /// leave at `leaves`.
+    #[must_use]
+    pub fn seconds(&self, window: Window, at: UnixMicros, leaves: UnixMicros) -> u64 {
+        let first = first_hour(window, at);
+        let counted = self.hours.range(first..);
+        let over = counted.fold(0_u64, |sum, (_, hour)| sum.saturating_add(hour.seated_micros));
+        let begun = first.saturating_mul(HOUR_MICROS);
+        let going = self.seated.map_or(0, |since| leaves.0.saturating_sub(since.0.max(begun)));
+        over.saturating_add(going).div_euclid(1_000_000)
+    }
+
+    pub(crate) fn add_net(&mut self, at: UnixMicros, net: i64) {
+        let hour = self.hours.entry(at.0.div_euclid(HOUR_MICROS)).or_default();
+        hour.net = hour.net.saturating_add(net);
+    }
+
+    pub(crate) const fn sit(&mut self, at: UnixMicros) {
+        if self.seated.is_none() {
+            self.seated = Some(at);
+        }
+    }
+
+    /// The last credits have left the tables: the time since they came is spread over its hours.
+    pub(crate) fn stand(&mut self, at: UnixMicros) {
+        let Some(since) = self.seated.take() else { return };
+        let counts = first_hour(Window::Month, at).saturating_mul(HOUR_MICROS);
+        let mut from = since.0.max(counts);
+        while from < at.0 {
+            let hour = from.div_euclid(HOUR_MICROS);
+            let to = hour.saturating_add(1).saturating_mul(HOUR_MICROS).min(at.0);
+            let entry = self.hours.entry(hour).or_default();
+            entry.seated_micros = entry.seated_micros.saturating_add(to.saturating_sub(from));
+            from = to;
+        }
+    }
+
+    /// Forgets what counts no more; whether anything is left.
+    pub(crate) fn forget(&mut self, now: UnixMicros) -> bool {
+        self.hours = self.hours.split_off(&first_hour(Window::Month, now));
+        self.seated.is_some() || !self.hours.is_empty()
+    }
+}

@@ -1,0 +1,363 @@
+//! The state of a ledger in bytes, one form for each state.
+//!
+//! Numbers are big-endian. The magic, then, each with its count before it: accounts in their order,
+//! pending holds and waiting adjustments in the order of their ids, players' play in the order of
+//! players. What counts no more must have been forgotten at one time ([`Ledger::forget`]), as the event
+//! that names a snapshot does: then the same log gives the same bytes wherever it is folded.
+
+use primitives::{AdjustmentId, Credits, HoldId, PlayerId, TableId, UnixMicros};
+
+use crate::limits::{AllTerms, Brought, Limits, Seconds, Terms};
+use crate::{
+    Account, Adjustment, Amount, Exclusion, Extra, Hold, Hour, Ledger, Pending, Played, Proposed,
+    State, Unsound,
+};
+
+const MAGIC: [u8; 4] = *b"SLS1";
+
+const FROZEN: u8 = 1;
+const CLOSED: u8 = 2;
+const EXCLUDED: u8 = 4;
+const FOR_GOOD: u8 = 8;
+const OWN: u8 = 16;
+const OPERATOR: u8 = 32;
+/// There is something beside a balance.
+const EXTRA: u8 = 128;
+
+/// The bytes are no snapshot of a ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    #[error("the bytes are no snapshot, or of another form")]
+    Form,
+    #[error("the snapshot speaks of what cannot be: {0}")]
+    Unsound(#[from] Unsound),
+}
+
+/// The bytes of a ledger as it is.
+#[must_use]
+pub fn write(ledger: &Ledger) -> Vec<u8> {
+    let mut to = Writer(Vec::with_capacity(ledger.accounts.len().saturating_mul(48)));
+    to.0.extend(MAGIC);
+    to.count(ledger.accounts.len());
+    for (account, state) in ledger.accounts() {
+        to.account(account);
+        to.0.extend(state.number.to_be_bytes());
+        to.0.extend(state.balance.get().to_be_bytes());
+        to.extra(state);
+    }
+    to.count(ledger.holds().len());
+    ledger.holds().for_each(|pending| to.hold(pending));
+    to.count(ledger.adjustments().len());
+    ledger.adjustments().for_each(|proposed| to.adjustment(proposed));
+    to.count(ledger.played.len());
+    for (player, played) in &ledger.played {
+        to.0.extend(player.0);
+        to.played(played);
+    }
+    to.0
+}
+
+/// The ledger that the bytes are of; the bytes written of it are the same again.
+///
+/// # Errors
+/// Where no ledger was written so.
+pub fn read(bytes: &[u8]) -> Result<Ledger, SnapshotError> {
+    let (parts, played) = Reader(bytes).whole().ok_or(SnapshotError::Form)?;
+    let mut ledger = Ledger::restore(parts.accounts, parts.holds, parts.adjustments)?;
+    ledger.played = played.into_iter().collect();
+    Ok(ledger)
+}
+
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn count(&mut self, count: usize) {
+        self.0.extend(u32::try_from(count).unwrap_or(u32::MAX).to_be_bytes());
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.extend(number.to_be_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.count(text.len());
+        self.0.extend(text.as_bytes());
+    }
+
+    fn account(&mut self, account: &Account) {
+        match account {
+            Account::Issuance => self.0.push(1),
+            Account::Rake => self.0.push(2),
+            Account::Suspense => self.0.push(7),
+            Account::Player(player) => self.tagged(3, &player.0),
+            Account::Seat(table, player) => {
+                self.tagged(4, &table.0);
+                self.0.extend(player.0);
+            }
+            Account::SabaccPot(table) => self.tagged(5, &table.0),
+            Account::CarriedPot(table) => self.tagged(6, &table.0),
+        }
+    }
+
+    fn tagged(&mut self, tag: u8, id: &[u8; 16]) {
+        self.0.push(tag);
+        self.0.extend(id);
+    }
+
+    fn extra(&mut self, state: &State) {
+        let Some(extra) = state.extra.as_deref() else { return self.0.push(0) };
+        let Extra { held, frozen, closed, excluded, own, operator, brought } = extra;
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        let exclusion = match excluded {
+            None => 0,
+            Some(Exclusion::Until(_)) => EXCLUDED,
+            Some(Exclusion::ForGood) => EXCLUDED | FOR_GOOD,
+        };
+        self.0.push(
+            EXTRA
+                | flag(*frozen, FROZEN)
+                | flag(*closed, CLOSED)
+                | exclusion
+                | flag(own.is_some(), OWN)
+                | flag(operator.is_some(), OPERATOR),
+        );
+        self.number(held.get());
+        if let Some(Exclusion::Until(until)) = excluded {
+            self.number(until.0);
+        }
+        for terms in [own, operator].into_iter().flatten() {
+            let AllTerms { buy_in, loss, time } = **terms;
+            self.terms(&buy_in, Credits::get);
+            self.terms(&loss, Credits::get);
+            self.terms(&time, |Seconds(seconds)| seconds);
+        }
+        self.count(brought.len());
+        for Brought { hour, amount } in brought {
+            self.number(*hour);
+            self.number(amount.get());
+        }
+    }
+
+    fn terms<T: Copy>(&mut self, terms: &Terms<T>, unit: impl Fn(T) -> u64) {
+        let Terms { now, later } = terms;
+        self.limits(now, &unit);
+        self.0.push(u8::from(later.is_some()));
+        if let Some((from, limits)) = later {
+            self.number(from.0);
+            self.limits(limits, &unit);
+        }
+    }
+
+    /// No limit is all ones, which no limit is.
+    fn limits<T: Copy>(&mut self, limits: &Limits<T>, unit: &impl Fn(T) -> u64) {
+        let Limits { day, week, month } = limits;
+        for limit in [day, week, month] {
+            self.number(limit.map_or(u64::MAX, unit));
+        }
+    }
+
+    fn hold(&mut self, pending: &Pending) {
+        let Pending { hold: Hold { id, from, to, amount, expires_at }, left } = pending;
+        self.0.extend(id.0);
+        self.account(from);
+        self.account(to);
+        self.number(amount.get());
+        self.number(expires_at.0);
+        self.number(left.get());
+    }
+
+    fn adjustment(&mut self, proposed: &Proposed) {
+        let Proposed { adjustment, at } = proposed;
+        let Adjustment { id, account, amount, reason, proposed_by } = adjustment;
+        self.0.extend(id.0);
+        self.account(account);
+        self.0.extend(amount.get().to_be_bytes());
+        self.text(reason);
+        self.text(proposed_by);
+        self.number(at.0);
+    }
+
+    fn played(&mut self, played: &Played) {
+        let Played { seated, hours } = played;
+        self.0.push(u8::from(seated.is_some()));
+        if let Some(since) = seated {
+            self.number(since.0);
+        }
+        self.count(hours.len());
+        for (hour, Hour { net, seated_micros }) in hours {
+            self.number(*hour);
+            self.0.extend(net.to_be_bytes());
+            self.number(*seated_micros);
+        }
+    }
+}
+
+struct Parts {
+    accounts: Vec<(Account, State)>,
+    holds: Vec<Pending>,
+    adjustments: Vec<Proposed>,
+}
+
+type Plays = Vec<(PlayerId, Played)>;
+
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn whole(mut self) -> Option<(Parts, Plays)> {
+        if self.take::<4>()? != MAGIC {
+            return None;
+        }
+        let accounts = self.many(|it| {
+            let account = it.account()?;
+            let number = u32::from_be_bytes(it.take()?);
+            let balance = it.amount()?;
+            Some((account, State { number, balance, extra: it.extra()?.map(Box::new) }))
+        })?;
+        let holds = self.many(Reader::hold)?;
+        let adjustments = self.many(Reader::adjustment)?;
+        let played = self.many(|it| Some((PlayerId(it.take()?), it.played()?)))?;
+        self.0.is_empty().then_some((Parts { accounts, holds, adjustments }, played))
+    }
+
+    /// A count, and as many; each takes at least a byte, so that no count is believed beyond what is
+    /// there.
+    fn many<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = usize::try_from(u32::from_be_bytes(self.take()?)).ok()?;
+        let mut all = Vec::with_capacity(count.min(self.0.len()));
+        for _ in 0..count {
+            all.push(one(self)?);
+        }
+        Some(all)
+    }
+
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        self.take().map(u64::from_be_bytes)
+    }
+
+    fn amount(&mut self) -> Option<Amount> {
+        Amount::try_new(i64::from_be_bytes(self.take()?)).ok()
+    }
+
+    fn credits(&mut self) -> Option<Credits> {
+        Credits::try_new(self.number()?).ok()
+    }
+
+    fn time(&mut self) -> Option<UnixMicros> {
+        self.number().map(UnixMicros)
+    }
+
+    fn flag(&mut self) -> Option<bool> {
+        match self.take::<1>()? {
+            [0] => Some(false),
+            [1] => Some(true),
+            _ => None,
+        }
+    }
+
+    fn text(&mut self) -> Option<String> {
+        let length = usize::try_from(u32::from_be_bytes(self.take()?)).ok()?;
+        let (text, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        std::str::from_utf8(text).ok().map(str::to_owned)
+    }
+
+    fn account(&mut self) -> Option<Account> {
+        Some(match self.take::<1>()? {
+            [1] => Account::Issuance,
+            [2] => Account::Rake,
+            [3] => Account::Player(PlayerId(self.take()?)),
+            [4] => Account::Seat(TableId(self.take()?), PlayerId(self.take()?)),
+            [5] => Account::SabaccPot(TableId(self.take()?)),
+            [6] => Account::CarriedPot(TableId(self.take()?)),
+            [7] => Account::Suspense,
+            _ => return None,
+        })
+    }
+
+    fn extra(&mut self) -> Option<Option<Extra>> {
+        let [flags] = self.take()?;
+        if flags == 0 {
+            return Some(None);
+        }
+        let is = |flag| flags & flag != 0;
+        if !is(EXTRA) || flags & 64 != 0 || is(FOR_GOOD) && !is(EXCLUDED) {
+            return None;
+        }
+        let held = self.credits()?;
+        let excluded = match (is(EXCLUDED), is(FOR_GOOD)) {
+            (false, _) => None,
+            (true, true) => Some(Exclusion::ForGood),
+            (true, false) => Some(Exclusion::Until(self.time()?)),
+        };
+        let own = if is(OWN) { Some(Box::new(self.all_terms()?)) } else { None };
+        let operator = if is(OPERATOR) { Some(Box::new(self.all_terms()?)) } else { None };
+        let brought =
+            self.many(|it| Some(Brought { hour: it.number()?, amount: it.credits()? }))?;
+        let (frozen, closed) = (is(FROZEN), is(CLOSED));
+        Some(Some(Extra { held, frozen, closed, excluded, own, operator, brought }))
+    }
+
+    fn all_terms(&mut self) -> Option<AllTerms> {
+        let credits = |limit| Credits::try_new(limit).ok();
+        Some(AllTerms {
+            buy_in: self.terms(credits)?,
+            loss: self.terms(credits)?,
+            time: self.terms(|limit| Some(Seconds(limit)))?,
+        })
+    }
+
+    fn terms<T>(&mut self, unit: impl Fn(u64) -> Option<T>) -> Option<Terms<T>> {
+        let now = self.limits(&unit)?;
+        let later = match self.flag()? {
+            true => Some((self.time()?, self.limits(&unit)?)),
+            false => None,
+        };
+        Some(Terms { now, later })
+    }
+
+    fn limits<T>(&mut self, unit: &impl Fn(u64) -> Option<T>) -> Option<Limits<T>> {
+        let mut next = || match self.number()? {
+            u64::MAX => Some(None),
+            limit => unit(limit).map(Some),
+        };
+        Some(Limits { day: next()?, week: next()?, month: next()? })
+    }
+
+    fn hold(&mut self) -> Option<Pending> {
+        let hold = Hold {
+            id: HoldId(self.take()?),
+            from: self.account()?,
+            to: self.account()?,
+            amount: self.credits()?,
+            expires_at: self.time()?,
+        };
+        Some(Pending { hold, left: self.credits()? })
+    }
+
+    fn adjustment(&mut self) -> Option<Proposed> {
+        let adjustment = Adjustment {
+            id: AdjustmentId(self.take()?),
+            account: self.account()?,
+            amount: self.amount()?,
+            reason: self.text()?,
+            proposed_by: self.text()?,
+        };
+        Some(Proposed { adjustment, at: self.time()? })
+    }
+
+    fn played(&mut self) -> Option<Played> {
+        let seated = if self.flag()? { Some(self.time()?) } else { None };
+        let hours = self.many(|it| {
+            let hour = it.number()?;
+            let net = i64::from_be_bytes(it.take()?);
+            Some((hour, Hour { net, seated_micros: it.number()? }))
+        })?;
+        Some(Played { seated, hours: hours.into_iter().collect() })
+    }
+}

@@ -1,0 +1,242 @@
+//! Whether a player may play: what bars them, what limit is nearly reached, and what they have used.
+//!
+//! A buy-in limit bars buy-ins alone; whoever has credits at a table may play them. A loss limit and a
+//! session time limit bar further hands. What is used counts to the hour, see [`crate::Played`].
+//!
+//! **A loss limit bounds what is at stake.** Whatever is at tables may be lost, at all of them at once. So no
+//! more may be there than the limit and what was won within its window, less what was lost: a buy-in on top
+//! of that is refused, what is held to be brought included, and whoever has more there is dealt into no
+//! further hand. Then no hands of however many tables lose more than the limit, but for those in play when
+//! it was set.
+
+use primitives::{Credits, PlayerId, UnixMicros};
+
+use crate::limits::{HOUR_MICROS, Measure, Setter, Window, first_hour, sum_of, tighter};
+use crate::{Account, Exclusion, Ledger, Played, Refusal, State};
+
+/// A limit is nearly reached once so many hundredths of it are used …
+const NEARLY_PERCENT: u64 = 80;
+/// … and a session time limit where so many seconds of it are left.
+const NEARLY_SECONDS: u64 = 600;
+
+/// Why a player is dealt into no further hand, the weightiest first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bar {
+    /// The account is closed, or was never opened.
+    Closed,
+    Excluded(Exclusion),
+    Frozen,
+    Limit(Reached),
+}
+
+/// A limit that is used up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reached {
+    pub measure: Measure,
+    pub window: Window,
+    /// In credits or seconds.
+    pub limit: u64,
+    /// When play fits again, if none goes on till then; none: not before the limit is changed.
+    pub until: Option<UnixMicros>,
+}
+
+/// A limit that is nearly used up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Notice {
+    pub measure: Measure,
+    pub window: Window,
+    /// In credits or seconds.
+    pub limit: u64,
+    /// At least 1.
+    pub left: u64,
+}
+
+/// How a player stands at one time.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Standing {
+    /// None: they may play.
+    pub bar: Option<Bar>,
+    /// In the order of measures and windows; none where something bars.
+    pub notices: Vec<Notice>,
+}
+
+/// One limit and what is used of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Used {
+    pub measure: Measure,
+    pub window: Window,
+    /// The stricter of the player's and the operator's; none: there is none.
+    pub limit: Option<u64>,
+    /// In credits or seconds.
+    pub used: u64,
+}
+
+impl Used {
+    /// What is left of the limit.
+    #[must_use]
+    pub fn left(&self) -> Option<u64> {
+        self.limit.map(|limit| limit.saturating_sub(self.used))
+    }
+}
+
+/// Everything that limits of a player are judged by.
+struct Gauge<'a> {
+    state: &'a State,
+    played: &'a Played,
+    /// Credits at all tables.
+    at_tables: u64,
+    now: UnixMicros,
+}
+
+/// A limit within which something does not fit.
+struct Short {
+    window: Window,
+    limit: u64,
+    /// What does, whatever of it is used or at stake already.
+    fits: u64,
+}
+
+impl Gauge<'_> {
+    /// As it will be at `at`, if nothing more is used from now on.
+    fn used(&self, measure: Measure, window: Window, at: UnixMicros) -> Used {
+        let by = |setter| self.state.set_by(setter).limit(measure, window, at);
+        let used = match measure {
+            Measure::BuyIn => sum_of(self.state.brought(window, at), self.state.held()).get(),
+            Measure::Loss => self.played.lost(window, at),
+            Measure::Time => self.played.seconds(window, at, self.now),
+        };
+        let limit = tighter(by(Setter::Player), by(Setter::Operator));
+        Used { measure, window, limit, used }
+    }
+
+    /// What fits at `at`: more credits to bring or more seconds; of losses, credits at stake.
+    fn fits(&self, measure: Measure, window: Window, at: UnixMicros) -> Option<u64> {
+        let used = self.used(measure, window, at);
+        match measure {
+            Measure::BuyIn | Measure::Time => used.left(),
+            Measure::Loss => {
+                let net = self.played.net(window, at);
+                used.limit.map(|limit| limit.saturating_add_signed(net))
+            }
+        }
+    }
+
+    /// Credits at stake once `amount` more is brought: what is at tables, and what is held to be.
+    fn at_stake(&self, amount: Credits) -> u64 {
+        let held = self.state.held().get();
+        self.at_tables.saturating_add(held).saturating_add(amount.get())
+    }
+
+    /// The first time from now on at which so much fits within every window of the measure.
+    fn fits_from(&self, measure: Measure, more: u64) -> Option<UnixMicros> {
+        let fits = |at: &UnixMicros| {
+            let mut fit = Window::ALL.iter().map(|window| self.fits(measure, *window, *at));
+            fit.all(|fits| fits.is_none_or(|fits| fits >= more))
+        };
+        let hours = first_hour(Window::Month, self.now)..=self.now.0.div_euclid(HOUR_MICROS);
+        let ends = hours.flat_map(|hour| {
+            Window::ALL.map(|window| {
+                let after = hour.saturating_add(window.hours()).saturating_add(1);
+                UnixMicros(after.saturating_mul(HOUR_MICROS))
+            })
+        });
+        let looser = [Setter::Player, Setter::Operator];
+        let looser = looser.into_iter().filter_map(|by| self.state.set_by(by).loosens(measure));
+        let mut times: Vec<UnixMicros> = ends.chain(looser).filter(|at| *at > self.now).collect();
+        times.sort_unstable();
+        times.dedup();
+        times.into_iter().find(fits)
+    }
+
+    /// The first window in which so much does not fit.
+    fn short(&self, measure: Measure, more: u64) -> Option<Short> {
+        Window::ALL.iter().find_map(|window| {
+            let fits = self.fits(measure, *window, self.now).filter(|fits| *fits < more)?;
+            let limit = self.used(measure, *window, self.now).limit?;
+            Some(Short { window: *window, limit, fits })
+        })
+    }
+
+    fn notices(&self) -> Vec<Notice> {
+        let all = [Measure::Loss, Measure::Time].into_iter();
+        let all = all.flat_map(|measure| Window::ALL.map(|window| (measure, window)));
+        all.filter_map(|(measure, window)| {
+            let used = self.used(measure, window, self.now);
+            let (limit, left) = (used.limit?, used.left()?);
+            let percent = used.used.saturating_mul(100) >= limit.saturating_mul(NEARLY_PERCENT);
+            let soon = measure == Measure::Time && left <= NEARLY_SECONDS;
+            (percent || soon).then_some(Notice { measure, window, limit, left })
+        })
+        .collect()
+    }
+}
+
+impl Ledger {
+    /// How a player stands at `now`.
+    #[must_use]
+    pub fn standing(&self, player: PlayerId, now: UnixMicros) -> Standing {
+        let bar = |bar| Standing { bar: Some(bar), notices: Vec::new() };
+        let Some(gauge) = self.gauge(player, now).filter(|gauge| !gauge.state.closed()) else {
+            return bar(Bar::Closed);
+        };
+        if let Some(exclusion) = gauge.state.excluded(now) {
+            return bar(Bar::Excluded(exclusion));
+        }
+        if gauge.state.frozen() {
+            return bar(Bar::Frozen);
+        }
+        let at_stake = gauge.at_tables.max(1);
+        let reached = [(Measure::Loss, at_stake), (Measure::Time, 1)];
+        let reached = reached.into_iter().find_map(|(measure, more)| {
+            let Short { window, limit, fits: _ } = gauge.short(measure, more)?;
+            let until = gauge.fits_from(measure, more);
+            Some(Reached { measure, window, limit, until })
+        });
+        match reached {
+            Some(reached) => bar(Bar::Limit(reached)),
+            None => Standing { bar: None, notices: gauge.notices() },
+        }
+    }
+
+    /// Every limit of a player at `now` and what is used of it, in the order of measures and windows;
+    /// none where the account was never opened.
+    #[must_use]
+    pub fn used(&self, player: PlayerId, now: UnixMicros) -> Option<Vec<Used>> {
+        let gauge = self.gauge(player, now)?;
+        let all = Measure::ALL.into_iter();
+        let all = all.flat_map(|measure| Window::ALL.map(|window| (measure, window)));
+        Some(all.map(|(measure, window)| gauge.used(measure, window, now)).collect())
+    }
+
+    /// Whether so much more may be brought to tables: within the buy-in limit, with no more at stake than
+    /// may still be lost, and with time left to play. What is held may yet be brought there.
+    pub(crate) fn may_bring(
+        &self,
+        player: PlayerId,
+        now: UnixMicros,
+        amount: Credits,
+    ) -> Result<(), Refusal> {
+        let Some(gauge) = self.gauge(player, now) else { return Ok(()) };
+        let brought = amount.get();
+        let at_stake = gauge.at_stake(amount);
+        for (measure, more, there) in [
+            (Measure::BuyIn, brought, 0),
+            (Measure::Loss, at_stake, at_stake.saturating_sub(brought)),
+            (Measure::Time, 1, 0),
+        ] {
+            if let Some(Short { window, limit, fits }) = gauge.short(measure, more) {
+                let (left, until) = (fits.saturating_sub(there), gauge.fits_from(measure, more));
+                return Err(Refusal::LimitReached { measure, window, limit, left, until });
+            }
+        }
+        Ok(())
+    }
+
+    fn gauge(&self, player: PlayerId, now: UnixMicros) -> Option<Gauge<'_>> {
+        static NONE: Played = Played::NONE;
+        let state = self.account(&Account::Player(player))?;
+        let seats = self.in_play(player).map(|(_, credits)| credits.magnitude().get());
+        let at_tables = seats.fold(0_u64, u64::saturating_add);
+        Some(Gauge { state, played: self.played(player).unwrap_or(&NONE), at_tables, now })
+    }
+}

@@ -1,0 +1,183 @@
+//! Who may play on: exclusions, freezes, and limits of losses and of time at tables.
+
+use ledger::{Bar, Exclusion, Notice, Reached, Seconds, Standing, Window};
+
+use super::*;
+
+const SECOND: u64 = 1_000_000;
+const HOUR_MICROS: u64 = 3600 * SECOND;
+
+/// Runs the commands at one time, and goes on.
+fn at(ledger: &mut Ledger, now: UnixMicros, commands: impl IntoIterator<Item = Command>) {
+    for command in commands {
+        for event in decide(ledger, now, command).expect("what is given is lawful") {
+            evolve(ledger, now, &event);
+        }
+    }
+}
+
+fn loses(amount: i64) -> Command {
+    post(SETTLEMENT, "", &[(ANN_SEAT, -amount), (BOB_SEAT, amount)])
+}
+
+fn loss_limit(by: Setter, day: u32) -> Command {
+    let limits = Wanted::Loss(Limits { day: Some(Credits::of(day)), ..Limits::NONE });
+    Command::SetLimits { player: ANN_ID, by, limits }
+}
+
+fn time_limit(seconds: u64) -> Command {
+    let limits = Wanted::Time(Limits { day: Some(Seconds(seconds)), ..Limits::NONE });
+    Command::SetLimits { player: ANN_ID, by: Setter::Player, limits }
+}
+
+fn bar(ledger: &Ledger, now: UnixMicros) -> Option<Bar> {
+    ledger.standing(ANN_ID, now).bar
+}
+
+/// The end of the hour in which what happens now leaves the window.
+fn leaves(window: Window, now: UnixMicros) -> UnixMicros {
+    UnixMicros((now.0.div_euclid(HOUR_MICROS) + window.hours() + 1) * HOUR_MICROS)
+}
+
+/// Ann has 500 credits at the table.
+#[test]
+fn a_loss_limit_bites_in_mid_session_and_wins_count_against_losses() {
+    let mut ledger = given();
+    // Ann won nothing and lost nothing: what the pot gave back it had taken.
+    at(&mut ledger, NOW, [loss_limit(Setter::Player, 600), loses(479)]);
+    assert_eq!(ledger.standing(ANN_ID, NOW), Standing::default());
+    at(&mut ledger, NOW, [loses(1)]);
+    let left = |left| Notice { measure: Measure::Loss, window: Window::Day, limit: 600, left };
+    assert_eq!(ledger.standing(ANN_ID, NOW), Standing { bar: None, notices: vec![left(120)] });
+    // 20 are at the table, and 120 may be lost.
+    let (measure, window) = (Measure::Loss, Window::Day);
+    let until = Some(leaves(Window::Day, NOW));
+    let refused = Refusal::LimitReached { measure, window, limit: 600, left: 100, until };
+    assert_eq!(decide(&ledger, NOW, buy_in(ANN, ANN_SEAT, 101)), Err(refused));
+    at(&mut ledger, NOW, [buy_in(ANN, ANN_SEAT, 100), loses(120)]);
+    let reached = Bar::Limit(Reached { measure, window, limit: 600, until });
+    assert_eq!(bar(&ledger, NOW), Some(reached));
+    let refused = Refusal::LimitReached { measure, window, limit: 600, left: 0, until };
+    assert_eq!(decide(&ledger, NOW, buy_in(ANN, ANN_SEAT, 1)), Err(refused));
+    // What she won back she may lose again, and no more.
+    at(&mut ledger, NOW, [loses(-60)]);
+    assert_eq!(bar(&ledger, NOW), None);
+    assert_eq!(decide(&ledger, NOW, buy_in(ANN, ANN_SEAT, 1)), Err(refused));
+    at(&mut ledger, NOW, [loses(60)]);
+    assert!(bar(&ledger, UnixMicros(leaves(Window::Day, NOW).0 - 1)).is_some());
+    assert_eq!(bar(&ledger, leaves(Window::Day, NOW)), None);
+}
+
+/// Each buy-in alone is within the limit; together they may be lost.
+#[test]
+fn a_loss_limit_bounds_what_is_at_all_tables_together() {
+    let mut ledger = given();
+    let leave = post(Kind::CashOut, "", &[(ANN_SEAT, -500), (ANN, 500)]);
+    at(&mut ledger, NOW, [leave, loss_limit(Setter::Player, 100), buy_in(ANN, ANN_SEAT, 60)]);
+    let (measure, window) = (Measure::Loss, Window::Day);
+    let refused = |left, until| Refusal::LimitReached { measure, window, limit: 100, left, until };
+    let elsewhere = |amount| buy_in(ANN, ANN_ELSEWHERE, amount);
+    assert_eq!(decide(&ledger, NOW, elsewhere(41)), Err(refused(40, None)));
+    // What is held to be brought counts as brought.
+    at(&mut ledger, NOW, [Command::Hold(hold(90, ANN, ANN_ELSEWHERE, 30))]);
+    assert_eq!(decide(&ledger, NOW, elsewhere(11)), Err(refused(10, None)));
+    at(&mut ledger, NOW, [capture(90, 30), elsewhere(10)]);
+    assert_eq!(bar(&ledger, NOW), None, "all of it may be lost");
+    // What she wins she may lose too, for as long as it counts.
+    at(&mut ledger, NOW, [loses(-50)]);
+    assert_eq!(bar(&ledger, NOW), None);
+    let until = leaves(Window::Day, NOW);
+    let reached = Bar::Limit(Reached { measure, window, limit: 100, until: None });
+    assert_eq!(bar(&ledger, until), Some(reached), "150 are at tables");
+    at(&mut ledger, NOW, [loses(110)]);
+    let lost = post(
+        Kind::Settlement { table: OTHER_TABLE },
+        "",
+        &[(ANN_ELSEWHERE, -40), (Account::SabaccPot(OTHER_TABLE), 40)],
+    );
+    at(&mut ledger, NOW, [lost]);
+    assert_eq!(ledger.played(ANN_ID).unwrap().lost(Window::Day, NOW), 100);
+    assert!(bar(&ledger, NOW).is_some());
+}
+
+#[test]
+fn a_loss_limit_below_what_is_at_the_table_bars_at_once() {
+    let mut ledger = given();
+    at(&mut ledger, NOW, [loss_limit(Setter::Player, 499)]);
+    assert!(matches!(bar(&ledger, NOW), Some(Bar::Limit(Reached { limit: 499, .. }))));
+    at(&mut ledger, NOW, [post(Kind::CashOut, "", &[(ANN_SEAT, -500), (ANN, 500)])]);
+    assert_eq!(bar(&ledger, NOW), None);
+    at(&mut ledger, NOW, [buy_in(ANN, ANN_SEAT, 499)]);
+    assert_eq!(bar(&ledger, NOW), None);
+}
+
+#[test]
+fn of_two_loss_limits_the_stricter_holds_and_a_looser_one_waits() {
+    let mut ledger = given();
+    at(&mut ledger, NOW, [loss_limit(Setter::Player, 900), loss_limit(Setter::Operator, 100)]);
+    at(&mut ledger, NOW, [loses(100)]);
+    assert!(matches!(bar(&ledger, NOW), Some(Bar::Limit(Reached { limit: 100, .. }))));
+    // Loosened, it holds on for a day; the end that is told is the earlier one.
+    at(&mut ledger, NOW, [loss_limit(Setter::Operator, 800)]);
+    let looser = NOW.plus(HOUR * 24);
+    let Some(Bar::Limit(Reached { limit: 100, until: Some(until), .. })) = bar(&ledger, NOW) else {
+        panic!("{:?}", bar(&ledger, NOW));
+    };
+    assert_eq!(until, looser);
+    assert!(bar(&ledger, UnixMicros(looser.0 - 1)).is_some());
+    assert_eq!(bar(&ledger, looser), None);
+    // Nothing may be lost at all: that ends with the limit alone.
+    at(&mut ledger, looser, [loss_limit(Setter::Player, 0)]);
+    assert!(matches!(bar(&ledger, looser), Some(Bar::Limit(Reached { until: None, .. }))));
+}
+
+#[test]
+fn time_counts_while_credits_are_at_any_table_and_once_at_several() {
+    let mut ledger = given();
+    let later = |seconds: u64| UnixMicros(NOW.0 + seconds * SECOND);
+    at(&mut ledger, NOW, [time_limit(3600)]);
+    at(&mut ledger, later(600), [buy_in(ANN, ANN_ELSEWHERE, 100)]);
+    assert_eq!(ledger.standing(ANN_ID, later(2879)), Standing::default());
+    let near = |left| {
+        let notice = Notice { measure: Measure::Time, window: Window::Day, limit: 3600, left };
+        Standing { bar: None, notices: vec![notice] }
+    };
+    assert_eq!(ledger.standing(ANN_ID, later(2880)), near(720));
+    // She leaves one table, and then the other: time stands still.
+    let cash_out = |seat, amount: i64| post(Kind::CashOut, "", &[(seat, -amount), (ANN, amount)]);
+    at(&mut ledger, later(3000), [cash_out(ANN_SEAT, 500)]);
+    at(&mut ledger, later(3100), [cash_out(ANN_ELSEWHERE, 100)]);
+    assert_eq!(ledger.standing(ANN_ID, later(9000)), near(500));
+    at(&mut ledger, later(9000), [buy_in(ANN, ANN_SEAT, 100)]);
+    assert_eq!(bar(&ledger, later(9499)), None);
+    assert_eq!(ledger.standing(ANN_ID, later(9499)), near(1));
+    let Some(Bar::Limit(reached)) = bar(&ledger, later(9500)) else { panic!("time is over") };
+    assert_eq!((reached.measure, reached.limit), (Measure::Time, 3600));
+    // If she leaves now, it fits again when the first of it no longer counts.
+    assert_eq!(reached.until, Some(leaves(Window::Day, NOW)));
+    let refused = decide(&ledger, later(9500), buy_in(ANN, ANN_SEAT, 1)).unwrap_err();
+    assert!(matches!(refused, Refusal::LimitReached { measure: Measure::Time, left: 0, .. }));
+}
+
+#[test]
+fn less_than_ten_minutes_are_told_of_long_limits_too() {
+    let mut ledger = given();
+    at(&mut ledger, NOW, [time_limit(700)]);
+    let later = |seconds: u64| UnixMicros(NOW.0 + seconds * SECOND);
+    assert_eq!(ledger.standing(ANN_ID, later(99)).notices.len(), 0);
+    assert_eq!(ledger.standing(ANN_ID, later(100)).notices.len(), 1);
+}
+
+#[test]
+fn the_weightiest_bar_is_the_one_that_is_told() {
+    let mut ledger = given();
+    at(&mut ledger, NOW, [loss_limit(Setter::Player, 0)]);
+    assert!(matches!(bar(&ledger, NOW), Some(Bar::Limit(_))));
+    at(&mut ledger, NOW, [Command::Freeze { player: ANN_ID, reason: because() }]);
+    assert_eq!(bar(&ledger, NOW), Some(Bar::Frozen));
+    let until = NOW.plus(HOUR);
+    at(&mut ledger, NOW, [Command::Exclude { player: ANN_ID, until: Some(until) }]);
+    assert_eq!(bar(&ledger, NOW), Some(Bar::Excluded(Exclusion::Until(until))));
+    assert_eq!(bar(&ledger, until), Some(Bar::Frozen));
+    assert_eq!(ledger.standing(NOBODY_ID, NOW).bar, Some(Bar::Closed));
+}

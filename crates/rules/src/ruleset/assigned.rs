@@ -1,0 +1,65 @@
+//! Assigned tokens of Kessel: one set of three kinds for everybody, or one set for each player.
+
+use crate::player::Player;
+use crate::token::Token;
+
+/// The most players that a list can be for.
+const MOST: usize = 6;
+/// Kinds of token each player starts with.
+const EACH: usize = 3;
+
+/// Kinds of token by player (RULES.md §5): three names for everybody, or three for each player in turn
+/// from p1, in one flat list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AssignedTokens {
+    /// The first `sets` are meant; the rest repeats the first.
+    kinds: [[Token; EACH]; MOST],
+    sets: u8,
+}
+
+impl AssignedTokens {
+    /// Reads a flat list; the error says what it must be.
+    pub(crate) fn parse(names: &[String]) -> Result<Option<AssignedTokens>, String> {
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let list: Option<Vec<Token>> = names.iter().map(|name| Token::parse(name)).collect();
+        list.and_then(|list| AssignedTokens::of(&list)).map(Some).ok_or_else(|| {
+            format!(
+                "must be empty, or three different names of tokens for everybody, or three for each \
+                 player in turn, of at most {MOST}"
+            )
+        })
+    }
+
+    fn of(list: &[Token]) -> Option<AssignedTokens> {
+        let (sets, rest) = list.as_chunks::<EACH>();
+        let different = |[a, b, c]: &[Token; EACH]| a != b && a != c && b != c;
+        if !rest.is_empty() || sets.len() > MOST || !sets.iter().all(different) {
+            return None;
+        }
+        let mut kinds = [*sets.first()?; MOST];
+        kinds[..sets.len()].copy_from_slice(sets);
+        Some(AssignedTokens { kinds, sets: u8::try_from(sets.len()).ok()? })
+    }
+
+    /// How many players a hand has; any number where everybody gets the same.
+    pub(crate) const fn players(&self) -> Option<u8> {
+        if self.sets > 1 { Some(self.sets) } else { None }
+    }
+
+    /// The kinds of a player whom the list reaches.
+    pub(crate) const fn of_player(&self, player: Player) -> [Token; EACH] {
+        self.kinds[player.index()]
+    }
+
+    /// The sets, p1's first.
+    pub(crate) fn sets(&self) -> &[[Token; EACH]] {
+        &self.kinds[..usize::from(self.sets)]
+    }
+
+    /// The flat list.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.sets().iter().flatten().map(|token| token.name().to_owned()).collect()
+    }
+}

@@ -1,0 +1,206 @@
+//! `--overload`: as many tables as saturate the room, then twice as many, then half.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::bail;
+use proto::common::v1::ErrorReason;
+use serde::Serialize;
+use tokio::time::Instant;
+
+use super::crowd::{Crowd, Played};
+use super::figures::of_the_room;
+use super::place::{Audited, Place};
+use super::{Options, PATIENCE};
+use crate::bench::latency::Spread;
+use crate::bench::rounded;
+use crate::say;
+
+/// Times that tables are added, at the most.
+pub(crate) const MOST_STEPS: u32 = 40;
+/// One of a hundred actions takes longer: the room is saturated.
+const SLOW_MS: f64 = 50.0;
+/// After the room has been given fewer tables it answers in time, and takes new ones, within so long.
+const RECOVERS_WITHIN: Duration = Duration::from_secs(10);
+const SETTLE_SECONDS: u64 = 2;
+const LOOK_SECONDS: u64 = 4;
+/// How long the room may refuse a table.
+const REFUSES_FOR: Duration = Duration::from_secs(5);
+
+/// What came of it, as it goes out in JSON.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Report {
+    pub(crate) measured: &'static str,
+    pub(crate) game: String,
+    pub(crate) players: u32,
+    /// Tables that saturate the room.
+    pub(crate) saturated_at: usize,
+    /// Why it is called saturated.
+    pub(crate) saturated_by: String,
+    /// Tables that were asked for beyond, and those of them that were refused.
+    pub(crate) asked: u32,
+    pub(crate) refused_tables: u32,
+    pub(crate) actions_per_second: f64,
+    pub(crate) latency_ms: Option<Spread>,
+    /// Hands that ended while it was looked at.
+    pub(crate) hands: u64,
+    /// From the first bot to the last.
+    pub(crate) burnt_hands: u64,
+    pub(crate) clock_decisions: u64,
+    /// Calls that were refused, by reason, from the first to the last.
+    pub(crate) refused_calls: BTreeMap<String, u64>,
+    /// From the closing of tables to a room that answers in time; nothing where it does not within a
+    /// minute.
+    pub(crate) recovered_after_seconds: Option<f64>,
+    pub(crate) audit: Option<Audited>,
+    pub(crate) faults: Vec<String>,
+    pub(crate) passed: bool,
+}
+
+/// Saturates the room, overloads it, and lets it recover.
+pub(crate) async fn measure(place: &Place, options: &Options) -> anyhow::Result<Report> {
+    let most = options.bots().saturating_mul(MOST_STEPS * 2);
+    let mut crowd = Crowd::new(place, options, most)?;
+    let saturated_by = saturate(place, options, &mut crowd).await?;
+    let saturated_at = crowd.len();
+    say::error(&format!("saturated with {saturated_at} tables: {saturated_by}"));
+    let asked = u32::try_from(saturated_at)?;
+    let refused_tables = crowd.grow(place, asked, REFUSES_FOR).await?;
+    crowd.take_latencies();
+    let begun = Instant::now();
+    crowd.play_for(("overload", options.seconds), true).await?;
+    let (took, latencies) = (begun.elapsed(), crowd.take_latencies());
+    let (actions, spread) = (latencies.count(), latencies.clone().spread());
+    say::error(&format!("twice as many: {}", shown(spread)));
+    let recovered = recover(place, &mut crowd, saturated_at / 2).await?;
+    let played = crowd.finish(place, (latencies, PATIENCE)).await?;
+    let audit = place.audit(&played.tables, options.audit).await?;
+    let faults = faults(&played, (recovered, audit));
+    let rate = f64::from(u32::try_from(actions)?) / took.as_secs_f64();
+    Ok(Report {
+        measured: "overload",
+        game: options.game.clone(),
+        players: options.players,
+        saturated_at,
+        saturated_by,
+        asked,
+        refused_tables,
+        actions_per_second: rounded(rate),
+        latency_ms: spread,
+        hands: played.hands,
+        burnt_hands: played.burnt,
+        clock_decisions: played.clocks,
+        refused_calls: played.errors,
+        recovered_after_seconds: recovered.map(|after| rounded(after.as_secs_f64())),
+        audit,
+        passed: faults.is_empty(),
+        faults,
+    })
+}
+
+/// Adds tables until the room is saturated; why it is.
+async fn saturate(place: &Place, options: &Options, crowd: &mut Crowd) -> anyhow::Result<String> {
+    for _ in 0..MOST_STEPS {
+        let refused = crowd.grow(place, options.tables, REFUSES_FOR).await?;
+        crowd.play_for(("settling", SETTLE_SECONDS), false).await?;
+        crowd.take_latencies();
+        crowd.play_for(("looking", LOOK_SECONDS), true).await?;
+        let latencies = crowd.take_latencies();
+        let rate = latencies.count() / LOOK_SECONDS;
+        let spread = latencies.spread();
+        say::error(&format!("{} tables: {rate} actions a second, {}", crowd.len(), shown(spread)));
+        if refused > 0 {
+            return Ok(format!("it refused {refused} of {} tables more", options.tables));
+        }
+        if spread.is_some_and(|spread| spread.p99 > SLOW_MS) {
+            return Ok(format!("an action's p99 is over {SLOW_MS} ms"));
+        }
+    }
+    bail!(
+        "the room is not saturated by {} tables: add more at a time with --tables, or let bots think \
+         for less",
+        crowd.len()
+    )
+}
+
+/// Leaves so many tables, and waits until the room answers in time and takes a table again.
+async fn recover(
+    place: &Place,
+    crowd: &mut Crowd,
+    left: usize,
+) -> anyhow::Result<Option<Duration>> {
+    crowd.shrink(place, left.max(1)).await?;
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(60) {
+        crowd.take_latencies();
+        crowd.play_for(("recovering", 1), true).await?;
+        let spread = crowd.take_latencies().spread();
+        let in_time = spread.is_none_or(|spread| spread.p99 < SLOW_MS);
+        if in_time && crowd.takes_a_table(place).await? {
+            return Ok(Some(begun.elapsed()));
+        }
+    }
+    Ok(None)
+}
+
+fn faults(played: &Played, (recovered, audit): (Option<Duration>, Option<Audited>)) -> Vec<String> {
+    let mut faults = of_the_room(played);
+    // A decision may be over when it comes, and a table closed; for want of time there is one reason.
+    let honest = [
+        ErrorReason::Overloaded,
+        ErrorReason::NotYourTurn,
+        ErrorReason::TableClosed,
+        ErrorReason::SeatTaken,
+        ErrorReason::AlreadySeated,
+    ];
+    for (reason, count) in &played.errors {
+        if !honest.iter().any(|honest| wire::status::name(*honest) == reason) {
+            faults.push(format!("{count} calls were refused with {reason}"));
+        }
+    }
+    match recovered {
+        Some(after) if after <= RECOVERS_WITHIN => {}
+        Some(after) => faults.push(format!("it took {after:.1?} to recover")),
+        None => faults.push("it did not recover within a minute".to_owned()),
+    }
+    if audit.is_some_and(|audit| audit.passed < audit.hands || !audit.ledger) {
+        faults.push("an audit failed".to_owned());
+    }
+    faults
+}
+
+fn shown(spread: Option<Spread>) -> String {
+    spread.map_or_else(|| "no action was answered".to_owned(), |spread| spread.to_string())
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { saturated_at, saturated_by, asked, refused_tables, .. } = self;
+        writeln!(f, "saturated with {saturated_at} tables of {}: {saturated_by}", self.players)?;
+        writeln!(f, "{asked} tables more: {refused_tables} were refused")?;
+        let Report { actions_per_second, burnt_hands, clock_decisions, hands, .. } = self;
+        writeln!(
+            f,
+            "{actions_per_second} actions a second, {hands} hands, burnt {burnt_hands}, decisions of the clock {clock_decisions}; {}",
+            shown(self.latency_ms)
+        )?;
+        let refused: Vec<String> =
+            self.refused_calls.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+        let none = "none".to_owned();
+        writeln!(
+            f,
+            "refused calls: {}",
+            if refused.is_empty() { none } else { refused.join(", ") }
+        )?;
+        match self.recovered_after_seconds {
+            Some(after) => write!(f, "recovered after {after} s")?,
+            None => write!(f, "not recovered within a minute")?,
+        }
+        if let Some(Audited { hands, passed, ledger, .. }) = self.audit {
+            let books = if ledger { "the ledger too" } else { "the ledger did NOT" };
+            write!(f, "\n{passed} of {hands} audited hands passed every check, {books}")?;
+        }
+        self.faults.iter().try_for_each(|fault| write!(f, "\nFAILED: {fault}"))
+    }
+}

@@ -1,0 +1,76 @@
+//! `sabacc resume`: what had to stop at a table goes on, by an operator's decision.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use audit::stops;
+use chassis::auth::Role;
+use clap::Args;
+use primitives::TableId;
+use proto::event::v1::{Effect, Resolution};
+use serde_json::json;
+
+use crate::door::Door;
+use crate::say;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    door: Door,
+    /// The table's id, or its name where only one open table is called so.
+    table: String,
+    /// Why, for the record.
+    #[arg(long)]
+    reason: String,
+    /// Pay what cannot be paid to its player to house/suspense, instead of trying again.
+    #[arg(long)]
+    suspense: bool,
+}
+
+pub(crate) async fn run(
+    data: Option<PathBuf>,
+    json: bool,
+    options: Options,
+) -> anyhow::Result<bool> {
+    let Options { door, table, reason, suspense } = options;
+    let client = door.open_as(data, (Role::Operator, "resume"))?;
+    let table = match table.parse() {
+        Ok(id) => id,
+        Err(_) => named(&client, &table).await?,
+    };
+    let view = client.get_table(table).await?;
+    let resolution = if suspense { Resolution::PayToSuspense } else { Resolution::Retry };
+    let answer = client.resume_table(table, resolution, &reason).await?;
+    let names = |effects: &[Effect]| effects.iter().map(stops::in_words).collect::<Vec<_>>();
+    let (resumed, left) = (names(&answer.resumed), names(&answer.still_stopped));
+    if json {
+        let table = table.to_string();
+        let told = json!({ "table": table, "resumed": resumed, "still_stopped": left });
+        say::line(&serde_json::to_string(&told)?);
+        return Ok(true);
+    }
+    for stopped in &view.stopped {
+        say::line(&format!("had stopped: {}: {}", stopped.what, stopped.why));
+    }
+    if resumed.is_empty() {
+        say::line("the table is read again from its log");
+    }
+    for effect in resumed {
+        let how = if suspense { "is paid to house/suspense" } else { "is tried again" };
+        say::line(&format!("{effect} {how}"));
+    }
+    for effect in left {
+        say::line(&format!("{effect} stays stopped: it is no payment to a player"));
+    }
+    Ok(true)
+}
+
+async fn named(client: &client::Client, name: &str) -> anyhow::Result<TableId> {
+    let tables = client.list_tables().await.context("the tables cannot be listed")?;
+    let found: Vec<_> = tables.iter().filter(|table| table.name == name).collect();
+    match found[..] {
+        [table] => TableId::try_from(&*table.table_id).context("the room answers with no id"),
+        [] => anyhow::bail!("no open table is called `{name}`: `sabacc resume` takes an id too"),
+        [..] => anyhow::bail!("{} open tables are called `{name}`: name the id", found.len()),
+    }
+}

@@ -1,0 +1,130 @@
+//! A room whose private PostgreSQL dies: it is started again and play goes on, or the room ends with
+//! words that say what to do.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::people::{close, demo, operator, reach};
+use crate::place::{LONG, Place, until};
+use crate::records;
+
+/// Ending takes no longer than this, whatever does not answer.
+const AT_ONCE: Duration = Duration::from_secs(15);
+
+/// The number of the postmaster that runs in a data folder.
+pub(crate) fn postmaster(data: &Path) -> Option<Pid> {
+    let note = std::fs::read_to_string(data.join("postgres/postmaster.pid")).ok()?;
+    Pid::from_raw(note.lines().next()?.trim().parse().ok()?)
+}
+
+/// Kills the postmaster as the system does when memory is short.
+pub(crate) fn kill_postmaster(data: &Path) -> Pid {
+    let pid = postmaster(data).expect("it runs");
+    kill_process(pid, Signal::KILL).unwrap();
+    pid
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn play_goes_on_after_the_postmaster_is_killed() {
+    let place = Place::new();
+    let mut room = place.up(&["--thinking", "10"]).await;
+    let table = demo(&place, &room.url, 1).await;
+    for _ in 0..2 {
+        let killed = kill_postmaster(&place.data());
+        let again = until(|| postmaster(&place.data()).filter(|pid| *pid != killed)).await;
+        assert!(again.is_some(), "no other postmaster:\n{}", room.running.said());
+        let now = operator(&place, &room.url).get_table(table).await.unwrap().hand_no;
+        reach(&place, &room.url, table, now + 2).await;
+    }
+    assert!(room.running.log().contains("started again"), "{}", room.running.log());
+    close(&place, &room.url, table).await;
+    records::audit(&place, &records::finished(&room.database).await).await;
+    room.running.stop(Signal::TERM).await;
+}
+
+/// Server programs that find the disk full once the file that is returned is there.
+fn full_disk(place: &Place) -> (PathBuf, PathBuf) {
+    let real = std::fs::read_dir("/usr/lib/postgresql").unwrap();
+    let real = real.map(|entry| entry.unwrap().path().join("bin")).max().unwrap();
+    let (folder, flag) = (place.path().join("bin"), place.path().join("full"));
+    std::fs::create_dir(&folder).unwrap();
+    for name in ["postgres", "initdb"] {
+        let script = format!(
+            "#!/bin/sh\nif [ -e {flag} ]; then\n\
+             echo 'FATAL:  could not write to file \"pg_wal/xlogtemp.7\": No space left on device' >&2\n\
+             exit 1\nfi\nexec {real}/{name} \"$@\"\n",
+            flag = flag.display(),
+            real = real.display(),
+        );
+        let path = folder.join(name);
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    }
+    (folder, flag)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_room_whose_database_cannot_start_again_ends_with_words() {
+    let place = Place::new();
+    let (programs, flag) = full_disk(&place);
+    let programs = programs.display().to_string();
+    let variables = [("SABACC_PG_BIN", programs.as_str())];
+    let mut room = place.up_with(&["--thinking", "10"], &variables).await;
+    demo(&place, &room.url, 1).await;
+    std::fs::write(&flag, "").unwrap();
+    kill_postmaster(&place.data());
+    let ended = tokio::time::timeout(AT_ONCE, room.running.ended()).await;
+    let status = ended.unwrap_or_else(|_| panic!("it goes on:\n{}", room.running.said()));
+    assert_eq!(status.code(), Some(1), "{}", room.running.said());
+    let said = room.running.log();
+    assert!(said.contains("the disk is full: make room where"), "{said}");
+    // With room again it goes on where it was.
+    std::fs::remove_file(&flag).unwrap();
+    let mut room = place.up_with(&["--thinking", "10"], &variables).await;
+    let table = demo(&place, &room.url, 1).await;
+    close(&place, &room.url, table).await;
+    records::audit(&place, &records::finished(&room.database).await).await;
+    room.running.stop(Signal::TERM).await;
+}
+
+/// A client's minute, and what it takes to see that it is over.
+const PATIENCE: Duration = Duration::from_secs(65);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_room_whose_given_database_is_away_for_long_waits_for_it_in_few_words() {
+    let away = Place::new();
+    let database = crate::second::database(&away).await;
+    let url = database.admin_url();
+    let place = Place::new();
+    let variables = [("DATABASE_URL", url.as_str()), crate::second::IN_MEMORY];
+    let mut room = place.up_with(&["--thinking", "10"], &variables).await;
+    let table = demo(&place, &room.url, 1).await;
+    database.stop().await.unwrap();
+    // Longer than any client has patience, so that a bot who had asked for something has given up.
+    tokio::time::sleep(PATIENCE).await;
+    let log = room.running.log();
+    assert!(room.running.runs(), "{log}");
+    assert!(log.contains("does not answer") && log.contains("The database is away"), "{log}");
+    let warnings = log.lines().filter(|line| line.contains(" WARN ")).count();
+    assert!(warnings < 60, "{warnings} warnings in little more than a minute:\n{log}");
+    assert!(!log.contains('\u{1b}'), "{log}");
+
+    // It comes back, and everything goes on.
+    let database = crate::second::database(&away).await;
+    let reached = async {
+        while operator(&place, &room.url).get_table(table).await.is_err() {}
+        let now = operator(&place, &room.url).get_table(table).await.unwrap().hand_no;
+        reach(&place, &room.url, table, now + 2).await;
+    };
+    tokio::time::timeout(LONG, reached).await.expect("play goes on");
+
+    // Told to stop without it, the room does not wait for it.
+    database.stop().await.unwrap();
+    room.running.tell(Signal::TERM);
+    let ended = tokio::time::timeout(AT_ONCE, room.running.ended()).await;
+    ended.unwrap_or_else(|_| panic!("it does not stop:\n{}", room.running.said()));
+}

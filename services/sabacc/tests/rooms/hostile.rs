@@ -1,0 +1,43 @@
+//! One of three players makes every lawful call as often as anybody may, and the others' hands go on.
+
+use std::time::Duration;
+
+use attacks::crew::Crew;
+use attacks::hostile::{self, Hostility};
+use attacks::room::{Room, quickest_folder};
+use tokio_util::sync::CancellationToken;
+
+/// Calls of each turn: a round of all calls takes thirty.
+const CALLS: u64 = 120;
+/// Turns of each kind.
+const TURNS: usize = 2;
+/// Hands with hostility, of a hundred without: on a machine that does other things too.
+const LEFT: u64 = 75;
+
+/// Counted are hands over a fixed number of calls at a fixed pace, so that a slow machine changes both
+/// sides alike: a turn of harmless calls, a turn of hostile ones, and so on.
+#[tokio::test(flavor = "multi_thread")]
+async fn hands_go_on_beside_every_lawful_call_at_the_highest_rate() {
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_sabacc"));
+    let room = Room::start(program, &quickest_folder(), &[]).await.unwrap();
+    let crew = Crew::seat(&room, &hostile::style("eleven")).await.unwrap();
+    crew.hands_go_on(3, Duration::from_secs(60)).await.unwrap();
+    let (mut harmless, mut hands, mut accepted) = (0, 0, 0);
+    for _ in 0..TURNS {
+        let _ = crew.begin();
+        let made = Hostility::of(&room, &crew).unwrap().make_harmless(CALLS).await;
+        assert_eq!(made.all(), CALLS);
+        harmless += crew.hands();
+        let _ = crew.begin();
+        let hostility = Hostility::of(&room, &crew).unwrap();
+        let made = hostility.make(CALLS, CancellationToken::new()).await;
+        assert_eq!(made.all(), CALLS);
+        accepted += made.accepted;
+        hands += crew.hands();
+    }
+    // The limits of a player refuse the others.
+    assert!(accepted > 0, "some of them are taken: {accepted}");
+    assert!(harmless >= 10, "{harmless} hands beside harmless calls");
+    assert!(hands * 100 >= harmless * LEFT, "{hands} hands beside hostile calls, {harmless} else");
+    crew.close().await.unwrap();
+}

@@ -1,0 +1,207 @@
+//! A request's id belongs to its caller: nobody uses up an id that somebody else will need.
+
+use std::time::Duration;
+
+use chassis::ids::IdMaker;
+use primitives::RequestId;
+use proto::common::v1::ErrorReason;
+use proto::wallet::v1 as wallet;
+use proto::wallet::v1::wallet_service_client::WalletServiceClient;
+use rustix::process::Signal;
+use tonic::{Request, Status};
+use wire::Recorded;
+
+use crate::apart::Apart;
+use crate::barred::play_on;
+use crate::people::{Guest, Party, bearing, calm, channel, operator};
+use crate::place::{LONG, Place, Running};
+use crate::records;
+
+fn limits(id: RequestId, day: u64) -> wallet::SetLimitsRequest {
+    let limits = wallet::Limits { day: Some(day), ..wallet::Limits::default() };
+    let request_id = id.bytes().to_vec();
+    wallet::SetLimitsRequest { request_id, limits: Some(limits), ..Default::default() }
+}
+
+async fn set_limits(
+    url: &str,
+    guest: &Guest,
+    request: wallet::SetLimitsRequest,
+) -> Result<(), Status> {
+    let mut wallet = WalletServiceClient::new(channel(url));
+    let request: Request<wallet::SetLimitsRequest> = bearing(&guest.token, request);
+    wallet.set_limits(request).await.map(drop)
+}
+
+/// A player tries to have limits set under the ids of the hands to come, which are those of their settlements,
+/// and under others that services derive; and has them set under ids of their own.
+async fn uses_up_what_settlements_need(party: &mut Party, url: &str) {
+    let (hand_no, hostile) = (party.seen_by(0).await.hand_no, party.guests[2].clone());
+    let hands = (0..5).map(|ahead| RequestId(fairness::hand_id(party.table, hand_no + ahead).0));
+    for id in hands.chain([RequestId::derived([7; 16])]) {
+        let refused = set_limits(url, &hostile, limits(id, 1)).await.unwrap_err();
+        assert_eq!(wire::status::reason_of(&refused), Some(ErrorReason::BadField), "{refused}");
+    }
+    let own = IdMaker::system().request_id();
+    set_limits(url, &hostile, limits(own, 1_000_000)).await.unwrap();
+    // Somebody else's use of the same id is another request.
+    set_limits(url, &party.guests[1], limits(own, 2_000_000)).await.unwrap();
+    play_on(party, hand_no + 5).await;
+    let view = party.seen_by(0).await;
+    assert!(view.stopped.is_empty(), "{:?}", view.stopped);
+}
+
+/// Everybody leaves, and has their credits.
+async fn ends_well(place: &Place, mut parties: Vec<Party>) {
+    for party in &mut parties {
+        party.close(place).await;
+    }
+    for party in &parties {
+        for guest in &party.guests {
+            let paid = async {
+                while !guest.credits().await.1.iter().all(|credits| *credits == 0) {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            };
+            tokio::time::timeout(LONG, paid).await.expect("they are paid out");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_call_of_a_player_stops_a_table() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let mut party = Party::new(&place, &room.url, 3).await;
+    uses_up_what_settlements_need(&mut party, &room.url).await;
+    ends_well(&place, vec![party]).await;
+    room.running.stop(Signal::INT).await;
+    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    assert!(status.success(), "{said}");
+}
+
+/// Two tables of the same people: one of them leaves both, and both close after the same hand.
+async fn who_had_left(apart: &Apart, url: &str) -> [primitives::TableId; 2] {
+    let mut one = Party::new(&apart.place, url, 3).await;
+    let mut two = one.at_another(&apart.place, calm("another")).await;
+    uses_up_what_settlements_need(&mut one, url).await;
+    let hand_no = one.seen_by(0).await.hand_no;
+    play_on(&mut two, hand_no).await;
+    for party in [&mut one, &mut two] {
+        party.guests[2].client.stand_up(party.table).await.unwrap();
+        play_on(party, hand_no + 1).await;
+        assert_eq!(party.seen_by(0).await.seats.len(), 2);
+        assert_eq!(party.seen_by(0).await.hand_no, hand_no + 1);
+    }
+    let tables = [one.table, two.table];
+    ends_well(&apart.place, vec![one, two]).await;
+    tables
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn four_programs_pay_who_had_left_two_tables_and_are_stopped_by_no_call() {
+    let apart = Apart::new().await;
+    let running: Vec<Running> = [0, 1, 2, 3].map(|service| apart.start(service)).into();
+    let url = apart.url(3);
+    operator(&apart.place, &url).list_tables().await.unwrap();
+    let mut both = 0;
+    // A pot that the last hand won leaves nothing to share: then it is played again.
+    for _ in 0..5 {
+        let tables = who_had_left(&apart, &url).await;
+        let events = records::events(&apart.postgres.admin_url(), "table").await;
+        let absent = events.iter().filter(|event| {
+            let Ok(Recorded::PotRefundDue(due)) = Recorded::try_from(*event) else { return false };
+            let ours = tables.iter().any(|table| event.stream.0 == table.0);
+            ours && due.shares.iter().any(|share| share.seat == 0)
+        });
+        both = both.max(absent.count());
+        if both == 2 {
+            break;
+        }
+    }
+    assert_eq!(both, 2, "who had left had a share at both tables");
+    for mut service in running.into_iter().rev() {
+        service.stop(Signal::TERM).await;
+    }
+    let Apart { place, postgres, .. } = apart;
+    postgres.stop().await.unwrap();
+    let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
+    assert!(status.success(), "{said}");
+}
+
+/// Two players sit down under the same id; the first cannot use it for another table.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_players_sit_down_under_the_same_id() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let operator = operator(&place, &room.url);
+    let tables = [operator.create_table(calm("one")), operator.create_table(calm("two"))];
+    let tables = futures_util::future::try_join_all(tables).await.unwrap();
+    let id = IdMaker::system().request_id();
+    let guests = [Guest::new(&place, &room.url).await, Guest::new(&place, &room.url).await];
+    let sit = async |guest: &Guest, table: primitives::TableId| {
+        let request = proto::table::v1::SitDownRequest {
+            request_id: id.bytes().to_vec(),
+            table_id: table.bytes().to_vec(),
+            seat: 0,
+            buy_in: 1000,
+        };
+        crate::people::tables(&room.url).sit_down(bearing(&guest.token, request)).await
+    };
+    let first = sit(&guests[0], tables[0]).await.unwrap().into_inner();
+    assert_eq!(sit(&guests[0], tables[0]).await.unwrap().into_inner(), first);
+    sit(&guests[1], tables[0]).await.unwrap();
+    // An id is one caller's at the whole service: at another table it is another content.
+    let elsewhere = sit(&guests[0], tables[1]).await.unwrap_err();
+    assert_eq!(wire::status::reason_of(&elsewhere), Some(ErrorReason::RequestIdReused));
+    assert_eq!(operator.get_table(tables[0]).await.unwrap().seats.len(), 2);
+    room.running.stop(Signal::INT).await;
+}
+
+/// A seat that was refused for want of credits is refused when the request is repeated, however many were
+/// refused since.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_seat_stays_refused() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let table = operator(&place, &room.url).create_table(calm("poor")).await.unwrap();
+    let mut poor = Vec::new();
+    for _ in 0..26 {
+        let guest = Guest::of(&place, &room.url, IdMaker::system().player_id());
+        guest.client.open_account(None).await.unwrap();
+        poor.push(guest);
+    }
+    let sit = async |guest: &Guest, id: RequestId| {
+        let request = proto::table::v1::SitDownRequest {
+            request_id: id.bytes().to_vec(),
+            table_id: table.bytes().to_vec(),
+            seat: 1,
+            buy_in: 1000,
+        };
+        let sat = crate::people::tables(&room.url).sit_down(bearing(&guest.token, request)).await;
+        wire::status::reason_of(&sat.unwrap_err())
+    };
+    let first = IdMaker::system().request_id();
+    let refused = Some(ErrorReason::InsufficientCredits);
+    assert_eq!(sit(&poor[0], first).await, refused);
+    assert_eq!(sit(&poor[0], first).await, refused);
+    for n in 0..75 {
+        assert_eq!(sit(&poor[1 + n % 25], IdMaker::system().request_id()).await, refused);
+    }
+    // Whoever was refused three times is told before anything is written.
+    let fourth = sit(&poor[1], IdMaker::system().request_id()).await;
+    assert_eq!(fourth, Some(ErrorReason::RecordsSpent));
+    assert_eq!(sit(&poor[0], first).await, refused);
+    // As after a crash.
+    room.running.kill();
+    let mut room = place.up(&["--no-bots"]).await;
+    let again = proto::table::v1::SitDownRequest {
+        request_id: first.bytes().to_vec(),
+        table_id: table.bytes().to_vec(),
+        seat: 1,
+        buy_in: 1000,
+    };
+    let again = crate::people::tables(&room.url).sit_down(bearing(&poor[0].token, again)).await;
+    assert_eq!(wire::status::reason_of(&again.unwrap_err()), refused);
+    room.running.stop(Signal::INT).await;
+}

@@ -1,0 +1,67 @@
+//! Who has seeds and keys in memory keeps them there: locked, and without core dumps.
+
+use std::process::Command;
+
+use rustix::process::Signal;
+
+use crate::apart::Apart;
+use crate::people::operator;
+use crate::place::{Place, Running};
+
+/// A line of a file of the system about a process.
+fn line(program: &Running, file: &str, name: &str) -> String {
+    let text = std::fs::read_to_string(format!("/proc/{}/{file}", program.pid())).unwrap();
+    let line = text.lines().find(|line| line.starts_with(name));
+    line.unwrap_or_else(|| panic!("{name} is missing in:\n{text}")).to_owned()
+}
+
+/// Whether a process has locked memory; where it has not, it says so in one line.
+fn is_locked(program: &Running) -> bool {
+    let core = line(program, "limits", "Max core file size");
+    let zeros = core.split_whitespace().filter(|word| *word == "0").count();
+    assert_eq!(zeros, 2, "{core}");
+    let locked: u64 =
+        line(program, "status", "VmLck").split_whitespace().nth(1).unwrap().parse().unwrap();
+    let said = program.log().matches("may reach the swap space").count();
+    assert_eq!(said, usize::from(locked == 0), "{locked} kB are locked:\n{}", program.log());
+    locked > 0
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_room_locks_its_memory_or_says_why_not() {
+    let place = Place::new();
+    let mut room = place.up(&["--no-bots"]).await;
+    let locked = is_locked(&room.running);
+    room.running.stop(Signal::INT).await;
+    if !locked {
+        eprintln!("SKIPPED: this user may not lock memory, so there is nothing to take away");
+        return;
+    }
+    // Without the right to it, under the limit of eight megabytes that most systems have.
+    let sabacc = place.sabacc(&["up", "--no-bots", "--listen", "127.0.0.1:0"]);
+    let mut command = Command::new("prlimit");
+    command.args(["--memlock=8388608:8388608", "setpriv", "--bounding-set", "-ipc_lock"]);
+    command.arg(sabacc.get_program()).args(sabacc.get_args()).env("RUST_LOG", "warn");
+    let mut room = place.spawn(command);
+    let waits = crate::place::until(|| room.said().contains("this room waits").then_some(())).await;
+    assert!(waits.is_some(), "{}", room.said());
+    assert!(!is_locked(&room), "it may not");
+    assert!(
+        room.log().contains("8388608") && room.log().contains("LimitMEMLOCK"),
+        "{}",
+        room.log()
+    );
+    room.stop(Signal::INT).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dealer_and_a_table_of_their_own_lock_their_memory_too() {
+    let apart = Apart::new().await;
+    let running: Vec<Running> = [0, 1, 2, 3].map(|service| apart.start(service)).into();
+    operator(&apart.place, &apart.url(3)).list_tables().await.unwrap();
+    assert_eq!(is_locked(&running[0]), is_locked(&running[2]));
+    for mut service in running.into_iter().rev() {
+        service.stop(Signal::TERM).await;
+    }
+    apart.postgres.stop().await.unwrap();
+}

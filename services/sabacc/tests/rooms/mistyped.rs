@@ -1,0 +1,106 @@
+//! A folder, a setting or a port that was mistyped: said at once, all of it, and nothing is made.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::place::{EXEMPT, PACE, Place, program};
+
+/// Everything below a folder.
+fn below(path: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(path).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| !name.starts_with("out-") && !name.starts_with("err-"));
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a_mistyped_folder_is_refused_by_every_command_but_up_and_nothing_is_made() {
+    let place = Place::new();
+    let elsewhere = place.path().join("letters");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::write(elsewhere.join("letter.txt"), "dear").unwrap();
+    let file = place.path().join("file");
+    std::fs::write(&file, "no folder").unwrap();
+    let hand = "0190c2f07d3a4b6e8a526d1f2e3c4b5a0000000000000001";
+    let archive = place.path().join("archive").display().to_string();
+    let commands: &[&[&str]] = &[
+        &["watch", "Demo"],
+        &["watch", "Demo", "--server", "http://127.0.0.1:1", "--token", "x"],
+        &["audit", "hand", "latest"],
+        &["audit", "ledger"],
+        &["audit", "log", "table"],
+        &["audit", "table", "Demo"],
+        &["audit", "peeks"],
+        &["hand", "export", hand],
+        &["keys"],
+        &["keys", "rotate"],
+        &["load", "--tables", "1", "--players", "2", "--seconds", "1"],
+        &["resume", "Demo", "--reason", "x"],
+        &["archive", "write", "wallet", "--to", "1", &archive],
+    ];
+    for data in [place.path().join("nowhere"), elsewhere.clone(), file.clone()] {
+        for arguments in commands {
+            let mut command = program("sabacc");
+            command.env_remove(PACE).env_remove(EXEMPT).arg("--data").arg(&data).args(*arguments);
+            let (status, said) = place.run(command).await;
+            assert_eq!(status.code(), Some(1), "{arguments:?}: {said}");
+            let named = data.file_name().unwrap().to_string_lossy().into_owned();
+            assert!(said.contains(&named), "{arguments:?}: {said}");
+            assert!(said.contains("--data"), "{arguments:?}: {said}");
+        }
+    }
+    assert_eq!(below(place.path()), ["file", "letters"]);
+    assert_eq!(below(&elsewhere), ["letter.txt"]);
+}
+
+#[tokio::test]
+async fn a_log_that_goes_to_a_file_has_no_colour_codes() {
+    let place = Place::new();
+    let mut command = place.sabacc(&["up", "--hands", "1", "--listen", "127.0.0.1:0"]);
+    command.env("RUST_LOG", "info").env("CLICOLOR_FORCE", "1");
+    let (status, said) = place.run(command).await;
+    assert!(status.success() && said.contains("INFO"), "{said}");
+    assert!(!said.contains('\u{1b}'), "{said:?}");
+}
+
+/// What a program says that is told nothing.
+async fn told_nothing(place: &Place, name: &str) -> String {
+    let mut command: Command = program(name);
+    command.env_remove(PACE).env_remove(EXEMPT);
+    let (status, said) = place.run(command).await;
+    assert_eq!(status.code(), Some(1), "{name}: {said}");
+    said
+}
+
+#[tokio::test]
+async fn all_settings_that_are_missing_are_told_at_once() {
+    let place = Place::new();
+    let log = ["SABACC_DATABASE_URL", "SABACC_ORIGIN", "SABACC_LOG_KEY", "SABACC_ISSUER_KEYS"];
+    let others: [(&str, &[&str]); 4] = [
+        (
+            "sabacc-table",
+            &["SABACC_DEALER_URL", "SABACC_WALLET_URL", "SABACC_SIGNING_KEY", "SABACC_PEOPLE_KEY"],
+        ),
+        ("sabacc-dealer", &["SABACC_SEED_KEY"]),
+        ("sabacc-wallet", &[]),
+        ("sabacc-gateway", &["SABACC_TABLE_URL", "SABACC_WALLET_URL", "SABACC_ISSUER_KEYS"]),
+    ];
+    for (name, others) in others {
+        let said = told_nothing(&place, name).await;
+        let log = if name == "sabacc-gateway" { &[][..] } else { &log };
+        for setting in log.iter().chain(others) {
+            assert!(said.contains(setting), "{name} does not name {setting}:\n{said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_room_for_the_world_without_tls_is_refused() {
+    let place = Place::new();
+    let (status, said) = place.run(place.sabacc(&["up", "--listen", "0.0.0.0:0"])).await;
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("SABACC_TLS_CERTIFICATE") && said.contains("0.0.0.0"), "{said}");
+    assert!(!place.data().exists(), "nothing was made for it");
+}

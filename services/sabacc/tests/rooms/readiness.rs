@@ -1,0 +1,142 @@
+//! What load balancers and operators are told of a service, and that it is so.
+
+use std::time::Duration;
+
+use chassis::channel::{self, Carry, PeerChannel};
+use chassis::fetch::Fetch;
+use rustix::process::{Pid, Signal};
+use tokio::time::{Instant, sleep};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
+
+use crate::apart::Apart;
+use crate::people::operator;
+use crate::place::{EXEMPT, LONG, PACE, Place, Running};
+
+/// A trouble is seen within this.
+const SEEN: Duration = Duration::from_secs(10);
+
+fn to(url: &str) -> PeerChannel {
+    channel::to(&url.parse().unwrap(), None, Carry::Nothing).unwrap()
+}
+
+/// What a service's health says of a name.
+async fn says(url: &str, name: &str) -> ServingStatus {
+    let request = HealthCheckRequest { service: name.to_owned() };
+    HealthClient::new(to(url)).check(request).await.unwrap().into_inner().status()
+}
+
+/// Waits until a service is ready, or is not and says why in these words.
+pub(crate) async fn ready(url: &str, why_not: Option<&str>, within: Duration) {
+    let (began, channel) = (Instant::now(), to(url));
+    loop {
+        let told = channel::is_ready(&channel).await;
+        let fits = match (&told, why_not) {
+            (Ok(()), None) => true,
+            (Err(told), Some(why)) => told.contains(why),
+            (Ok(()) | Err(_), _) => false,
+        };
+        if fits {
+            return;
+        }
+        assert!(began.elapsed() < within, "{url}: {told:?}, not {why_not:?}");
+        sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Every process of a database's server.
+fn server(apart: &Apart) -> Vec<Pid> {
+    let note = apart.place.data().join("postgres/postmaster.pid");
+    let note = std::fs::read_to_string(note).unwrap();
+    let first: i32 = note.lines().next().unwrap().trim().parse().unwrap();
+    let mut all = vec![first];
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(id) = entry.file_name().to_string_lossy().parse::<i32>() else { continue };
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let parent = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1));
+        if parent.is_some_and(|parent| parent == first.to_string()) {
+            all.push(id);
+        }
+    }
+    all.into_iter().filter_map(Pid::from_raw).collect()
+}
+
+fn tell(processes: &[Pid], signal: Signal) {
+    for process in processes {
+        // Some have ended since.
+        let _ = rustix::process::kill_process(*process, signal);
+    }
+}
+
+async fn healthcheck(place: &Place, url: &str) -> (Option<i32>, String) {
+    let mut command = place.sabacc(&["healthcheck", url]);
+    command.env_remove(PACE).env_remove(EXEMPT);
+    let (status, said) = place.run(command).await;
+    (status.code(), said)
+}
+
+async fn probe(url: &str, path: &str) -> (u16, String) {
+    let answer = Fetch::new().get(&url.parse().unwrap(), path).await.unwrap();
+    (answer.status.as_u16(), String::from_utf8_lossy(&answer.body).into_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_hangs_makes_every_service_unready_and_its_return_ready() {
+    let apart = Apart::new().await;
+    let running: Vec<Running> = [0, 1, 2, 3].map(|service| apart.start(service)).into();
+    for service in 0..4 {
+        ready(&apart.url(service), None, LONG).await;
+        assert_eq!(probe(&apart.url(service), "readyz").await, (200, "ready\n".to_owned()));
+    }
+    assert_eq!(says(&apart.url(1), "sabacc.wallet.v1.WalletService").await, ServingStatus::Serving);
+    let (code, said) = healthcheck(&apart.place, &apart.url(3)).await;
+    assert_eq!(code, Some(0), "{said}");
+
+    let processes = server(&apart);
+    tell(&processes, Signal::STOP);
+    for service in 0..3 {
+        ready(&apart.url(service), Some("log: "), SEEN).await;
+    }
+    ready(&apart.url(3), Some("wallet: it is not ready: log: "), SEEN).await;
+    for service in 0..4 {
+        let url = apart.url(service);
+        assert_eq!(says(&url, "").await, ServingStatus::NotServing);
+        assert_eq!(says(&url, "liveness").await, ServingStatus::Serving);
+        assert_eq!(probe(&url, "healthz").await, (200, "alive\n".to_owned()));
+        assert_eq!(probe(&url, "readyz").await.0, 503);
+    }
+    let named = says(&apart.url(1), "sabacc.wallet.v1.WalletService").await;
+    assert_eq!(named, ServingStatus::NotServing);
+    let (code, said) = healthcheck(&apart.place, &apart.url(1)).await;
+    assert!(code == Some(1) && said.contains("log: "), "{code:?}: {said}");
+
+    tell(&processes, Signal::CONT);
+    for service in 0..4 {
+        ready(&apart.url(service), None, LONG).await;
+    }
+    operator(&apart.place, &apart.url(3)).list_tables().await.unwrap();
+    for mut service in running.into_iter().rev() {
+        service.stop(Signal::TERM).await;
+    }
+    apart.postgres.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dealer_that_is_gone_makes_the_table_unready_and_the_wallet_not() {
+    let apart = Apart::new().await;
+    let mut running: Vec<Running> = [0, 1, 2, 3].map(|service| apart.start(service)).into();
+    ready(&apart.url(3), None, LONG).await;
+    running[0].kill();
+    ready(&apart.url(2), Some("dealer: it "), SEEN).await;
+    ready(&apart.url(3), Some("table: it is not ready: dealer: "), SEEN).await;
+    ready(&apart.url(1), None, SEEN).await;
+    let (code, said) = healthcheck(&apart.place, &apart.url(0)).await;
+    assert!(code == Some(1) && said.contains("cannot be reached"), "{code:?}: {said}");
+    running[0] = apart.start(0);
+    ready(&apart.url(3), None, LONG).await;
+    for mut service in running.into_iter().rev() {
+        service.stop(Signal::TERM).await;
+    }
+    apart.postgres.stop().await.unwrap();
+}

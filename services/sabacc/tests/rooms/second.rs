@@ -1,0 +1,63 @@
+//! Two rooms want one database: the second is refused with words while the first lives, and a room that
+//! was killed comes back to its own logs at once.
+
+use std::time::Duration;
+
+use chassis::postgres::{self, Environment, Postgres};
+use rustix::process::Signal;
+
+use crate::people::{demo, operator, reach};
+use crate::place::{Place, until};
+use crate::records;
+
+/// The database of a test may lose everything.
+pub(crate) const IN_MEMORY: (&str, &str) = ("SABACC_ALLOW_UNSAFE_DATABASE", "true");
+
+/// A PostgreSQL that somebody else runs.
+pub(crate) async fn database(place: &Place) -> Postgres {
+    let options = postgres::Options {
+        database_url: None,
+        fsync: false,
+        ..postgres::Options::new(place.path().join("elsewhere"), Environment::read())
+    };
+    postgres::obtain(&options).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_room_on_one_database_is_refused_and_the_first_plays_on() {
+    let (first, second) = (Place::new(), Place::new());
+    let database = database(&first).await;
+    let url = database.admin_url();
+    let variables = [("DATABASE_URL", url.as_str()), IN_MEMORY];
+    let mut room = first.up_with(&["--thinking", "10"], &variables).await;
+    let table = demo(&first, &room.url, 1).await;
+
+    let mut command = second.sabacc(&["up", "--no-bots", "--listen", "127.0.0.1:0"]);
+    command.envs(variables);
+    let (status, said) = second.run(command).await;
+    assert_eq!(status.code(), Some(1), "{said}");
+    let owner = format!("up {}", room.running.pid());
+    for words in [owner.as_str(), "127.0.0.1:", "since", "Stop that one"] {
+        assert!(said.contains(words), "{words} is missing in:\n{said}");
+    }
+    // The passwords of the roles are the first room's too: it can connect anew.
+    let now = operator(&first, &room.url).get_table(table).await.unwrap().hand_no;
+    reach(&first, &room.url, table, now + 2).await;
+    assert!(!room.running.log().contains("another owner"), "{}", room.running.log());
+
+    // Killed, it knows its own logs again; another room has to wait for the lease.
+    room.running.kill();
+    let again = tokio::time::timeout(Duration::from_secs(60), first.up_with(&[], &variables));
+    let mut room = again.await.expect("it starts");
+    assert!(!room.running.said().contains("seconds"), "{}", room.running.said());
+    room.running.kill();
+    let mut other = second.up_with(&["--no-bots"], &variables).await;
+    assert!(other.running.said().contains("seconds"), "{}", other.running.said());
+    other.running.stop(Signal::INT).await;
+    let told = until(|| other.running.said().contains("stopped").then_some(())).await;
+    assert!(told.is_some());
+    let mut room = first.up_with(&["--no-bots"], &variables).await;
+    records::audit(&first, &records::finished(&room.database).await).await;
+    room.running.stop(Signal::INT).await;
+    database.stop().await.unwrap();
+}

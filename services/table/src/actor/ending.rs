@@ -1,0 +1,74 @@
+//! The end of a table's task, and its taking up again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use primitives::TableId;
+use tokio::sync::mpsc;
+
+use super::{Actor, Command};
+
+impl Actor {
+    /// Whose task this is.
+    #[must_use]
+    pub fn table(&self) -> TableId {
+        self.state.table.id
+    }
+
+    /// Says through `closed` whether the table is closed.
+    #[must_use]
+    pub fn told_closed(mut self, closed: Arc<AtomicBool>) -> Actor {
+        closed.store(self.state.is_closed(), Ordering::Relaxed);
+        self.closed = closed;
+        self
+    }
+
+    /// What [`Actor::told_closed`] was given.
+    #[must_use]
+    pub fn closed(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.closed)
+    }
+
+    /// The commands that wait, for whoever takes the table up again.
+    #[must_use]
+    pub fn into_commands(self) -> mpsc::Receiver<Command> {
+        self.commands
+    }
+
+    /// Whether the table is closed, and nobody waits for anything.
+    pub(super) fn is_over(&self) -> bool {
+        self.state.is_closed()
+            && self.broken.is_none()
+            && self.busy.is_empty()
+            && self.waiting.is_empty()
+            && self.deferred.is_empty()
+    }
+
+    /// Answers what had come before nobody found the way here any more.
+    pub async fn answer_the_last(&mut self) {
+        self.commands.close();
+        self.answer_to_the_end().await;
+    }
+
+    /// Answers for a closed table until nobody asks any more.
+    pub async fn answer_to_the_end(&mut self) {
+        let mut open = true;
+        while open || !self.asking.is_empty() {
+            let step = tokio::select! {
+                biased;
+                Some(Ok(asked)) = self.asking.join_next() => self.asked(asked).await,
+                command = self.commands.recv(), if open => match command {
+                    Some(command) => self.command(command).await,
+                    None => {
+                        open = false;
+                        Ok(())
+                    }
+                },
+                else => return,
+            };
+            if step.is_err() {
+                return;
+            }
+        }
+    }
+}

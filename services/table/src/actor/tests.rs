@@ -1,0 +1,157 @@
+//! What has come is judged before anybody's time runs out.
+
+mod set_clock;
+
+use std::time::Duration;
+
+use chassis::clock::{Clock as _, SystemClock};
+use chassis::ids::IdMaker;
+use eventlog::{Log, MemStore, Position};
+use fairness::Entropy;
+use primitives::{PlayerId, UnixMicros};
+use tokio::sync::{mpsc, oneshot};
+use wire::Recorded;
+
+use super::*;
+use crate::house::tests::surroundings;
+use crate::rehearsal::{Rehearsal, secret};
+
+/// A table out of a rehearsal, whose task has not been polled for a while.
+struct Late {
+    actor: Actor,
+    log: Log,
+    commands: mpsc::Sender<Command>,
+}
+
+impl Late {
+    async fn new(table: Rehearsal) -> Late {
+        let shared = surroundings(&MemStore::new()).await;
+        let log = shared.log.clone();
+        let (commands, inbox) = mpsc::channel(8);
+        let actor = Actor::new((table.state, Vec::new()), shared, inbox);
+        Late { actor, log, commands }
+    }
+
+    /// Something comes, at this time.
+    async fn comes(
+        &self,
+        (player, deed): (u8, Deed),
+        arrived: UnixMicros,
+    ) -> oneshot::Receiver<Result<Vec<u8>, Refused>> {
+        let (reply, answer) = oneshot::channel();
+        let order = Order {
+            deed,
+            player: Some(PlayerId([player; 16])),
+            request: IdMaker::system().request_id(),
+            digest: [0; 32],
+            actor: "test".into(),
+            trace: [0; 16],
+            arrived,
+            span: tracing::Span::none(),
+            reply,
+        };
+        self.commands.send(Command::Do(Box::new(order))).await.ok().unwrap();
+        answer
+    }
+
+    /// The task is polled at last, for so long; what it has put on record by then.
+    async fn polled(mut self, time: Duration) -> Vec<&'static str> {
+        let _ = tokio::time::timeout(time, self.actor.run()).await;
+        let events = self.log.read(Position(0), 100).await.unwrap();
+        events.iter().map(|event| Recorded::try_from(event).unwrap().name()).collect()
+    }
+}
+
+fn now() -> UnixMicros {
+    SystemClock::new().now()
+}
+
+/// All have committed; one has not revealed, and the time for it is short.
+fn open() -> Rehearsal {
+    let mut table = Rehearsal::new("dice", |created| created.entropy_ms = 100);
+    table.now = now();
+    assert!(table.pay(|debt| matches!(debt, Debt::Commit { .. })));
+    for number in [1, 2, 4] {
+        table.commit(1, number);
+    }
+    assert!(table.pay(|debt| debt == Debt::Start));
+    table.reveal(1, 1);
+    table.reveal(1, 2);
+    table
+}
+
+#[tokio::test]
+async fn a_reveal_that_had_come_in_time_burns_nothing() {
+    for comes in [false, true] {
+        let late = Late::new(open()).await;
+        let entropy: Entropy = secret(4);
+        let reveal = (4, Deed::RevealEntropy { hand_no: 1, entropy });
+        let answer = if comes { Some(late.comes(reveal, now()).await) } else { None };
+        // The task is not polled until long after the deadline.
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        let names = late.polled(Duration::from_millis(400)).await;
+        assert_eq!(names.contains(&"EntropyRevealed"), comes, "{names:?}");
+        assert_eq!(names.contains(&"HandAborted"), !comes, "{names:?}");
+        if let Some(answer) = answer {
+            answer.await.unwrap().unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_flood_of_commands_keeps_a_deadline_from_passing() {
+    let late = Late::new(open()).await;
+    let commands = late.commands.clone();
+    let flood = tokio::spawn(async move {
+        loop {
+            let (reply, _) = oneshot::channel();
+            if commands.send(Command::Look(Look::Summary { reply })).await.is_err() {
+                return;
+            }
+        }
+    });
+    let names = late.polled(Duration::from_millis(900)).await;
+    assert!(names.contains(&"HandAborted"), "{names:?}");
+    flood.abort();
+}
+
+#[tokio::test]
+async fn a_decision_that_had_come_in_time_is_not_the_clocks() {
+    for comes in [false, true] {
+        let mut table = Rehearsal::new("dice", |created| {
+            created.action_seconds = 1;
+            created.bank_seconds = 0;
+        });
+        table.now = UnixMicros(now().0 - 10_000_000);
+        table.go_on_while(|table| table.state.play.is_none());
+        table.wait(Duration::from_secs(10));
+        let waits = |table: &Rehearsal| {
+            table.state.play.as_ref().is_none_or(|play| play.to_act().is_none())
+        };
+        table.go_on_while(waits);
+        let play = table.state.play.as_ref().unwrap();
+        let seat = play.seat(play.to_act().unwrap()).get();
+        let (hand_no, turn) = (play.hand_no, play.turn);
+        let rules::Next::Decision(decision) = rules::next(&play.replay.hand) else {
+            panic!("a decision is due")
+        };
+        let deck = play.replay.hand.rules().variant().deck;
+        let mv = wire::moves::show(&decision.default, deck, &play.replay.seats);
+        let late = Late::new(table).await;
+        let arrived = now();
+        let act = (seat, Deed::Act { hand_no, turn, mv });
+        let answer = if comes { Some(late.comes(act, arrived).await) } else { None };
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        let mut late = late;
+        let _ = tokio::time::timeout(Duration::from_millis(400), late.actor.run()).await;
+        let events = late.log.read(Position(0), 100).await.unwrap();
+        let decided = events.iter().find_map(|event| match Recorded::try_from(event) {
+            Ok(Recorded::MoveDecided(decided)) => Some(decided),
+            Ok(_) | Err(_) => None,
+        });
+        assert_eq!(decided.unwrap().by_clock, !comes);
+        if let Some(answer) = answer {
+            answer.await.unwrap().unwrap();
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! A table's task, by a clock that is set.
+
+use chassis::channel::{self, Carry};
+use chassis::clock::ManualClock;
+use chassis::config::LogIdentity;
+use ed25519_dalek::SigningKey;
+use eventlog::{Event, Limits, MemStore, Options, Position};
+use notary::Parts;
+use proto::dealer::v1::dealer_service_client::DealerServiceClient;
+use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
+use tokio::time::{sleep, timeout};
+
+use super::super::*;
+use crate::rehearsal::Rehearsal;
+
+const HOUR: i64 = 3_600_000_000;
+const LONG: Duration = Duration::from_secs(20);
+/// Of an action and the time bank.
+const CLOCK: Duration = Duration::from_secs(50);
+
+/// A table at which a decision is due, and nobody makes it.
+struct Waits {
+    clock: Arc<ManualClock>,
+    log: Log,
+    deadline: UnixMicros,
+    _commands: mpsc::Sender<Command>,
+}
+
+impl Waits {
+    async fn new() -> Waits {
+        let mut table = Rehearsal::new("dice", |_| {});
+        assert!(table.pay(|debt| debt == Debt::Commit { hand_no: 1 }));
+        for number in [1, 2, 4] {
+            table.commit(1, number);
+        }
+        assert!(table.pay(|debt| debt == Debt::Start));
+        for number in [1, 2, 4] {
+            table.reveal(1, number);
+        }
+        let due = |table: &Rehearsal| {
+            table.state.play.as_ref().is_some_and(|play| play.to_act().is_some())
+        };
+        table.go_on_while(|table| !due(table));
+        assert!(due(&table), "somebody is to act");
+        let play = table.state.play.as_ref().unwrap();
+        let (deadline, _) = play.deadline(&table.state.table.config).unwrap();
+        assert_eq!(deadline.since(table.now), CLOCK);
+        let clock = Arc::new(ManualClock::new(table.now));
+        let told: eventlog::Clock = {
+            let clock = Arc::clone(&clock);
+            Arc::new(move || clock.now())
+        };
+        let store = MemStore::new();
+        store.set_clock(Arc::clone(&told));
+        let options = Options {
+            name: "table/0".into(),
+            owner: "test".into(),
+            address: "nowhere".into(),
+            lease: Duration::from_secs(5),
+            take_over: false,
+            clock: told,
+            limits: Limits::default(),
+        };
+        let log = Log::open(Arc::<MemStore>::clone(&store), options).await.unwrap();
+        let nowhere = "http://127.0.0.1:1".parse().unwrap();
+        let nowhere = channel::to(&nowhere, None, Carry::Nothing).unwrap();
+        let key = SigningKey::from_bytes(&[3; 32]);
+        let identity = LogIdentity { origin: "test/table".into(), key: key.clone() };
+        let parts = Parts { shelf: store, log: "table/0".into(), identity, memory: None };
+        let surroundings = Surroundings {
+            log: log.clone(),
+            peers: Peers {
+                dealer: DealerServiceClient::new(nowhere.clone()),
+                wallet: SettlementServiceClient::new(nowhere),
+            },
+            clock: Arc::<ManualClock>::clone(&clock),
+            notary: Notary::new(parts).unwrap(),
+            directory: Directory::default(),
+            lateness: Arc::new(crate::lateness::Lateness::default()),
+            key: Arc::new(ReceiptKey::new(key)),
+            patience: Duration::from_secs(60),
+            bounds: Arc::default(),
+        };
+        let (commands, heard) = mpsc::channel(8);
+        let mut actor = Actor::new((table.state, Vec::new()), surroundings, heard);
+        tokio::spawn(async move { actor.run().await });
+        let waits = Waits { clock, log, deadline, _commands: commands };
+        waits.settled().await;
+        waits
+    }
+
+    /// Lets the task see what has happened.
+    async fn settled(&self) {
+        sleep(Duration::from_millis(100)).await;
+    }
+
+    async fn recorded(&self) -> Vec<Recorded> {
+        let events = self.log.read(Position(0), 100).await.unwrap();
+        events.iter().map(|event: &Event| Recorded::try_from(event).unwrap()).collect()
+    }
+
+    /// The clock decides when this much more has passed, and not a second before.
+    async fn decides_after(&self, left: Duration) {
+        let before = self.recorded().await.len();
+        self.clock.advance(left.saturating_sub(Duration::from_secs(1)));
+        self.settled().await;
+        assert_eq!(self.recorded().await.len(), before, "too early");
+        // Every deadline has a little more for what is just on its way.
+        self.clock.advance(Duration::from_millis(1_100));
+        let decided = async {
+            while self.recorded().await.len() == before {
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(LONG, decided).await.expect("the clock runs");
+        let Recorded::MoveDecided(decided) = &self.recorded().await[before] else {
+            panic!("{:?}", self.recorded().await)
+        };
+        assert!(decided.by_clock);
+    }
+}
+
+#[tokio::test]
+async fn a_clock_set_an_hour_ahead_decides_for_nobody() {
+    let table = Waits::new().await;
+    table.clock.advance(Duration::from_secs(10));
+    table.settled().await;
+    assert_eq!(table.recorded().await, []);
+    table.clock.step(HOUR);
+    table.settled().await;
+    // The jump is on record, with what was left.
+    let recorded = table.recorded().await;
+    let [Recorded::ClockResumed(resumed)] = &recorded[..] else { panic!("{recorded:?}") };
+    let hour = Duration::from_micros(HOUR.unsigned_abs());
+    assert_eq!(resumed.deadline_micros, table.deadline.plus(hour).0);
+    table.decides_after(CLOCK - Duration::from_secs(10)).await;
+}
+
+#[tokio::test]
+async fn a_clock_set_an_hour_back_freezes_nobody() {
+    let table = Waits::new().await;
+    table.clock.advance(Duration::from_secs(10));
+    table.clock.step(-HOUR);
+    table.settled().await;
+    assert_eq!(table.recorded().await, [], "nothing is recorded earlier than it would be");
+    table.decides_after(CLOCK - Duration::from_secs(10)).await;
+}

@@ -1,0 +1,57 @@
+//! Bounds on what callers cost the table service.
+
+use chassis::daily_quota::DailyQuota;
+use chassis::request_ids::{Inadmissible, RequestIds};
+use primitives::{PlayerId, RequestId, UnixMicros};
+use wire::{Refused, field, status};
+
+/// Records of one player a day, of commands that play does not bound: sitting down, sitting out and in,
+/// names. A player who changes tables every two minutes, day and night, stays below.
+const RECORDS_OF_A_DAY: u32 = 1000;
+
+/// Bounds shared by all tables.
+#[derive(Debug)]
+pub struct Bounds {
+    ids: RequestIds,
+    quota: DailyQuota,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { ids: RequestIds::default(), quota: DailyQuota::new(RECORDS_OF_A_DAY) }
+    }
+}
+
+impl Bounds {
+    /// Parses the id of a caller's command.
+    ///
+    /// # Errors
+    /// `BAD_FIELD` for what is no id that this caller may send, `OVERLOADED` for one odd id too many.
+    pub fn request_id(
+        &self,
+        actor: &str,
+        bytes: &[u8],
+        now: UnixMicros,
+    ) -> Result<RequestId, Refused> {
+        let id = field::request_id(bytes)?;
+        self.ids.admit(actor, id, now).map_err(|reason| match reason {
+            Inadmissible::Derived => status::derived_request_id(),
+            Inadmissible::Ahead(ahead) => status::request_id_of_the_future(ahead),
+            Inadmissible::TooMany(wait) => status::odd_request_id(wait),
+        })?;
+        Ok(id)
+    }
+
+    /// Whether another command of this player is recorded today.
+    ///
+    /// # Errors
+    /// `RECORDS_SPENT`.
+    pub fn check(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
+        self.quota.check(player, now).map_err(status::records_of_the_day_spent)
+    }
+
+    /// Counts a recorded command.
+    pub fn count(&self, player: PlayerId, now: UnixMicros) {
+        self.quota.count(player, now);
+    }
+}

@@ -1,0 +1,245 @@
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use chassis::channel::{self, Carry};
+use chassis::clock::{Clock as _, SystemClock};
+use chassis::config::LogIdentity;
+use chassis::entropy::SystemEntropy;
+use ed25519_dalek::SigningKey;
+use eventlog::{Limits, Log, MemStore, Options, Shelf, Store};
+use notary::{Notary, Parts};
+use proto::dealer::v1::dealer_service_client::DealerServiceClient;
+use proto::event::v1::Resolution;
+use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
+use tokio::sync::oneshot;
+use zeroize::Zeroizing;
+
+use super::*;
+use crate::actor::Look;
+use crate::deeds::Deed;
+use crate::lateness::Lateness;
+use crate::peers::Peers;
+use crate::people::directory::Directory;
+use crate::people::vault::Vault;
+use crate::receipt::ReceiptKey;
+use crate::repo::Keys;
+use crate::stops::Resume;
+
+/// A house over a log in memory. Nobody answers for its peers.
+struct Room {
+    store: Arc<MemStore>,
+    requests: AtomicU64,
+}
+
+impl Room {
+    fn new() -> Room {
+        Room { store: MemStore::new(), requests: AtomicU64::new(0) }
+    }
+
+    async fn open(&self) -> Arc<House> {
+        let shared = surroundings(&self.store).await;
+        let keeping = Keeping {
+            keys: Keys::memory(),
+            vault: Vault::new(&Zeroizing::new([5; 32])),
+            previous: Vec::new(),
+            entropy: Arc::new(SystemEntropy),
+        };
+        House::open(shared, IdMaker::system(), keeping).await.unwrap()
+    }
+
+    fn request(&self) -> RequestId {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut id = [0; 16];
+        id[8..].copy_from_slice(&number.to_be_bytes());
+        RequestId(id)
+    }
+
+    async fn create(&self, house: &Arc<House>, name: &str) -> Result<TableId, Refused> {
+        let config = pb::TableConfig {
+            name: name.to_owned(),
+            variant: "dice".to_owned(),
+            ..pb::TableConfig::default()
+        };
+        let by = Opening {
+            request: self.request(),
+            digest: [1; 32],
+            actor: "operator:test".into(),
+            trace: [0; 16],
+        };
+        let answer = house.create(&config, by).await?;
+        Ok(wire::field::table_id(&answer.table_id).unwrap())
+    }
+
+    async fn order(
+        &self,
+        house: &Arc<House>,
+        table: TableId,
+        (request, deed): (RequestId, Deed),
+    ) -> Result<Vec<u8>, Refused> {
+        let (reply, answer) = oneshot::channel();
+        let order = Order {
+            deed,
+            player: Some(PlayerId([1; 16])),
+            request,
+            digest: [2; 32],
+            actor: "test".into(),
+            trace: [0; 16],
+            arrived: SystemClock::new().now(),
+            span: tracing::Span::none(),
+            reply,
+        };
+        house.table(table).await?.send(Command::Do(Box::new(order))).await.ok().unwrap();
+        answer.await.unwrap()
+    }
+
+    async fn close(&self, house: &Arc<House>, table: TableId) -> RequestId {
+        let request = self.request();
+        self.order(house, table, (request, Deed::Close)).await.unwrap();
+        while house.tables().running.contains_key(&table) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        request
+    }
+}
+
+/// What tables share, over a log in memory; nobody answers for their peers.
+pub(crate) async fn surroundings(store: &Arc<MemStore>) -> Surroundings {
+    let owned: Arc<dyn Store> = Arc::<MemStore>::clone(store);
+    let clock = Arc::new(SystemClock::new());
+    let time = Arc::clone(&clock);
+    let options = Options {
+        name: "table/0".into(),
+        owner: "test".into(),
+        address: "nowhere".into(),
+        lease: Duration::from_secs(5),
+        take_over: true,
+        clock: Arc::new(move || time.now()),
+        limits: Limits::default(),
+    };
+    let log = Log::open(owned, options).await.unwrap();
+    let key = SigningKey::from_bytes(&[7; 32]);
+    let shelf: Arc<dyn Shelf> = Arc::<MemStore>::clone(store);
+    let identity = LogIdentity { origin: "test/table".into(), key: key.clone() };
+    let parts = Parts { shelf, log: "table/0".into(), identity, memory: None };
+    let nobody = "http://127.0.0.1:1".parse().unwrap();
+    let peer = || channel::to(&nobody, None, Carry::Nothing).unwrap();
+    let peers = Peers {
+        dealer: DealerServiceClient::new(peer()),
+        wallet: SettlementServiceClient::new(peer()),
+    };
+    Surroundings {
+        log,
+        peers,
+        clock,
+        notary: Notary::new(parts).unwrap(),
+        directory: Directory::default(),
+        key: Arc::new(ReceiptKey::new(key)),
+        patience: Duration::from_secs(60),
+        lateness: Arc::new(Lateness::default()),
+        bounds: Arc::default(),
+    }
+}
+
+async fn view(house: &Arc<House>, table: TableId, full: bool) -> pb::TableView {
+    let (reply, view) = oneshot::channel();
+    let look = Look::View { viewer: None, full, reply };
+    house.table(table).await.unwrap().send(Command::Look(look)).await.ok().unwrap();
+    view.await.unwrap()
+}
+
+fn names(house: &House, after: Option<TableId>, take: usize) -> Vec<TableId> {
+    house.list(after, take).into_iter().map(|(id, _)| id).collect()
+}
+
+#[tokio::test]
+async fn closed_tables_hide_no_open_one_and_cost_no_task() {
+    let room = Room::new();
+    let house = room.open().await;
+    let mut closed = Vec::new();
+    for number in 0..110 {
+        let table = room.create(&house, &format!("table {number}")).await.unwrap();
+        closed.push((table, room.close(&house, table).await));
+    }
+    let open = room.create(&house, "open").await.unwrap();
+    let other = room.create(&house, "other").await.unwrap();
+    let mut house = house;
+    // And so it is after a restart.
+    for restarted in [false, true] {
+        if restarted {
+            house.close().await;
+            house = room.open().await;
+        }
+        assert_eq!(names(&house, None, 100), [open, other]);
+        assert_eq!(names(&house, None, 1), [open]);
+        assert_eq!(names(&house, Some(open), 100), [other]);
+        assert_eq!(names(&house, Some(other), 100), []);
+        let count = |tables: &Tables| (tables.running.len(), tables.closed.len());
+        assert_eq!(count(&house.tables()), (2, 110));
+        // Whoever asks for a closed one is answered all the same.
+        let (table, request) = closed[77];
+        let seen = view(&house, table, false).await;
+        assert_eq!((seen.name.as_str(), seen.closed, seen.seats.len()), ("table 77", true, 0));
+        let again = room.order(&house, table, (request, Deed::Close)).await;
+        assert_eq!(again.unwrap(), pb::CloseTableResponse {}.encode_to_vec());
+        let late = room.order(&house, table, (room.request(), Deed::StandUp)).await;
+        assert_eq!(late.unwrap_err().reason(), ErrorReason::TableClosed);
+        assert_eq!(house.tables().running.len(), 2);
+        let unknown = house.table(TableId([9; 16])).await.err().unwrap();
+        assert_eq!(unknown.reason(), ErrorReason::TableUnknown);
+    }
+}
+
+#[tokio::test]
+async fn a_late_room_opens_no_table_and_says_when_to_try_again() {
+    let room = Room::new();
+    let house = room.open().await;
+    let now = || SystemClock::new().now();
+    house.shared.lateness.observe(Duration::from_secs(1), now());
+    let refused = room.create(&house, "one more").await.unwrap_err();
+    assert_eq!(refused.reason(), ErrorReason::Overloaded);
+    let status = tonic::Status::from(refused);
+    assert_eq!(wire::status::reason_of(&status), Some(ErrorReason::Overloaded));
+    let created = async {
+        loop {
+            match room.create(&house, "one more").await {
+                Ok(table) => return table,
+                Err(refused) => assert_eq!(refused.reason(), ErrorReason::Overloaded),
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), created).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so() {
+    let room = Room::new();
+    let house = room.open().await;
+    let table = room.create(&house, "table").await.unwrap();
+    house.close().await;
+    let house = room.open().await;
+    // As it would be after a fault of ours: a task whose memory is worth nothing.
+    let found = recovery::fold_table(&house.shared.log, table).await.unwrap();
+    let (commands, closed) = house.register(table);
+    let mut actor = house.take_up(found, commands).await.told_closed(closed);
+    actor.break_down("two and two are five");
+    let this = Arc::clone(&house);
+    tokio::spawn(async move { this.run(actor).await });
+    let public = view(&house, table, false).await.stopped;
+    assert_eq!((public[0].what.as_str(), public[0].why.as_str()), ("the table as a whole", ""));
+    assert_eq!(view(&house, table, true).await.stopped[0].why, "two and two are five");
+    let refused = room.order(&house, table, (room.request(), Deed::StandUp)).await;
+    assert_eq!(refused.unwrap_err().reason(), ErrorReason::Corrupt);
+    let resume = |resolution| Deed::Resume(Resume { reason: "tested".to_owned(), resolution });
+    let suspense = (room.request(), resume(Resolution::PayToSuspense));
+    let refused = room.order(&house, table, suspense).await;
+    assert_eq!(refused.unwrap_err().reason(), ErrorReason::NothingStopped);
+    let retry = (room.request(), resume(Resolution::Retry));
+    room.order(&house, table, retry.clone()).await.unwrap();
+    let request = room.request();
+    let refused = room.order(&house, table, (request, Deed::StandUp)).await;
+    assert_eq!(refused.unwrap_err().reason(), ErrorReason::NotYourSeat);
+    assert!(view(&house, table, true).await.stopped.is_empty());
+    // The same request again is answered as before.
+    room.order(&house, table, retry).await.unwrap();
+}

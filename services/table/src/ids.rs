@@ -1,0 +1,85 @@
+//! Ids of requests that the table service derives.
+//!
+//! The same state asks under the same id, so that doing it twice is doing it once. Each id names
+//! everything that it depends on: what is asked, the table or hand, the seat's player, and what tells one
+//! time from the next. They are UUIDs of version 8, which nobody but services may send; and the dealer
+//! and the wallet know this caller's ids apart from everybody else's. A settlement is asked for under its
+//! hand's own id, since it happens once and others look for it by that.
+
+use primitives::{HandId, PlayerId, RequestId, TableId};
+use sha2::{Digest as _, Sha256};
+
+/// Request about a hand; `version` tells one from the next.
+#[must_use]
+pub fn of_hand(what: &str, hand: HandId, version: u64) -> [u8; 16] {
+    derived(what, &[hand.bytes(), &version.to_be_bytes()])
+}
+
+/// Request about a table; `number` tells one from the next.
+#[must_use]
+pub fn of_table(what: &str, table: TableId, number: u64) -> [u8; 16] {
+    derived(what, &[table.bytes(), &number.to_be_bytes()])
+}
+
+/// Buy-in that a player's request to sit down at a table asks for.
+#[must_use]
+pub fn buy_in(table: TableId, player: PlayerId, request: RequestId) -> [u8; 16] {
+    derived("buy-in", &[table.bytes(), player.bytes(), request.bytes()])
+}
+
+/// Payment of a share of the pots to a player who had left, after the table's last hand.
+#[must_use]
+pub fn pay_absent(table: TableId, player: PlayerId, hand_no: u64) -> [u8; 16] {
+    derived("absent", &[table.bytes(), player.bytes(), &hand_no.to_be_bytes()])
+}
+
+/// One of the requests that another one is split into.
+#[must_use]
+pub fn part_of(request: &[u8], number: u64) -> [u8; 16] {
+    derived("part", &[request, &number.to_be_bytes()])
+}
+
+/// `parts`: each is hashed with its length, so that no two lists give the same bytes.
+fn derived(what: &str, parts: &[&[u8]]) -> [u8; 16] {
+    let mut hash = Sha256::new();
+    hash.update(b"sabacc/request-id/v2");
+    for part in [&[what.as_bytes()], parts].concat() {
+        hash.update(u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
+        hash.update(part);
+    }
+    let hash = hash.finalize();
+    let first = hash.first_chunk().expect("32 bytes are more than 16");
+    RequestId::derived(*first).0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn an_id_names_everything_that_it_depends_on() {
+        let (tables, players) =
+            ([1, 2].map(|n| TableId([n; 16])), [3, 4].map(|n| PlayerId([n; 16])));
+        let requests = [5, 6].map(|n| RequestId([n; 16]));
+        let mut ids = Vec::new();
+        for table in tables {
+            for number in [1, 2] {
+                ids.extend(["commit", "refund"].map(|what| of_table(what, table, number)));
+                ids.extend(players.map(|player| pay_absent(table, player, number)));
+                let hand = fairness::hand_id(table, number);
+                for version in [0, 1] {
+                    ids.extend(["seal", "chance"].map(|what| of_hand(what, hand, version)));
+                }
+            }
+            for player in players {
+                ids.extend(requests.map(|request| buy_in(table, player, request)));
+            }
+        }
+        ids.extend([1, 2].map(|number| part_of(&ids[0], number)));
+        let different: BTreeSet<_> = ids.iter().collect();
+        assert_eq!(different.len(), ids.len());
+        assert!(ids.iter().all(|id| RequestId(*id).is_derived()));
+    }
+}

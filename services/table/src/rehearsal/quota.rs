@@ -1,0 +1,154 @@
+//! Who does nothing but write, and who does nothing at all.
+
+use std::time::Duration;
+
+use proto::common::v1::ErrorReason;
+use proto::event::v1 as event;
+use wire::Recorded;
+
+use super::{Rehearsal, player};
+use crate::debt::Debt;
+use crate::deeds::Deed;
+
+fn three() -> Rehearsal {
+    Rehearsal::new("dice", |_| {})
+}
+
+#[test]
+fn what_changes_nothing_is_no_event() {
+    let mut table = three();
+    let before = table.log.len();
+    table.deed(1, Deed::SitOut { out: false, standing: None }).unwrap();
+    assert_eq!(table.log.len(), before);
+    table.deed(1, Deed::SitOut { out: true, standing: None }).unwrap();
+    table.deed(1, Deed::SitOut { out: true, standing: None }).unwrap();
+    table.deed(1, Deed::StandUp).unwrap();
+    table.deed(1, Deed::StandUp).unwrap();
+    assert_eq!(table.names(before), ["SitOutChanged", "LeaveAsked"]);
+    // Nor is what is refused.
+    let before = table.log.len();
+    assert_eq!(table.refusal(9, Deed::StandUp).0, ErrorReason::NotYourSeat);
+    assert_eq!(table.log.len(), before);
+}
+
+#[test]
+fn a_seat_changes_four_times_between_two_hands() {
+    let mut table = three();
+    let before = table.log.len();
+    let mut out = true;
+    for _ in 0..4 {
+        table.deed(1, Deed::SitOut { out, standing: None }).unwrap();
+        out = !out;
+    }
+    for _ in 0..100 {
+        assert_eq!(
+            table.refusal(1, Deed::SitOut { out, standing: None }).0,
+            ErrorReason::RecordsSpent
+        );
+    }
+    assert_eq!(table.log.len(), before + 4);
+    // Another's are their own, and leaving is always taken.
+    table.deed(2, Deed::SitOut { out: true, standing: None }).unwrap();
+    table.deed(1, Deed::StandUp).unwrap();
+}
+
+#[test]
+fn after_the_end_of_a_hand_counting_begins_anew() {
+    let mut table = three();
+    for out in [true, false, true, false] {
+        table.deed(1, Deed::SitOut { out, standing: None }).unwrap();
+    }
+    assert_eq!(
+        table.refusal(1, Deed::SitOut { out: true, standing: None }).0,
+        ErrorReason::RecordsSpent
+    );
+    for _ in 0..10 {
+        table.wait(Duration::from_secs(2));
+        table.go_on_while(|table| table.state.table.finished_at.is_none());
+    }
+    table.deed(1, Deed::SitOut { out: true, standing: None }).unwrap();
+}
+
+/// Sits down and stands up again until it is refused: how many records that made.
+fn comes_and_goes(table: &mut Rehearsal, number: u8) -> usize {
+    let before = table.log.len();
+    for _ in 0..1000 {
+        let buy_in = primitives::Credits::of(1000);
+        match table.deed(number, Deed::SitDown { seat: None, buy_in }) {
+            Ok(()) => {}
+            Err(refused) => {
+                assert_eq!(refused.reason(), ErrorReason::RecordsSpent);
+                return table.log.len() - before;
+            }
+        }
+        table.deed(number, Deed::StandUp).unwrap();
+        while table.pay(|debt| {
+            matches!(debt, Debt::Fund { .. } | Debt::PayOut { .. } | Debt::CashOut { .. })
+        }) {}
+    }
+    panic!("there is no end to it");
+}
+
+#[test]
+fn one_player_has_64_records_between_two_hands_and_all_have_a_bound() {
+    let mut table = three();
+    let made = comes_and_goes(&mut table, 9);
+    // Whoever has sat down is let out again.
+    assert!((64..64 + 5).contains(&made), "{made}");
+    assert!(table.state.table.seat_of(player(9)).is_none());
+    let mut all = made;
+    for number in 10..60 {
+        all += comes_and_goes(&mut table, number);
+    }
+    assert!((700..768 + 5).contains(&all), "{all}");
+    let of_the_table = |table: &Rehearsal| {
+        let own = table.state.table.id.into();
+        table.log.iter().filter(|(stream, _, _)| *stream == own).count()
+    };
+    assert!(of_the_table(&table) <= 1024, "{}", of_the_table(&table));
+    // Nobody is kept from taking part in chance by others who come and go.
+    assert!(table.pay(|debt| debt == Debt::Commit { hand_no: 1 }));
+    for number in [1, 2, 4] {
+        table.commit(1, number);
+        table.deed(number, Deed::SitOut { out: true, standing: None }).unwrap();
+    }
+    // Those who sit there can leave, and an hour later the table is not shut for ever.
+    table.deed(1, Deed::StandUp).unwrap();
+    table.wait(Duration::from_secs(3601));
+    let buy_in = primitives::Credits::of(1000);
+    table.deed(70, Deed::SitDown { seat: None, buy_in }).unwrap();
+}
+
+#[test]
+fn who_sits_out_too_long_is_paid_out() {
+    let mut table = three();
+    table.deed(1, Deed::SitOut { out: true, standing: None }).unwrap();
+    table.wait(Duration::from_secs(599));
+    table.since = table.now;
+    assert!(!table.pay(|debt| matches!(debt, Debt::RemoveIdle { .. })));
+    // Sitting in without being dealt in does not begin it anew.
+    table.deed(1, Deed::SitOut { out: false, standing: None }).unwrap();
+    table.deed(1, Deed::SitOut { out: true, standing: None }).unwrap();
+    table.wait(Duration::from_secs(31));
+    let before = table.log.len();
+    assert!(table.pay(|debt| matches!(debt, Debt::RemoveIdle { .. })));
+    while table.pay(|debt| matches!(debt, Debt::PayOut { .. } | Debt::CashOut { .. })) {}
+    assert_eq!(table.names(before), ["LeaveAsked", "CashOutDue", "SeatVacated"]);
+    let asked = table.log.iter().find_map(|(_, event, _)| match event {
+        Recorded::LeaveAsked(event::LeaveAsked { seat, why }) => Some((*seat, why.clone())),
+        _ => None,
+    });
+    assert_eq!(asked, Some((1, "idle".to_owned())));
+    assert!(table.state.table.seat_of(player(2)).is_some());
+}
+
+#[test]
+fn who_was_just_cut_off_with_the_room_has_time_to_come_back() {
+    let mut table = three();
+    table.deed(1, Deed::SitOut { out: true, standing: None }).unwrap();
+    table.wait(Duration::from_secs(7200));
+    table.since = table.now;
+    assert!(!table.pay(|debt| matches!(debt, Debt::RemoveIdle { .. })));
+    table.wait(Duration::from_secs(30));
+    assert!(table.pay(|debt| matches!(debt, Debt::RemoveIdle { .. })));
+}

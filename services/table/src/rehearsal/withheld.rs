@@ -1,0 +1,165 @@
+//! A player who withholds whatever they commit to, and comes back as soon as they may.
+
+use std::time::Duration;
+
+use fairness::ClientCommitment;
+use primitives::Credits;
+use proto::common::v1::ErrorReason;
+use proto::event::v1::AtFault;
+use wire::Recorded;
+
+use super::Rehearsal;
+use crate::debt::Debt;
+use crate::deeds::Deed;
+
+const EACH: Duration = Duration::from_secs(2);
+/// What a hand of people takes at the least, and a withholder waits for the next.
+const HAND: Duration = Duration::from_secs(15);
+const WITHHOLDER: u8 = 4;
+
+/// How a withholder comes back.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    SitIn,
+    /// They leave the table and take a new seat.
+    SitDown,
+}
+
+/// Of the hands that ended: those that were burnt, and those that were played.
+fn ended(table: &Rehearsal) -> (usize, usize) {
+    let count = |wanted: fn(&Recorded) -> bool| {
+        table.log.iter().filter(|(_, event, _)| wanted(event)).count()
+    };
+    let burnt = |event: &Recorded| matches!(event, Recorded::HandAborted(it) if it.at_fault() == AtFault::Seat);
+    (count(burnt), count(|event| matches!(event, Recorded::HandSettled(_))))
+}
+
+/// The withholder comes back where they may, and commits to the next hand; why not, where they may not.
+fn comes_back(table: &mut Rehearsal, way: Way) -> Result<(), ErrorReason> {
+    let seat = table.state.table.seat_of(super::player(WITHHOLDER));
+    let deed = match seat {
+        Some(seat) if !table.state.table.seats[&seat].sitting_out => None,
+        Some(_) if way == Way::SitIn => Some(Deed::SitOut { out: false, standing: None }),
+        Some(_) => {
+            table.deed(WITHHOLDER, Deed::StandUp).unwrap();
+            while table.pay(|debt| matches!(debt, Debt::PayOut { .. } | Debt::CashOut { .. })) {}
+            Some(Deed::SitDown { seat: None, buy_in: Credits::of(1000) })
+        }
+        None => Some(Deed::SitDown { seat: None, buy_in: Credits::of(1000) }),
+    };
+    if let Some(deed) = deed {
+        table.deed(WITHHOLDER, deed).map_err(|refused| refused.reason())?;
+        while table.pay(|debt| matches!(debt, Debt::Fund { .. })) {}
+    }
+    let hand_no = table.state.table.hand_no + 1;
+    if table.state.table.committed.contains_key(&hand_no) {
+        let commitment = ClientCommitment([0x5a; 32]);
+        // A second commitment to the same hand is refused, which changes nothing.
+        let _ = table.deed(WITHHOLDER, Deed::CommitEntropy { hand_no, commitment });
+    }
+    Ok(())
+}
+
+/// So many hand numbers with a withholder among three; how many were burnt and played.
+fn play(hands: u64, way: Way) -> (usize, usize) {
+    let mut table = Rehearsal::new("dice", |_| {});
+    table.steady = true;
+    while table.state.table.hand_no < hands || table.state.play.is_some() {
+        let _ = table.pay(|debt| matches!(debt, Debt::Commit { .. }));
+        if table.state.table.hand_no < hands {
+            match comes_back(&mut table, way) {
+                Ok(()) | Err(ErrorReason::Withheld | ErrorReason::RecordsSpent) => {}
+                Err(reason) => panic!("{reason:?}"),
+            }
+        }
+        let before = table.log.len();
+        let over = table.state.table.hand_no;
+        assert!(table.pay(|debt| debt == Debt::Start), "nobody waits: {:?}", table.debts());
+        assert!(table.log.len() > before && table.state.table.hand_no == over + 1);
+        // Whoever has committed is waited for, and then everybody else goes on.
+        table.wait(EACH);
+        table.pay(|debt| matches!(debt, Debt::CloseEntropy { .. }));
+        table.wait(EACH);
+        if !table.pay(|debt| matches!(debt, Debt::Burn { .. })) {
+            let hand_no = table.state.table.hand_no;
+            table.wait(HAND);
+            table.go_on_while(|table| {
+                table.state.table.hand_no == hand_no && table.state.play.is_some()
+            });
+        }
+        assert!(table.state.play.is_none());
+    }
+    table.told.clear();
+    table.crash();
+    ended(&table)
+}
+
+#[test]
+fn honest_hands_go_on_beside_a_withholder() {
+    for way in [Way::SitIn, Way::SitDown] {
+        let (burnt, played) = play(51, way);
+        assert_eq!(burnt + played, 51);
+        assert!((2..=7).contains(&burnt), "{burnt} of 51 hands were burnt");
+    }
+}
+
+/// The withholder commits to the next hand and burns it; how long they had to wait for that.
+fn burn(table: &mut Rehearsal, way: Way) -> Duration {
+    let _ = table.pay(|debt| matches!(debt, Debt::Commit { .. }));
+    let began = table.now;
+    while let Err(reason) = comes_back(table, way) {
+        assert_eq!(reason, ErrorReason::Withheld);
+        let seated = table.state.table.seat_of(super::player(WITHHOLDER)).is_some();
+        let deed = if seated {
+            Deed::SitOut { out: false, standing: None }
+        } else {
+            Deed::SitDown { seat: None, buy_in: Credits::of(1000) }
+        };
+        let refused = table.deed(WITHHOLDER, deed).unwrap_err();
+        let until = refused.metadata().find(|(key, _)| *key == "until").expect("it says when");
+        table.now = primitives::UnixMicros(until.1.parse().unwrap());
+    }
+    let waited = table.now.since(began);
+    assert!(table.pay(|debt| debt == Debt::Start));
+    table.wait(EACH);
+    table.pay(|debt| matches!(debt, Debt::CloseEntropy { .. }));
+    table.wait(EACH);
+    assert!(table.pay(|debt| matches!(debt, Debt::Burn { .. })));
+    waited
+}
+
+#[test]
+fn who_withholds_waits_longer_each_time_whatever_way_they_come_back() {
+    let mut table = Rehearsal::new("dice", |_| {});
+    let ways = [Way::SitIn, Way::SitIn, Way::SitDown, Way::SitIn, Way::SitDown];
+    let waited = ways.map(|way| burn(&mut table, way).as_secs());
+    assert_eq!(waited, [0, 0, 60, 120, 240]);
+}
+
+#[test]
+fn sitting_out_or_leaving_before_the_number_is_burnt_is_no_way_round() {
+    for deed in [Deed::SitOut { out: true, standing: None }, Deed::StandUp] {
+        let mut table = Rehearsal::new("dice", |_| {});
+        burn(&mut table, Way::SitIn);
+        let _ = table.pay(|debt| matches!(debt, Debt::Commit { .. }));
+        comes_back(&mut table, Way::SitIn).unwrap();
+        assert!(table.pay(|debt| debt == Debt::Start));
+        table.deed(WITHHOLDER, deed).unwrap();
+        table.wait(EACH);
+        table.pay(|debt| matches!(debt, Debt::CloseEntropy { .. }));
+        table.wait(EACH);
+        assert!(table.pay(|debt| matches!(debt, Debt::Burn { .. })));
+        while table.pay(|debt| matches!(debt, Debt::PayOut { .. } | Debt::CashOut { .. })) {}
+        assert_eq!(comes_back(&mut table, Way::SitIn), Err(ErrorReason::Withheld));
+    }
+}
+
+#[test]
+fn an_hour_without_withholding_is_a_new_beginning() {
+    let mut table = Rehearsal::new("dice", |_| {});
+    for _ in 0..2 {
+        let waited = [(); 3].map(|()| burn(&mut table, Way::SitIn).as_secs());
+        assert_eq!(waited, [0, 0, 60]);
+        table.wait(Duration::from_secs(120 + 3600));
+    }
+}

@@ -1,0 +1,204 @@
+//! Whether seated players may be dealt in, by what the wallet says: asked before each hand and of idle
+//! seats from time to time.
+//!
+//! - **Excluded**, or the account closed: out. The seat leaves as if its player had stood up, after the
+//!   hand in play, and is paid out.
+//! - **Frozen**: no further hand. The seat sits out with its credits, and whoever leaves it takes them to
+//!   the account, which is frozen and still takes what comes in.
+//! - **A limit reached**: no further hand. The seat sits out, and is free to leave.
+//!
+//! A wallet that does not answer is waited for before a hand starts; a hand in play never waits for it.
+//! What was found is on record as [`pb::StandingFound`], with the reason, where it is not what was found
+//! before; the player is told, and everybody else sees only that the seat sits out or leaves.
+
+use std::time::Duration;
+
+use primitives::{PlayerId, SeatNo, StreamId, UnixMicros};
+use proto::common::v1::{ErrorReason, LimitMark, PlayStanding, StandingKind};
+use proto::event::v1 as pb;
+use proto::wallet::v1 as wallet;
+use wire::{Recorded, Refused, refused};
+
+use crate::abort;
+use crate::pay::Broken;
+use crate::play::Play;
+use crate::table::{Closing, Funding, Seat, Table};
+use crate::updates;
+
+/// Idle seats are asked about so often.
+pub const EVERY: Duration = Duration::from_secs(30);
+
+/// What the wallet's answer comes to.
+pub struct Found {
+    pub events: Vec<(StreamId, Recorded)>,
+    /// Somebody sits out or leaves for it: who is dealt in must be looked at again.
+    pub barred: bool,
+}
+
+/// The seats that are asked about: those with credits that no hand holds.
+fn idle<'a>(
+    table: &'a Table,
+    play: Option<&'a Play>,
+) -> impl Iterator<Item = (SeatNo, &'a Seat)> + 'a {
+    table.seats.iter().map(|(number, seat)| (*number, seat)).filter(move |(number, seat)| {
+        let free = play.is_none_or(|play| !play.replay.seats.contains(number));
+        free && !seat.leaving && seat.funding == Funding::AtTable
+    })
+}
+
+/// Whether idle seats are to be asked about from time to time.
+#[must_use]
+pub fn is_owed(table: &Table, play: Option<&Play>) -> bool {
+    table.closing == Closing::Open && idle(table, play).next().is_some()
+}
+
+/// The question about all idle seats.
+#[must_use]
+pub fn request(table: &Table, play: Option<&Play>) -> wallet::CheckStandingRequest {
+    wallet::CheckStandingRequest {
+        table_id: table.id.0.to_vec(),
+        player_ids: idle(table, play).map(|(_, seat)| seat.player.0.to_vec()).collect(),
+    }
+}
+
+/// What the answer comes to at the table as it is now.
+pub fn found(
+    table: &Table,
+    play: Option<&Play>,
+    answer: &wallet::CheckStandingResponse,
+) -> Result<Found, Broken> {
+    let mut found = Found { events: Vec::new(), barred: false };
+    for (number, seat) in idle(table, play) {
+        let player = answer.players.iter().find(|it| it.player_id == seat.player.0);
+        // Who came meanwhile is asked about next time.
+        let Some(standing) = player.and_then(|player| player.standing.as_ref()) else { continue };
+        let event = event(number, standing);
+        if !is_same(seat.standing.as_ref(), &event) {
+            found.events.push((table.id.into(), event.clone().into()));
+        }
+        let follows = match bar(event.kind()) {
+            Bar::None => None,
+            Bar::SitsOut => abort::sits_out(table, number, "standing"),
+            Bar::Leaves => {
+                let leaves =
+                    pb::LeaveAsked { seat: u32::from(number.get()), why: "standing".to_owned() };
+                Some((table.id.into(), leaves.into()))
+            }
+            Bar::Unknown => {
+                let text =
+                    format!("the wallet says nothing that is known of player {}", seat.player);
+                return Err(Broken(text));
+            }
+        };
+        found.barred |= follows.is_some();
+        found.events.extend(follows);
+    }
+    Ok(found)
+}
+
+/// Whether all who would be dealt in were asked about.
+#[must_use]
+pub fn covers_ready(table: &Table, answer: &wallet::CheckStandingResponse) -> bool {
+    let asked = |player: PlayerId| answer.players.iter().any(|it| it.player_id == player.0);
+    table.ready().all(|(_, seat)| asked(seat.player))
+}
+
+enum Bar {
+    None,
+    SitsOut,
+    Leaves,
+    Unknown,
+}
+
+const fn bar(kind: StandingKind) -> Bar {
+    match kind {
+        StandingKind::MayPlay => Bar::None,
+        StandingKind::Frozen | StandingKind::LimitReached => Bar::SitsOut,
+        StandingKind::Excluded | StandingKind::Closed => Bar::Leaves,
+        StandingKind::Unspecified => Bar::Unknown,
+    }
+}
+
+/// Whether a player of this standing is kept from further hands.
+#[must_use]
+pub const fn bars(kind: StandingKind) -> bool {
+    !matches!(bar(kind), Bar::None)
+}
+
+/// The event that says so.
+#[must_use]
+pub fn event(seat: SeatNo, standing: &PlayStanding) -> pb::StandingFound {
+    let until = standing.until.as_ref().map_or(0, |until| {
+        let seconds = u64::try_from(until.seconds).unwrap_or(0);
+        let micros = u64::try_from(until.nanos / 1000).unwrap_or(0);
+        seconds.saturating_mul(1_000_000).saturating_add(micros)
+    });
+    pb::StandingFound {
+        seat: u32::from(seat.get()),
+        kind: standing.kind,
+        until_micros: until,
+        limit: standing.limit,
+        nearly: standing.nearly.clone(),
+    }
+}
+
+/// What the player is told of it.
+#[must_use]
+pub fn told(found: &pb::StandingFound) -> PlayStanding {
+    let pb::StandingFound { seat: _, kind, until_micros, limit, nearly } = found;
+    let until = (*until_micros != 0).then(|| updates::timestamp(UnixMicros(*until_micros)));
+    PlayStanding { kind: *kind, until, limit: *limit, nearly: nearly.clone() }
+}
+
+/// What a player with a seat is told of how they stand; nothing where there is nothing to say.
+#[must_use]
+pub fn of_player(table: &Table, player: PlayerId) -> Option<PlayStanding> {
+    let seat = table.seats.get(&table.seat_of(player)?)?;
+    seat.standing.as_ref().map(told)
+}
+
+/// The standing of everybody with a seat of whom there is something to say.
+#[must_use]
+pub fn of_all(table: &Table) -> Vec<(PlayerId, PlayStanding)> {
+    let seats = table.seats.values();
+    seats.filter_map(|seat| Some((seat.player, told(seat.standing.as_ref()?)))).collect()
+}
+
+/// Why somebody cannot be dealt in.
+#[must_use]
+pub fn refusal(standing: &PlayStanding) -> Option<Refused> {
+    if !bars(standing.kind()) {
+        return None;
+    }
+    let (why, what) = match standing.kind() {
+        StandingKind::Excluded => ("you keep yourself from play", "you are paid out"),
+        StandingKind::Frozen => ("your account is frozen", "your credits stay where they are"),
+        StandingKind::LimitReached => ("a limit of yours is used up", "you may leave the table"),
+        StandingKind::Closed | StandingKind::MayPlay | StandingKind::Unspecified => {
+            ("your account is closed", "you are paid out")
+        }
+    };
+    let name = standing.kind().as_str_name().trim_start_matches("STANDING_KIND_");
+    let message = format!("{why}: no further hand is dealt to you here, {what}");
+    let refused = refused(ErrorReason::BarredFromPlay, message).with("standing", name);
+    let until = standing.until.as_ref().map(|until| until.seconds.saturating_mul(1_000_000));
+    Some(until.map_or(refused.clone(), |until| refused.with("until", until.to_string())))
+}
+
+/// Whether it says nothing new: what is left of a limit, and when one ends, changes all the time.
+fn is_same(before: Option<&pb::StandingFound>, now: &pb::StandingFound) -> bool {
+    fn marks(found: &pb::StandingFound) -> (i32, Vec<(i32, i32, u64)>) {
+        let mark = |mark: &LimitMark| (mark.measure, mark.window, mark.limit);
+        (found.kind, found.limit.iter().chain(&found.nearly).map(mark).collect())
+    }
+    match before {
+        Some(before) => marks(before) == marks(now),
+        None => says_nothing(now),
+    }
+}
+
+/// Whether there is nothing to tell the player.
+#[must_use]
+pub fn says_nothing(found: &pb::StandingFound) -> bool {
+    found.kind() == StandingKind::MayPlay && found.nearly.is_empty()
+}

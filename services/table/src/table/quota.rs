@@ -1,0 +1,181 @@
+//! How many records a table's stream takes between two ends of hands, and how long a seat may be idle.
+//!
+//! Whoever checks a hand reads the table's stream from the end of the hand before, so its length must be
+//! bounded; and nobody is to write the log full. Counted are the records of the table's own stream: by
+//! the player whose command they are, or whose seat they move, and all together. Counting begins anew
+//! when a hand ends, and, so that nobody can shut a table at which nothing is played, an hour of
+//! recorded time after it began.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use primitives::{PlayerId, SeatNo, UnixMicros};
+use proto::common::v1::ErrorReason;
+use proto::event::v1 as pb;
+use wire::{Recorded, Refused, refused};
+
+use super::{Funding, Table};
+
+/// Records of one player: sitting down, taking part in chance and leaving are five, so that a dozen such
+/// rounds are left to whoever cannot make up their mind.
+const OF_A_PLAYER: u32 = 64;
+/// Records in all: eight seats' shares, and as much again for others who come and go.
+const IN_ALL: u32 = 1024;
+/// From here on nobody sits down: what is left is for those who sit, so that nobody is kept from taking
+/// part in chance by others who come and go.
+const FOR_NEWCOMERS: u32 = 768;
+/// Real changes between sitting out and in: out and in again, twice.
+const CHANGES: u32 = 4;
+/// Buy-ins that the wallet refuses: whoever has no credits learns it the first time, and each is two
+/// records of those that all share.
+const REFUSED: u32 = 3;
+/// After which counting begins anew without the end of a hand.
+const WINDOW: Duration = Duration::from_secs(3600);
+
+/// Records since counting began.
+#[derive(Debug, Clone, Default)]
+pub struct Counts {
+    since: UnixMicros,
+    all: u32,
+    by_player: BTreeMap<PlayerId, Spent>,
+}
+
+/// Of one player.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spent {
+    records: u32,
+    changes: u32,
+    refused: u32,
+}
+
+impl Counts {
+    /// As they stand at `now`: none where counting began too long ago.
+    fn at(&self, now: UnixMicros) -> Option<&Counts> {
+        (now < self.since.plus(WINDOW)).then_some(self)
+    }
+}
+
+impl Table {
+    /// Whether the table's stream takes another record of somebody who comes.
+    pub fn has_room_for_newcomer(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
+        let counts = self.counts.at(now);
+        let refused_before = counts.and_then(|counts| counts.by_player.get(&player));
+        if let Some(counts) =
+            counts.filter(|_| refused_before.is_some_and(|it| it.refused >= REFUSED))
+        {
+            let left = counts.since.plus(WINDOW).since(now);
+            let message = format!(
+                "{REFUSED} buy-ins of yours were refused here: come back with credits after the next hand"
+            );
+            return Err(refused(ErrorReason::RecordsSpent, message).retry_after(left));
+        }
+        self.has_room(player, FOR_NEWCOMERS, now)
+    }
+
+    /// Whether the table's stream takes another record that this player, who sits here, asks for.
+    /// Leaving needs no asking.
+    pub fn has_room_for(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
+        self.has_room(player, IN_ALL, now)
+    }
+
+    fn has_room(&self, player: PlayerId, most: u32, now: UnixMicros) -> Result<(), Refused> {
+        let Some(counts) = self.counts.at(now) else { return Ok(()) };
+        let own = counts.by_player.get(&player).map_or(0, |spent| spent.records);
+        if own < OF_A_PLAYER && counts.all < most {
+            return Ok(());
+        }
+        let left = counts.since.plus(WINDOW).since(now);
+        let message = if own < OF_A_PLAYER {
+            format!(
+                "{most} records lie between two hands of this table: no more of this is taken until \
+                 the next one ends"
+            )
+        } else {
+            format!(
+                "you have had {OF_A_PLAYER} records written here since the last hand: only leaving \
+                 is taken until the next one ends"
+            )
+        };
+        Err(refused(ErrorReason::RecordsSpent, message).retry_after(left))
+    }
+
+    /// Whether this player may change between sitting out and in once more.
+    pub fn may_change(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
+        let Some(counts) = self.counts.at(now) else { return Ok(()) };
+        let changes = counts.by_player.get(&player).map_or(0, |spent| spent.changes);
+        if changes < CHANGES {
+            return Ok(());
+        }
+        let left = counts.since.plus(WINDOW).since(now);
+        let message = format!(
+            "you have sat out or in {CHANGES} times since the last hand: wait until the next one ends, \
+             or stand up"
+        );
+        Err(refused(ErrorReason::RecordsSpent, message).retry_after(left))
+    }
+
+    /// Counts a record of the table's own stream; `player` is whose it is, if anybody's.
+    pub(super) fn count(&mut self, event: &Recorded, player: Option<PlayerId>, at: UnixMicros) {
+        if let Recorded::HandFinished(_) = event {
+            self.counts = Counts { since: at, ..Counts::default() };
+            return;
+        }
+        if self.counts.at(at).is_none() {
+            self.counts = Counts { since: at, ..Counts::default() };
+        }
+        self.counts.all = self.counts.all.saturating_add(1);
+        let Some(player) = player else { return };
+        let spent = self.counts.by_player.entry(player).or_default();
+        spent.records = spent.records.saturating_add(1);
+        if let Recorded::SeatRefused(_) = event {
+            spent.refused = spent.refused.saturating_add(1);
+        }
+        if let Recorded::SitOutChanged(changed) = event
+            && changed.why == "asked"
+        {
+            spent.changes = spent.changes.saturating_add(1);
+        }
+    }
+
+    /// Whose a record of the table's own stream is, at the table as it is before it.
+    pub(super) fn owner_of(&self, event: &Recorded) -> Option<PlayerId> {
+        let seat = if let Recorded::SeatTaken(taken) = event {
+            return wire::field::player_id(&taken.player_id).ok();
+        } else if let Recorded::EntropyCommitted(committed) = event {
+            return wire::field::player_id(&committed.player_id).ok();
+        } else if let Recorded::SeatFunded(pb::SeatFunded { seat })
+        | Recorded::SeatRefused(pb::SeatRefused { seat, reason: _, text: _ })
+        | Recorded::LeaveAsked(pb::LeaveAsked { seat, why: _ })
+        | Recorded::CashOutDue(pb::CashOutDue { seat, .. })
+        | Recorded::SeatVacated(pb::SeatVacated { seat })
+        | Recorded::SitOutChanged(pb::SitOutChanged { seat, .. })
+        | Recorded::SeatRenamed(pb::SeatRenamed { seat }) = event
+        {
+            SeatNo::try_from(*seat).ok()?
+        } else {
+            return None;
+        };
+        self.seats.get(&seat).map(|seat| seat.player)
+    }
+
+    /// Notes since when seats are not dealt in. Only being dealt in ends it: who sits in and out again
+    /// without playing has been idle all the while.
+    pub(super) fn note_idle(&mut self, at: UnixMicros) {
+        let due = self.due();
+        for seat in self.seats.values_mut() {
+            let idle = seat.sitting_out || (seat.funding == Funding::AtTable && seat.stack < due);
+            if idle {
+                seat.idle_since.get_or_insert(at);
+            }
+        }
+    }
+
+    /// Since when a seat has been idle, where it is idle now and holds its place for nothing.
+    #[must_use]
+    pub fn idle_since(&self, number: SeatNo) -> Option<UnixMicros> {
+        let seat = self.seats.get(&number)?;
+        let idle = seat.sitting_out || seat.stack < self.due();
+        let stays = seat.funding == Funding::AtTable && !seat.leaving;
+        seat.idle_since.filter(|_| idle && stays)
+    }
+}

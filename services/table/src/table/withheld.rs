@@ -1,0 +1,142 @@
+//! Who withheld entropy that they had committed to, and when they may be dealt in again.
+//!
+//! A burnt number costs everybody else the time that the withholder was waited for, and no more: the
+//! next hand starts without them, and their way back takes longer each time. A line that broke once costs
+//! nothing; whoever withholds again before an hour has passed in which they could have played waits a
+//! minute, then twice as long each time, up to an hour. It is the player that waits, not the seat: standing
+//! up and sitting down again is no way round.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use primitives::{PlayerId, SeatNo, UnixMicros};
+use proto::common::v1::ErrorReason;
+use wire::{Refused, refused};
+
+use super::Table;
+
+/// What the second time costs; each further one twice as much.
+const SECOND: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(3600);
+/// So long after they may be dealt in again it is forgotten.
+const REMEMBERED: Duration = Duration::from_secs(3600);
+/// Players that are remembered of one table: with eight seats, 128 tablefuls in an hour.
+const MOST: usize = 1024;
+
+/// The players who withheld lately.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Withheld(BTreeMap<PlayerId, Record>);
+
+/// Of one player.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Record {
+    /// At least one.
+    times: u32,
+    /// When they may be dealt in again.
+    until: UnixMicros,
+}
+
+impl Record {
+    fn is_forgotten(&self, now: UnixMicros) -> bool {
+        now >= self.until.plus(REMEMBERED)
+    }
+}
+
+impl Withheld {
+    /// Notes one time more.
+    fn note(&mut self, player: PlayerId, at: UnixMicros) {
+        self.0.retain(|_, record| !record.is_forgotten(at));
+        let times = self.0.get(&player).map_or(0, |record| record.times).saturating_add(1);
+        self.0.insert(player, Record { times, until: at.plus(wait(times)) });
+        if self.0.len() > MOST {
+            // Who has least to wait for loses least: newcomers do not push out whoever has withheld often.
+            let least = self.0.iter().min_by_key(|(player, record)| (**record, **player));
+            if let Some(least) = least.map(|(player, _)| *player) {
+                self.0.remove(&least);
+            }
+        }
+    }
+}
+
+/// What so many times cost.
+fn wait(times: u32) -> Duration {
+    match times.checked_sub(2) {
+        None => Duration::ZERO,
+        Some(doublings) => {
+            let factor = 1_u32.checked_shl(doublings).unwrap_or(u32::MAX);
+            SECOND.saturating_mul(factor).min(LONGEST)
+        }
+    }
+}
+
+impl Table {
+    /// Notes the seats of the hand in play that withheld.
+    pub(super) fn note_withheld(&mut self, seats: &[u32], at: UnixMicros) {
+        let Some(hand) = &self.hand else { return };
+        let withheld = |seat: SeatNo| seats.contains(&u32::from(seat.get()));
+        for (_, player) in hand.roster.iter().filter(|(seat, _)| withheld(*seat)) {
+            self.withheld.note(*player, at);
+        }
+    }
+
+    /// Whether this player may come back, as far as what they withheld is concerned.
+    pub fn may_return(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
+        let Some(Record { times, until }) = self.withheld.0.get(&player) else { return Ok(()) };
+        if now >= *until {
+            return Ok(());
+        }
+        let left = until.since(now);
+        let message = format!(
+            "{times} times lately you withheld entropy here that you had committed to, and the hand was \
+             burnt: you may be dealt in again in {} s",
+            left.as_secs() + 1
+        );
+        Err(refused(ErrorReason::Withheld, message)
+            .with("times", times.to_string())
+            .with("until", until.0.to_string())
+            .retry_after(left))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn player(number: u16) -> PlayerId {
+        let [high, low] = number.to_be_bytes();
+        PlayerId([high, low, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    }
+
+    #[test]
+    fn each_time_costs_more_and_none_more_than_an_hour() {
+        let waits = [0, 1, 2, 3, 4, 7, 8, 9, 40, u32::MAX].map(|times| wait(times).as_secs());
+        assert_eq!(waits, [0, 0, 60, 120, 240, 1920, 3600, 3600, 3600, 3600]);
+    }
+
+    #[test]
+    fn an_hour_of_which_nothing_is_withheld_is_forgiveness() {
+        let mut withheld = Withheld::default();
+        let mut at = UnixMicros(1_000_000);
+        for times in [1, 2, 3] {
+            withheld.note(player(1), at);
+            assert_eq!(withheld.0[&player(1)].times, times);
+            at = at.plus(wait(times)).plus(REMEMBERED - Duration::from_micros(1));
+        }
+        withheld.note(player(1), at.plus(Duration::from_micros(1)));
+        assert_eq!(withheld.0[&player(1)].times, 1);
+    }
+
+    #[test]
+    fn whoever_withholds_often_is_not_pushed_out_by_a_crowd() {
+        let mut withheld = Withheld::default();
+        let at = UnixMicros(1_000_000);
+        for _ in 0..5 {
+            withheld.note(player(7), at);
+        }
+        for number in 100..5_000 {
+            withheld.note(player(number), at);
+        }
+        assert_eq!(withheld.0.len(), MOST);
+        assert_eq!(withheld.0[&player(7)].times, 5);
+    }
+}

@@ -1,0 +1,225 @@
+//! Whether every entry is what the log makes of it: looked at behind the wallet's back after each start.
+//!
+//! It goes through the whole log, or where the log was cut from the snapshot on, at half the speed that
+//! it could, and looks at each page's entries by their key. Beside that it counts: an account that has
+//! more entries than the log gives it has one from nowhere. Where each account was opened is compared too.
+//! Snapshots on the way are made again.
+//!
+//! **Never left undone.** What was read and cannot be ends the wallet as a difference does. Where the database
+//! is away, the comparison fails, or the log is cut meanwhile, it begins anew after a pause.
+
+use std::time::Duration;
+
+use eventlog::{Log, Position, ReadError};
+use tokio::task::JoinError;
+use tokio::time::Instant;
+
+use super::Owner;
+use super::load::{self, LoadError, Start};
+use crate::repo::Repo;
+use crate::rows::{AccountRow, EntryRow, Rows};
+use crate::verify::Difference;
+
+/// Events in one read of the log.
+const PAGE: usize = 1_000;
+/// Before the comparison begins anew.
+const PAUSE: Duration = Duration::from_secs(1);
+/// The shortest rest between two pages.
+const REST: Duration = Duration::from_millis(1);
+
+impl Owner {
+    /// Begins anew, where there are tables.
+    pub(super) fn verify_history(&mut self) {
+        self.verify_history_after(Duration::ZERO);
+    }
+
+    /// What ends the wallet of a comparison that is over; one that says nothing begins anew.
+    pub(super) fn verified(
+        &mut self,
+        verified: Result<Result<(), LoadError>, JoinError>,
+    ) -> Option<LoadError> {
+        match Verified::of(verified) {
+            Verified::Ends(error) => return Some(error),
+            Verified::Unknown => self.verify_history_after(PAUSE),
+            Verified::Over => {}
+        }
+        None
+    }
+
+    fn verify_history_after(&mut self, pause: Duration) {
+        self.verifying.abort_all();
+        let Some(repo) = self.books.repo.clone() else { return };
+        let (log, to) = (self.work.log.clone(), self.work.next.0);
+        self.verifying.spawn(async move {
+            tokio::time::sleep(pause).await;
+            let verified = verify(log.clone(), repo, to).await;
+            load::believed(&log, verified).await
+        });
+    }
+}
+
+/// What a comparison that has ended says.
+enum Verified {
+    /// All is as the log says, or nobody waits for it any more.
+    Over,
+    /// Nothing: the log or the database is away, or the log was cut on the way.
+    Unknown,
+    Ends(LoadError),
+}
+
+impl Verified {
+    fn of(verified: Result<Result<(), LoadError>, JoinError>) -> Verified {
+        match verified {
+            Ok(Ok(())) => Verified::Over,
+            Ok(Err(LoadError::Read(
+                error @ (ReadError::Unavailable { .. }
+                | ReadError::Stopped
+                | ReadError::Archived { .. }),
+            ))) => {
+                tracing::warn!(runbook = "deploy/README.md, The database is away", %error, "the entries were not all compared with the log: again in a moment");
+                Verified::Unknown
+            }
+            Ok(Err(
+                error @ (LoadError::Read(ReadError::Corrupt(_))
+                | LoadError::Differs(_)
+                | LoadError::Corrupt(_)
+                | LoadError::Unsound(_)
+                | LoadError::NoSnapshot { .. }),
+            )) => Verified::Ends(error),
+            Err(error) if error.is_cancelled() => Verified::Over,
+            Err(error) => {
+                tracing::error!(%error, "the comparison with the log failed: again in a moment");
+                Verified::Unknown
+            }
+        }
+    }
+}
+
+/// Compares the entries of all events before `to`.
+///
+/// # Errors
+/// [`LoadError::Differs`] and [`LoadError::Corrupt`] say what was found; others, that nothing could be
+/// said.
+pub(super) async fn verify(log: Log, repo: Repo, to: u64) -> Result<(), LoadError> {
+    let Start { mut ledger, size: first } = match log.read(Position(0), 1).await {
+        Ok(_) => load::genesis(),
+        Err(ReadError::Archived { .. }) => load::start(&log, &repo).await?,
+        Err(error) => return Err(error.into()),
+    };
+    compare_opened(&repo, &Rows::of_the_house().opened).await?;
+    let mut counts = Counts::default();
+    let mut from = first;
+    while from < to {
+        let began = Instant::now();
+        let limit = usize::try_from(to - from).unwrap_or(PAGE).min(PAGE);
+        let events = log.read(Position(from), limit).await?;
+        let Some(last) = events.last() else { break };
+        from = last.position.0 + 1;
+        let mut rows = Rows::default();
+        for stored in &events {
+            load::step(&mut ledger, &mut rows, stored)?;
+        }
+        rows.entries.sort_unstable_by_key(|row| (row.position, row.account));
+        counts.add(&rows.entries);
+        compare_opened(&repo, &rows.opened).await?;
+        let found = repo.entries_at(&rows.entries).await?;
+        let name = |number| name(&ledger, number);
+        if let Some(difference) = first_difference(&rows.entries, &found, name) {
+            return Err(LoadError::Differs(difference));
+        }
+        tokio::time::sleep(began.elapsed().max(REST)).await;
+    }
+    let found = repo.entries_of_each(first..to).await?;
+    match counts.first_difference(&found) {
+        Some((number, expected, found)) => Err(LoadError::Differs(Difference {
+            table: "entries",
+            account: name(&ledger, number),
+            position: None,
+            column: "row",
+            expected: format!("{expected} of them"),
+            found: found.to_string(),
+        })),
+        None => {
+            tracing::info!(events = to, from = first, "every entry is what the log says");
+            Ok(())
+        }
+    }
+}
+
+/// Whether the accounts were opened where the log has it.
+async fn compare_opened(repo: &Repo, expected: &[AccountRow]) -> Result<(), LoadError> {
+    let found = repo.opened_at(expected).await?;
+    let other = expected.iter().find(|row| found.get(&row.number) != Some(&row.opened));
+    let Some(row) = other else { return Ok(()) };
+    let there = found.get(&row.number);
+    Err(LoadError::Differs(Difference {
+        table: "accounts",
+        account: row.account.to_string(),
+        position: Some(row.opened.0),
+        column: if there.is_some() { "opened" } else { "row" },
+        expected: row.opened.0.to_string(),
+        found: there.map_or_else(|| "none".to_owned(), |opened| opened.0.to_string()),
+    }))
+}
+
+/// The name of an account by its number: looked for once, where something is wrong.
+fn name(ledger: &ledger::Ledger, number: u32) -> String {
+    let of_number = ledger.accounts().find(|(_, state)| state.number == number);
+    of_number.map_or_else(|| format!("account {number}"), |(account, _)| account.to_string())
+}
+
+fn first_difference(
+    expected: &[EntryRow],
+    found: &[EntryRow],
+    name: impl Fn(u32) -> String,
+) -> Option<Difference> {
+    let at = expected.iter().zip(found).position(|(expected, found)| expected != found);
+    let at = at.or((expected.len() != found.len()).then_some(found.len()))?;
+    let row = expected.get(at)?;
+    let there = found.get(at).filter(|it| (it.position, it.account) == (row.position, row.account));
+    let (column, expected, found) = match there {
+        None => ("row", "one".to_owned(), "none".to_owned()),
+        Some(there) if there.balance != row.balance => {
+            ("balance", row.balance.to_string(), there.balance.to_string())
+        }
+        Some(there) if there.amount != row.amount => {
+            ("amount", row.amount.to_string(), there.amount.to_string())
+        }
+        Some(there) => ("row", format!("{row:?}"), format!("{there:?}")),
+    };
+    Some(Difference {
+        table: "entries",
+        account: name(row.account),
+        position: Some(row.position.0),
+        column,
+        expected,
+        found,
+    })
+}
+
+/// Entries of each account, by its number.
+#[derive(Default)]
+struct Counts(Vec<u64>);
+
+impl Counts {
+    fn add(&mut self, entries: &[EntryRow]) {
+        for entry in entries {
+            let Ok(at) = usize::try_from(entry.account) else { continue };
+            if at >= self.0.len() {
+                self.0.resize(at + 1, 0);
+            }
+            if let Some(count) = self.0.get_mut(at) {
+                *count += 1;
+            }
+        }
+    }
+
+    /// An account with more entries than it should have, and how many it should have and has.
+    fn first_difference(&self, found: &[(u32, u64)]) -> Option<(u32, u64, u64)> {
+        found.iter().find_map(|(number, found)| {
+            let at = usize::try_from(*number).ok();
+            let expected = at.and_then(|at| self.0.get(at)).copied().unwrap_or_default();
+            (expected != *found).then_some((*number, expected, *found))
+        })
+    }
+}

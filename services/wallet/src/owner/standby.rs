@@ -1,0 +1,46 @@
+//! An owner that waits for its log.
+
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::quotas::Quotas;
+use super::{Fault, Ground, Owner, Work, recovery};
+use crate::wallet::{Ask, Books, Limits, Look, Queues, Wallet};
+
+/// An owner that waits for its log, and answers that it has none.
+pub struct Standby {
+    ground: Ground,
+    books: Books,
+    queue: mpsc::Receiver<Ask>,
+    looks: mpsc::Receiver<Look>,
+    limits: Limits,
+}
+
+impl Wallet {
+    /// A wallet that may be asked at once and answers once its log can be had.
+    #[must_use]
+    pub fn standby(ground: Ground, limits: Limits) -> (Wallet, Standby) {
+        let books = Books::new(ground.repo.clone());
+        let (wallet, Queues { asks: queue, looks }) = Wallet::new(limits, books.clone());
+        (wallet, Standby { ground, books, queue, looks, limits })
+    }
+}
+
+impl Standby {
+    /// Waits for the log for as long as it takes; then serves as [`Owner::run`] does.
+    ///
+    /// # Errors
+    /// Where the log turns out to be corrupt.
+    pub async fn run(self, stopping: CancellationToken) -> Result<(), Fault> {
+        let Standby { ground, books, mut queue, mut looks, limits } = self;
+        let queues = (&mut queue, &mut looks);
+        let read = recovery::read((&ground, &books, None), queues, &stopping).await?;
+        let Some((log, loaded)) = read else { return Ok(()) };
+        let (work, verifying) = (Work::new(log, loaded), JoinSet::new());
+        let quotas = Quotas::default();
+        let mut owner = Owner { ground, books, queue, looks, limits, quotas, work, verifying };
+        owner.verify_history();
+        owner.run(stopping).await
+    }
+}

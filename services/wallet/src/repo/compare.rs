@@ -1,0 +1,192 @@
+//! Whether the tables say now what the ledger says: every account, what is on it and held of it, and
+//! what waits. Looked at before anybody reads them; how they came to say it is [`super::history`]'s.
+
+use eventlog::ReadError;
+use futures_util::TryStreamExt as _;
+use ledger::{Account, Adjustment, Amount, Ledger, State};
+use sqlx::Row as _;
+use sqlx::postgres::PgRow;
+
+use super::read::{amount, decode, hold_of, state_of};
+use super::rows::account;
+use super::{Repo, trouble};
+use crate::rows::{HoldState, StateRow, state_row};
+use crate::verify::Difference;
+
+impl Repo {
+    /// The first difference between the tables and the ledger, both as of the log's end. Nobody may
+    /// write meanwhile.
+    pub(crate) async fn compare(&self, ledger: &Ledger) -> Result<Option<Difference>, ReadError> {
+        let compare = async {
+            if let Some(difference) = self.compare_accounts(ledger).await? {
+                return Ok(Some(difference));
+            }
+            if let Some(difference) = self.compare_holds(ledger).await? {
+                return Ok(Some(difference));
+            }
+            self.compare_adjustments(ledger).await
+        };
+        compare.await.map_err(trouble)
+    }
+
+    async fn compare_accounts(&self, ledger: &Ledger) -> Result<Option<Difference>, sqlx::Error> {
+        let mut seen = vec![false; ledger.accounts().len()];
+        let mut rows = sqlx::query(include_str!("sql/load_accounts.sql")).fetch(&self.pool);
+        while let Some(row) = rows.try_next().await? {
+            let (found, at) = Found::read(&row)?;
+            let Some(state) = ledger.account(&found.account) else {
+                return Ok(Some(extra("accounts", &found.account.to_string())));
+            };
+            if let Some(difference) = found.differs(state) {
+                return Ok(Some(difference));
+            }
+            if let Some(seen) = seen.get_mut(at) {
+                *seen = true;
+            }
+        }
+        let missing = |state: &State| {
+            let seen = usize::try_from(state.number).ok().and_then(|at| seen.get(at));
+            seen != Some(&true)
+        };
+        let missing = ledger.accounts().find(|(_, state)| missing(state));
+        Ok(missing.map(|(account, _)| lacks("accounts", &account.to_string())))
+    }
+
+    async fn compare_holds(&self, ledger: &Ledger) -> Result<Option<Difference>, sqlx::Error> {
+        let mut pending = 0;
+        let mut rows =
+            sqlx::query(include_str!("sql/holds.sql")).bind(None::<String>).fetch(&self.pool);
+        while let Some(row) = rows.try_next().await? {
+            let found = hold_of(&row)?;
+            if found.state != HoldState::Pending {
+                continue;
+            }
+            pending += 1;
+            let from = found.hold.from.to_string();
+            let Some(known) = ledger.hold(found.hold.id) else {
+                return Ok(Some(extra("holds", &from)));
+            };
+            if (known.hold, known.left) != (found.hold, found.left) {
+                let (said, wanted) = (format!("{found:?}"), format!("{known:?}"));
+                return Ok(Some(other("holds", &from, "row", (&wanted, &said))));
+            }
+        }
+        let some = (pending != ledger.holds().len()).then(|| lacks("holds", "pending holds"));
+        Ok(some)
+    }
+
+    async fn compare_adjustments(
+        &self,
+        ledger: &Ledger,
+    ) -> Result<Option<Difference>, sqlx::Error> {
+        let rows = sqlx::query(include_str!("sql/adjustments.sql")).fetch_all(&self.pool).await?;
+        let found: Vec<Adjustment> = rows.iter().map(waiting).collect::<Result<_, _>>()?;
+        for adjustment in &found {
+            let account = adjustment.account.to_string();
+            match ledger.adjustment(adjustment.id) {
+                None => return Ok(Some(extra("adjustments", &account))),
+                // What the row has no column for is the log's: when it was proposed.
+                Some(known) if known.adjustment != *adjustment => {
+                    let (said, wanted) =
+                        (format!("{adjustment:?}"), format!("{:?}", known.adjustment));
+                    return Ok(Some(other("adjustments", &account, "row", (&wanted, &said))));
+                }
+                Some(_) => {}
+            }
+        }
+        let short = found.len() != ledger.adjustments().len();
+        Ok(short.then(|| lacks("adjustments", "waiting adjustments")))
+    }
+}
+
+/// An account as its rows have it.
+struct Found {
+    account: Account,
+    number: u32,
+    player: Option<String>,
+    table: Option<String>,
+    balance: Amount,
+    state: StateRow,
+}
+
+impl Found {
+    fn read(row: &PgRow) -> Result<(Found, usize), sqlx::Error> {
+        let number = u32::try_from(row.try_get::<i32, _>("number")?).map_err(decode)?;
+        let balance = match row.try_get::<Option<i64>, _>("balance")? {
+            Some(balance) => amount(balance)?,
+            None => Amount::ZERO,
+        };
+        let state = state_of(row, number)?.unwrap_or_else(|| StateRow::none(number));
+        let account = account(row.try_get("name")?)?;
+        let at = usize::try_from(number).map_err(decode)?;
+        let (player, table) = (row.try_get("player")?, row.try_get("table_id")?);
+        Ok((Found { account, number, player, table, balance, state }, at))
+    }
+
+    fn differs(&self, state: &State) -> Option<Difference> {
+        let Found { account, number, player, table, balance, state: found } = self;
+        let name = || account.to_string();
+        let wanted = state_row(state);
+        if *number != state.number {
+            let values = (state.number.to_string(), number.to_string());
+            return Some(other("accounts", &name(), "number", (&values.0, &values.1)));
+        }
+        let owners = [
+            ("player", account.player().map(|player| player.to_string()), player),
+            ("table_id", account.table().map(|table| table.to_string()), table),
+        ];
+        for (column, wanted, found) in owners {
+            if wanted != *found {
+                let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
+                let values = (text(&wanted), text(found));
+                return Some(other("accounts", &name(), column, (&values.0, &values.1)));
+            }
+        }
+        if *balance != state.balance {
+            let values = (state.balance.to_string(), balance.to_string());
+            return Some(other("entries", &name(), "balance", (&values.0, &values.1)));
+        }
+        if *found != wanted {
+            let values = (format!("{wanted:?}"), format!("{found:?}"));
+            return Some(other("states", &name(), "row", (&values.0, &values.1)));
+        }
+        None
+    }
+}
+
+/// An adjustment that waits.
+fn waiting(row: &PgRow) -> Result<Adjustment, sqlx::Error> {
+    Ok(Adjustment {
+        id: row.try_get::<&str, _>("id")?.parse().map_err(decode)?,
+        account: account(row.try_get("account")?)?,
+        amount: amount(row.try_get("amount")?)?,
+        reason: row.try_get("reason")?,
+        proposed_by: row.try_get("proposed_by")?,
+    })
+}
+
+fn other(
+    table: &'static str,
+    account: &str,
+    column: &'static str,
+    (expected, found): (&str, &str),
+) -> Difference {
+    Difference {
+        table,
+        account: account.to_owned(),
+        position: None,
+        column,
+        expected: expected.to_owned(),
+        found: found.to_owned(),
+    }
+}
+
+/// A row that the log knows nothing of.
+fn extra(table: &'static str, account: &str) -> Difference {
+    other(table, account, "row", ("none", "one"))
+}
+
+/// A row that is missing.
+fn lacks(table: &'static str, account: &str) -> Difference {
+    other(table, account, "row", ("one", "none"))
+}

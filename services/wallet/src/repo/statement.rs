@@ -1,0 +1,132 @@
+//! Statements: all that moved a player's credits, those on the account and those at tables.
+
+use std::ops::Range;
+
+use eventlog::{Position, ReadError};
+use ledger::{Account, Amount};
+use primitives::{PlayerId, RequestId, TableId, UnixMicros};
+use sqlx::Row as _;
+use sqlx::postgres::PgRow;
+
+use super::read::{amount, column, decode, recorded_at, unsigned};
+use super::{LOG, Repo, retried};
+
+/// What one transfer did to one player's credits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LineRead {
+    pub position: Position,
+    /// What it moved on the account.
+    pub amount: Amount,
+    /// What it moved at the table.
+    pub at_table: Amount,
+    /// See [`crate::rows::kind_number`].
+    pub kind: i16,
+    pub reason: Option<String>,
+    pub table: Option<TableId>,
+    /// Nothing where the event was archived; nor is the transfer's id known then.
+    pub recorded_at: Option<UnixMicros>,
+    pub transfer: Option<RequestId>,
+}
+
+/// What a player has at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Holdings {
+    /// On the account.
+    pub balance: i64,
+    /// On the account and at tables.
+    pub total: i64,
+}
+
+impl Holdings {
+    /// Moves on by a line.
+    pub const fn add(&mut self, line: &LineRead) {
+        self.balance = self.balance.saturating_add(line.amount.get());
+        self.total = self.total.saturating_add(line.amount.get());
+        self.total = self.total.saturating_add(line.at_table.get());
+    }
+}
+
+impl Repo {
+    /// The transfers at these positions that moved credits of a player, oldest first, at most `limit`.
+    pub async fn statement(
+        &self,
+        player: PlayerId,
+        positions: Range<u64>,
+        limit: usize,
+    ) -> Result<Vec<LineRead>, ReadError> {
+        // A transfer has two rows at most: the account's and a seat's.
+        let rows = limit.saturating_mul(2).saturating_add(2);
+        let (name, player) = (Account::Player(player).to_string(), player.to_string());
+        let mut lines: Vec<LineRead> = retried(|| async {
+            let rows = sqlx::query(include_str!("sql/statement.sql"))
+                .bind(LOG)
+                .bind(&name)
+                .bind(&player)
+                .bind(column(positions.start))
+                .bind(column(positions.end))
+                .bind(column(rows as u64))
+                .fetch_all(&self.pool)
+                .await?;
+            let rows = rows.iter().map(line);
+            rows.collect::<Result<Vec<_>, _>>().map(merged)
+        })
+        .await?;
+        lines.truncate(limit);
+        Ok(lines)
+    }
+
+    /// What a player had before a position.
+    pub async fn holdings_before(
+        &self,
+        player: PlayerId,
+        position: Position,
+    ) -> Result<Holdings, ReadError> {
+        let (name, player) = (Account::Player(player).to_string(), player.to_string());
+        retried(|| async {
+            let row = sqlx::query(include_str!("sql/holdings_before.sql"))
+                .bind(&name)
+                .bind(&player)
+                .bind(column(position.0))
+                .fetch_one(&self.pool)
+                .await?;
+            Ok(Holdings { balance: row.try_get("balance")?, total: row.try_get("total")? })
+        })
+        .await
+    }
+}
+
+/// One row: of the account, or of a seat.
+fn line(row: &PgRow) -> Result<LineRead, sqlx::Error> {
+    let (table, transfer): (Option<&str>, Option<&str>) =
+        (row.try_get("table_id")?, row.try_get("transfer")?);
+    let moved = amount(row.try_get("amount")?)?;
+    let (amount, at_table) =
+        if table.is_some() { (Amount::ZERO, moved) } else { (moved, Amount::ZERO) };
+    Ok(LineRead {
+        position: Position(unsigned(row, "position")?),
+        amount,
+        at_table,
+        kind: row.try_get("kind")?,
+        reason: row.try_get("reason")?,
+        table: table.map(|table| table.parse().map_err(decode)).transpose()?,
+        recorded_at: recorded_at(row)?,
+        transfer: transfer.map(|id| id.parse().map_err(decode)).transpose()?,
+    })
+}
+
+/// The rows of one transfer in one line.
+fn merged(rows: Vec<LineRead>) -> Vec<LineRead> {
+    let mut lines: Vec<LineRead> = Vec::with_capacity(rows.len());
+    for row in rows {
+        match lines.last_mut().filter(|last| last.position == row.position) {
+            Some(last) => {
+                last.amount = last.amount.plus(row.amount).unwrap_or(last.amount);
+                last.at_table = last.at_table.plus(row.at_table).unwrap_or(last.at_table);
+                last.table = last.table.or(row.table);
+                last.reason = last.reason.take().or(row.reason);
+            }
+            None => lines.push(row),
+        }
+    }
+    lines
+}

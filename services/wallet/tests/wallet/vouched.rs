@@ -1,0 +1,353 @@
+//! What the log does not vouch for is not believed: neither tables nor snapshots, whoever changed them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use eventlog::{PgStore, Pools, Reader, Store, UnixMicros};
+use ledger::{Account, Ledger, snapshot};
+use sabacc_wallet::repo::{self, Repo};
+use sabacc_wallet::{Difference, Fault, Ground, Limits, LoadError, Opener, Problem, Wallet};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+
+use crate::books::{busy, everything, sql};
+use crate::house::{Hands, House, buy_in, insist, issue, opener, own, redeem};
+
+/// A statement as the wallet's own role, or the word of the database why not.
+async fn as_the_wallet(url: &str, statement: &str) -> Result<(), String> {
+    let mut admin = PgConnection::connect(url).await.unwrap();
+    sqlx::raw_sql("SET search_path = wallet; SET ROLE sabacc_wallet")
+        .execute(&mut admin)
+        .await
+        .unwrap();
+    let done = sqlx::raw_sql(AssertSqlSafe(statement.to_owned())).execute(&mut admin).await;
+    done.map(drop).map_err(|error| error.to_string())
+}
+
+/// A wallet that does not start, and why.
+async fn refused(url: &str) -> LoadError {
+    let store = PgStore::connect_with(url, "wallet", Pools::default(), repo::projection()).await;
+    let store = store.unwrap();
+    let clock = Hands::new().clock();
+    let opener = opener(Arc::clone(&store), Duration::from_secs(5), clock.clone());
+    let ground = Ground { opener, clock, repo: Some(Repo::new(&store)) };
+    match Wallet::open(ground, Limits::default()).await {
+        Ok(_) => panic!("it believes what it was told"),
+        Err(Fault::Load(error)) => error,
+        Err(fault) => panic!("{fault}"),
+    }
+}
+
+fn difference(error: LoadError) -> Difference {
+    match error {
+        LoadError::Differs(difference) => difference,
+        error @ (LoadError::Read(_)
+        | LoadError::Corrupt(_)
+        | LoadError::Unsound(_)
+        | LoadError::NoSnapshot { .. }) => panic!("{error}"),
+    }
+}
+
+/// Two statements that mint a million on an account, and on none that is owed it.
+const MINT: [&str; 2] = [
+    "UPDATE entries SET balance = balance + 1000000 WHERE account = 2 AND position = \
+     (SELECT max(position) FROM entries WHERE account = 2)",
+    "UPDATE entries SET balance = balance - 1000000 WHERE account = 0 AND position = \
+     (SELECT max(position) FROM entries WHERE account = 0)",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wallets_role_can_change_no_entry() {
+    let (house, url) = House::in_town("role").await;
+    busy(&house).await;
+    let rows = everything(&url).await;
+    let rebuilds = "SELECT set_config('sabacc.rebuilds', 'wallet', false); ";
+    let harms = [
+        MINT[0],
+        MINT[1],
+        "DELETE FROM entries",
+        "TRUNCATE entries",
+        "UPDATE accounts SET name = 'x' WHERE number = 2",
+        "DELETE FROM accounts",
+        "UPDATE adjustments SET amount = 1000000",
+        "UPDATE adjustments SET proposed_by = 'x'",
+        "UPDATE holds SET amount = 1",
+        "UPDATE states SET account = 9",
+        "TRUNCATE projected, accounts, entries, states, holds, adjustments",
+        "ALTER TABLE entries DISABLE TRIGGER no_edit",
+    ];
+    for harm in harms {
+        for statement in [harm.to_owned(), format!("{rebuilds}{harm}")] {
+            assert!(as_the_wallet(&url, &statement).await.is_err(), "{statement}");
+        }
+    }
+    // The way to make the tables anew is open to the log's owner alone.
+    as_the_wallet(&url, "SELECT empty_tables('wallet/0', 0)").await.unwrap();
+    assert_eq!(everything(&url).await, rows);
+    // Nor does an administrator by mistake.
+    let mut admin = PgConnection::connect(&url).await.unwrap();
+    for harm in ["UPDATE wallet.entries SET balance = 1", "TRUNCATE wallet.entries"] {
+        let refused = sqlx::raw_sql(harm).execute(&mut admin).await.unwrap_err();
+        assert!(refused.to_string().contains("says what the log says"), "{refused}");
+    }
+    assert_eq!(everything(&url).await, rows);
+    house.is_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn credits_that_two_updates_mint_are_not_there_after_a_restart() {
+    let (house, url) = House::in_town("minted").await;
+    busy(&house).await;
+    let live = house.books().await;
+    house.stop().await;
+    // A superuser finds a way.
+    for mint in MINT {
+        sql(&url, mint).await;
+    }
+    let found = difference(refused(&url).await);
+    assert_eq!((found.table, found.column), ("entries", "balance"), "{found}");
+    assert!(
+        ["player/", "house/issuance"].iter().any(|it| found.account.starts_with(it)),
+        "{found}"
+    );
+    let said = LoadError::Differs(found).to_string();
+    assert!(said.contains("sabacc migrate --rebuild"), "{said}");
+    // As told: the tables are made anew, and nothing of it is there.
+    repo::forget_tables(&url).await.unwrap();
+    let again = House::at(&url, Hands::new()).await;
+    assert_eq!(again.books().await, live);
+    let had = live.balance(own(0));
+    let greedy = again.ask(redeem(900, 0, had + 1)).await;
+    assert!(matches!(greedy, Err(Problem::Refused(_))), "{greedy:?}");
+    again.is_sound().await;
+    again.stop().await;
+}
+
+/// What the role may still do to the tables is seen too.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_the_role_adds_or_changes_are_not_believed() {
+    let (house, url) = House::in_town("added").await;
+    busy(&house).await;
+    house.stop().await;
+    let harms = [
+        (
+            "INSERT INTO entries SELECT size, 1000000, 1000600, 2, 0, 1, 'mine' FROM projected",
+            "entries",
+        ),
+        ("INSERT INTO accounts VALUES (99, 'player/x', NULL, NULL, 1)", "accounts"),
+        ("UPDATE states SET frozen = false WHERE frozen", "states"),
+        ("UPDATE states SET excluded_until = 5 WHERE excluded_until > 5", "states"),
+        ("UPDATE holds SET remaining = 1 WHERE state = 1", "holds"),
+        ("UPDATE holds SET state = 3 WHERE state = 1", "holds"),
+        ("UPDATE adjustments SET state = 3 WHERE state = 1", "adjustments"),
+    ];
+    for (harm, table) in harms {
+        as_the_wallet(&url, harm).await.unwrap();
+        match refused(&url).await {
+            LoadError::Differs(found) => assert_eq!(found.table, table, "{harm}: {found}"),
+            // A name that is none of ours.
+            LoadError::Read(error) => assert!(error.to_string().contains("account"), "{error}"),
+            error @ (LoadError::Corrupt(_)
+            | LoadError::Unsound(_)
+            | LoadError::NoSnapshot { .. }) => panic!("{harm}: {error}"),
+        }
+        sql(&url, "DELETE FROM projected").await;
+        let again = House::at(&url, Hands::new()).await;
+        again.is_sound().await;
+        again.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_past_that_was_changed_ends_the_wallet_while_it_serves() {
+    let (house, url) = House::in_town("past").await;
+    busy(&house).await;
+    house.insist(issue(500, 0, 1)).await.unwrap();
+    house.stop().await;
+    let harms = [
+        (
+            "UPDATE entries SET amount = 999 WHERE account = 2 AND kind = 1 AND amount = 1000",
+            "amount",
+        ),
+        (
+            "UPDATE entries SET reason = 'mine' WHERE account = 2 AND kind = 1 AND amount = 1000",
+            "row",
+        ),
+        ("DELETE FROM entries WHERE account = 2 AND kind = 3", "row"),
+        ("INSERT INTO entries VALUES (2, 1, 1, 2, NULL, 1, NULL)", "row"),
+    ];
+    for (harm, column) in harms {
+        sql(&url, harm).await;
+        let again = House::at(&url, Hands::new()).await;
+        let wallet = again.wallet.clone();
+        let Fault::Load(error) = again.ended().await else { panic!("{harm}") };
+        let found = difference(error);
+        let of = own(0).to_string();
+        assert_eq!(
+            (found.table, found.column, &found.account),
+            ("entries", column, &of),
+            "{found}"
+        );
+        assert!(wallet.read().is_err(), "{harm}: nothing is read any more");
+        sql(&url, "DELETE FROM projected").await;
+        let mended = House::at(&url, Hands::new()).await;
+        mended.is_sound().await;
+        mended.stop().await;
+    }
+}
+
+/// Neither a row that cannot be read nor one of an account that is another's keeps the wallet from comparing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_comparison_is_not_switched_off() {
+    let (house, url) = House::in_town("switched_off").await;
+    busy(&house).await;
+    house.stop().await;
+    let harms = [
+        ("UPDATE entries SET amount = -9223372036854775808 WHERE account = 2 AND kind = 1", None),
+        ("UPDATE accounts SET opened = opened + 1 WHERE number = 4", Some("opened")),
+    ];
+    for (harm, column) in harms {
+        sql(&url, harm).await;
+        let again = House::at(&url, Hands::new()).await;
+        let Fault::Load(error) = again.ended().await else { panic!("{harm}") };
+        match (error, column) {
+            (LoadError::Read(eventlog::ReadError::Corrupt(_)), None) => {}
+            (LoadError::Differs(found), Some(column)) => {
+                assert_eq!((found.table, found.column), ("accounts", column), "{found}");
+            }
+            (error, _) => panic!("{harm}: {error}"),
+        }
+        sql(&url, "DELETE FROM projected").await;
+        House::at(&url, Hands::new()).await.stop().await;
+    }
+    for (column, other) in [("player", "NULL"), ("table_id", "gen_random_uuid()")] {
+        sql(&url, &format!("UPDATE accounts SET {column} = {other} WHERE number = 4")).await;
+        assert_eq!(difference(refused(&url).await).column, column);
+        sql(&url, "DELETE FROM projected").await;
+        House::at(&url, Hands::new()).await.stop().await;
+    }
+}
+
+/// A short outage ends no comparison for good.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_comparison_that_was_cut_short_begins_anew() {
+    let (house, url) = House::in_town("cut_short").await;
+    busy(&house).await;
+    house.stop().await;
+    sql(
+        &url,
+        "UPDATE entries SET amount = 999 WHERE account = 2 AND kind = 1; \
+         ALTER TABLE accounts RENAME COLUMN opened TO away",
+    )
+    .await;
+    let again = House::at(&url, Hands::new()).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    sql(&url, "ALTER TABLE accounts RENAME COLUMN away TO opened").await;
+    let Fault::Load(error) = again.ended().await else { panic!("it goes on") };
+    assert_eq!(difference(error).table, "entries");
+}
+
+/// How many events the newest snapshot is of.
+async fn newest(url: &str) -> Option<i64> {
+    let mut admin = PgConnection::connect(url).await.unwrap();
+    let newest = "SELECT max(size) FROM wallet.snapshots";
+    sqlx::query_scalar(newest).fetch_one(&mut admin).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_snapshots_or_with_false_ones_a_wallet_starts_the_same() {
+    let (house, url) = House::in_town("snapshots").await;
+    busy(&house).await;
+    let live = house.books().await;
+    house.stop().await;
+    let mut minted = Ledger::new();
+    ledger::evolve(&mut minted, UnixMicros(1), &ledger::Event::Opened(own(7)));
+    let hex: String = snapshot::write(&minted).iter().map(|byte| format!("{byte:02x}")).collect();
+    let other = format!("UPDATE snapshots SET bytes = '\\x{hex}'");
+    let ahead = format!("INSERT INTO snapshots VALUES (5, 0, '\\x{hex}'), (900, 0, '\\x{hex}')");
+    let flipped = "UPDATE snapshots SET bytes = set_byte(bytes, 40, 255 - get_byte(bytes, 40))";
+    let harms = ["SELECT 1", "DELETE FROM snapshots", &other, flipped, &ahead];
+    for harm in harms {
+        assert!(newest(&url).await.is_some());
+        sql(&url, harm).await;
+        let again = House::at(&url, Hands::new()).await;
+        assert_eq!(again.books().await, live, "{harm}");
+        assert!(again.ask(buy_in(50, 3, 1)).await.is_err(), "{harm}: frozen");
+        again.is_sound().await;
+        again.stop().await;
+        sql(&url, "DELETE FROM snapshots WHERE size = 900").await;
+    }
+}
+
+/// The log's beginning goes to a file; the wallet starts from its snapshot, and not without it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_was_cut_starts_from_a_snapshot_that_it_vouches_for() {
+    let (house, url) = House::in_town("cut_log").await;
+    busy(&house).await;
+    let live = house.balance(own(0)).await;
+    let store = house.stop().await;
+    let size = newest(&url).await.unwrap().unsigned_abs();
+    let reader = Reader::new(store as Arc<dyn Store>, "wallet/0");
+    let mut file = Vec::new();
+    let none = merkle::Tree::default();
+    eventlog::archive::write(&reader, 0..size - 1, none, &mut file).await.unwrap();
+    let mut file = std::io::Cursor::new(file);
+    let far = UnixMicros(u64::MAX >> 1);
+    let gone = eventlog::archive::remove(&url, "wallet", &mut file, far).await.unwrap();
+    assert!(gone > 0);
+    let again = House::at(&url, Hands::new()).await;
+    again.insist(issue(80, 0, 5)).await.unwrap();
+    let read = again.wallet.read().unwrap().account(Account::Player(crate::house::player(0))).await;
+    assert_eq!(read.unwrap().unwrap().balance.get(), live + 5);
+    again.stop().await;
+    sql(&url, "CREATE TABLE kept AS SELECT * FROM snapshots; DELETE FROM snapshots").await;
+    assert!(matches!(refused(&url).await, LoadError::NoSnapshot { .. }));
+    // Nothing is thrown away that could not be made again.
+    let rows = everything(&url).await.len();
+    sql(&url, "DELETE FROM projected").await;
+    assert!(matches!(refused(&url).await, LoadError::Read(_)));
+    assert_eq!(everything(&url).await.len() + 1, rows);
+}
+
+/// Opens the log; the first time another owner takes it at once, and a row of a later event stands in
+/// the tables. The next time they are what the log says.
+fn taken_while_it_is_read(store: &Arc<PgStore>, url: String, clock: eventlog::Clock) -> Opener {
+    let open = Arc::new(opener(Arc::clone(store), Duration::from_secs(5), clock));
+    let first = AtomicBool::new(true);
+    Box::new(move || {
+        let (open, url) = (Arc::clone(&open), url.clone());
+        let first = first.swap(false, Ordering::Relaxed);
+        Box::pin(async move {
+            if !first {
+                repo::forget_tables(&url).await.expect("the database answers");
+                return open().await;
+            }
+            let log = open().await?;
+            drop(open().await?);
+            let later = "INSERT INTO wallet.entries SELECT size, 7, 1000, 2, 0, 1, 'later' \
+                 FROM wallet.projected";
+            sql(&url, later).await;
+            Ok(log)
+        })
+    })
+}
+
+/// Where another owner writes while the tables are compared, what differs says nothing about them.
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_are_not_judged_by_who_has_lost_the_log() {
+    let (house, url) = House::in_town("meanwhile").await;
+    house.welcome(1, 100).await;
+    let store = house.stop().await;
+    let clock = Hands::new().clock();
+    let opener = taken_while_it_is_read(&store, url, clock.clone());
+    let ground = Ground { opener, clock, repo: Some(Repo::new(&store)) };
+    let (wallet, standby) = Wallet::standby(ground, Limits::default());
+    let owner = tokio::spawn(standby.run(tokio_util::sync::CancellationToken::new()));
+    let bought = insist(&wallet, buy_in(1, 0, 10));
+    tokio::select! {
+        bought = bought => drop(bought.expect("there are credits")),
+        () = async { while !owner.is_finished() { tokio::time::sleep(Duration::from_millis(20)).await } } => {
+            panic!("it ended: {:?}", owner.await)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The attacks, one file each: what is sent, and what must not have come of it.
+
+mod audits;
+mod forged;
+mod growth;
+mod ids;
+mod readers;
+mod withholding;
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::caller::Sent;
+use crate::crew::{Crew, Phase};
+use crate::room::Room;
+
+/// An attack of the suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attack {
+    Audits,
+    Forged,
+    Growth,
+    Ids,
+    Readers,
+    Withholding,
+}
+
+/// Where an attack takes place.
+#[derive(Clone, Copy)]
+pub struct Stage<'a> {
+    pub room: &'a Room,
+    pub crew: &'a Crew,
+    /// Cancelled when the attack is to end.
+    pub stop: &'a CancellationToken,
+}
+
+/// What an attack did, and what it achieved that it must not.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub sent: Sent,
+    /// Figures for people.
+    pub notes: Vec<String>,
+    /// What the room should have prevented.
+    pub faults: Vec<String>,
+}
+
+impl Outcome {
+    fn note(&mut self, text: String) {
+        self.notes.push(text);
+    }
+
+    /// Notes a figure, which is a fault where it is above what is allowed.
+    fn at_most(&mut self, what: &str, found: u64, allowed: u64) {
+        let text = format!("{what}: {found}, at most {allowed}");
+        let list = if found > allowed { &mut self.faults } else { &mut self.notes };
+        list.push(text);
+    }
+}
+
+impl Attack {
+    /// All of them, sorted by name.
+    pub const ALL: [Attack; 6] = [
+        Attack::Audits,
+        Attack::Forged,
+        Attack::Growth,
+        Attack::Ids,
+        Attack::Readers,
+        Attack::Withholding,
+    ];
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Attack::Audits => "audits",
+            Attack::Forged => "forged",
+            Attack::Growth => "growth",
+            Attack::Ids => "ids",
+            Attack::Readers => "readers",
+            Attack::Withholding => "withholding",
+        }
+    }
+
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Attack::Audits => "eight players have finished hands audited all the time",
+            Attack::Forged => "forged tokens by the thousand, and connections that say nothing",
+            Attack::Growth => "one player fills the log with limits, and with ids of their choice",
+            Attack::Ids => "one player uses up the request ids that the table will need",
+            Attack::Readers => "streams by the dozen that are never read, from old resume tokens",
+            Attack::Withholding => "one player withholds entropy, another sits out and in again",
+        }
+    }
+
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Attack> {
+        Attack::ALL.into_iter().find(|attack| attack.name() == name)
+    }
+
+    /// What the room is started with: where an attack is bounded by something else than how often a
+    /// player or an address may call, those limits are lifted to get there sooner.
+    #[must_use]
+    pub const fn variables(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Attack::Growth => {
+                &[("SABACC_LIMITS_PLAYER_CALLS", "1000"), ("SABACC_LIMITS_ADDRESS_CALLS", "1000")]
+            }
+            Attack::Audits
+            | Attack::Forged
+            | Attack::Ids
+            | Attack::Readers
+            | Attack::Withholding => &[],
+        }
+    }
+
+    /// How long it takes at the least.
+    #[must_use]
+    pub const fn span(self) -> Duration {
+        match self {
+            // Streams that take nothing are given half a minute.
+            Attack::Readers => Duration::from_secs(45),
+            Attack::Audits
+            | Attack::Forged
+            | Attack::Growth
+            | Attack::Ids
+            | Attack::Withholding => Duration::from_secs(20),
+        }
+    }
+
+    /// Attacks until told to stop.
+    ///
+    /// # Errors
+    /// The attack could not be begun.
+    pub async fn run(self, stage: Stage<'_>) -> anyhow::Result<Outcome> {
+        match self {
+            Attack::Audits => Box::pin(audits::run(stage)).await,
+            Attack::Forged => Box::pin(forged::run(stage)).await,
+            Attack::Growth => Box::pin(growth::run(stage)).await,
+            Attack::Ids => Box::pin(ids::run(stage)).await,
+            Attack::Readers => Box::pin(readers::run(stage)).await,
+            Attack::Withholding => Box::pin(withholding::run(stage)).await,
+        }
+    }
+
+    /// What is wrong with how the crew fared, beyond what every attack is judged by.
+    #[must_use]
+    pub fn faults_of(self, during: &Phase) -> Vec<String> {
+        match self {
+            Attack::Withholding => withholding::faults_of(during),
+            Attack::Audits | Attack::Forged | Attack::Growth | Attack::Ids | Attack::Readers => {
+                Vec::new()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attacks_are_sorted_and_found_by_their_names() {
+        assert!(Attack::ALL.is_sorted_by_key(|attack| attack.name()));
+        for attack in Attack::ALL {
+            assert_eq!(Attack::by_name(attack.name()), Some(attack));
+        }
+        assert_eq!(Attack::by_name("kindness"), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! Tokens that somebody else has signed, as fast as refusals come back, from four addresses; and from a
+//! fifth connections on which nothing is ever said.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use chassis::auth::{Role, TokenIssuer};
+use chassis::channel::Bearer;
+use chassis::entropy::SystemEntropy;
+use chassis::ids::IdMaker;
+use primitives::TableId;
+use proto::table::v1::GetTableRequest;
+use proto::table::v1::table_service_client::TableServiceClient;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tonic::Request;
+use tonic::transport::Channel;
+
+use super::{Outcome, Stage};
+use crate::caller::{Sent, answered, connection};
+use crate::room::token;
+
+const ADDRESSES: std::ops::Range<u8> = 2..6;
+const CONNECTIONS: usize = 4;
+/// Calls under way on each connection.
+const AT_ONCE: usize = 8;
+/// Calls of all together, at the most.
+const MOST: u64 = 200_000;
+/// Different tokens: each has to be looked at.
+const TOKENS: usize = 256;
+/// Connections on which nothing is said.
+const SILENT: usize = 400;
+const SILENT_FROM: u8 = 6;
+
+pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
+    let issuer = TokenIssuer::generate("up", &SystemEntropy);
+    let forged = (0..TOKENS).map(|_| {
+        let player = IdMaker::system().player_id().to_string();
+        Bearer::new(&token(&issuer, Role::Player, &player))
+    });
+    let forged: Arc<[Bearer]> = forged.collect();
+    let count = Arc::new(AtomicU64::new(0));
+    let mut calling = JoinSet::new();
+    for address in ADDRESSES {
+        for _ in 0..CONNECTIONS {
+            let channel = connection(stage.room, address)?;
+            for _ in 0..AT_ONCE {
+                let flood = Flood {
+                    channel: channel.clone(),
+                    table: stage.crew.table,
+                    forged: Arc::clone(&forged),
+                    count: Arc::clone(&count),
+                    stop: stage.stop.clone(),
+                };
+                calling.spawn(flood.run());
+            }
+        }
+    }
+    let silent = silence(&stage.room.url).await?;
+    stage.stop.cancelled().await;
+    let mut outcome = Outcome::default();
+    while let Some(sent) = calling.join_next().await {
+        outcome.sent.absorb(sent?);
+    }
+    outcome.note(format!("{} connections on which nothing was said", silent.len()));
+    outcome.at_most("forged tokens that were believed", outcome.sent.accepted, 0);
+    Ok(outcome)
+}
+
+struct Flood {
+    channel: Channel,
+    table: TableId,
+    forged: Arc<[Bearer]>,
+    count: Arc<AtomicU64>,
+    stop: CancellationToken,
+}
+
+impl Flood {
+    async fn run(self) -> Sent {
+        let mut sent = Sent::default();
+        let mut client = TableServiceClient::new(self.channel);
+        while !self.stop.is_cancelled() {
+            let number = self.count.fetch_add(1, Ordering::Relaxed);
+            if number >= MOST {
+                break;
+            }
+            let mut request =
+                Request::new(GetTableRequest { table_id: self.table.bytes().to_vec() });
+            let at = usize::try_from(number).unwrap_or(0) % self.forged.len();
+            self.forged[at].bear(&mut request);
+            let answer = answered(client.get_table(request)).await;
+            // Where there is no connection there is nothing to wait for either.
+            let refused =
+                answer.as_ref().err().is_some_and(|it| wire::status::reason_of(it).is_none());
+            sent.count(answer);
+            if refused {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+        sent
+    }
+}
+
+/// Connections that are open as long as these are kept.
+async fn silence(url: &str) -> anyhow::Result<Vec<TcpStream>> {
+    let address = url.trim_start_matches("http://");
+    let address: SocketAddr = address.parse().with_context(|| format!("{url} is no address"))?;
+    let mut open = Vec::new();
+    for _ in 0..SILENT {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::from((Ipv4Addr::new(127, 0, 0, SILENT_FROM), 0)))?;
+        let opened = tokio::time::timeout(Duration::from_secs(1), socket.connect(address)).await;
+        let Ok(Ok(stream)) = opened else { break };
+        open.push(stream);
+    }
+    Ok(open)
+}

@@ -1,0 +1,117 @@
+//! One player who fills the log: limits that change with every call, the same limits again and again,
+//! and then request ids of their own choice, each of which a log without bounds has to look up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use chassis::ids::IdMaker;
+use proto::wallet::v1::{Limits, SetLimitsRequest};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::{Outcome, Stage};
+use crate::caller::{Caller, Sent, answered};
+
+/// Calls under way at a time.
+const AT_ONCE: usize = 8;
+/// Calls of each kind, at the most.
+const MOST: u64 = 3_000;
+/// Recorded commands of one player in a day: less than a megabyte.
+const A_DAY: u64 = 1_000;
+/// Chosen ids that are looked up within a second, with some room for when the second begins.
+const LOOKED_UP: u64 = 3;
+
+/// What a call says.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Other limits each time, under ids as our clients make them.
+    Changing,
+    /// Limits as they are, likewise.
+    Same,
+    /// Limits as they are, under random ids.
+    Chosen,
+}
+
+pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let (one, two) = (Caller::new(stage.room, 2).await?, Caller::new(stage.room, 3).await?);
+    let before = stage.room.log_size("wallet").await?;
+    let changing = flood(stage, &one, Kind::Changing).await;
+    outcome.at_most("changes of limits that were recorded", changing.accepted, A_DAY);
+    // As they are now, for a player who has not used up the day.
+    let first = flood_of(stage, &two, (Kind::Same, 1)).await;
+    let same_before = settled_size(stage).await?;
+    let same = flood_of(stage, &two, (Kind::Same, 500)).await;
+    let grown = settled_size(stage).await?.saturating_sub(same_before);
+    let hands = stage.crew.hands();
+    outcome.note(format!("the wallet's log before: {before}, hands meanwhile: {hands}"));
+    // The crew's hands are in the same log, one record or a few each, and so are seats bought again.
+    outcome.at_most("records for 500 times the same limits", grown, 250);
+    let begun = Instant::now();
+    let chosen = flood(stage, &two, Kind::Chosen).await;
+    let seconds = begun.elapsed().as_secs() + 1;
+    outcome.at_most("chosen ids that were accepted", chosen.accepted, seconds * LOOKED_UP);
+    for sent in [changing, first, same, chosen] {
+        outcome.sent.absorb(sent);
+    }
+    stage.stop.cancelled().await;
+    Ok(outcome)
+}
+
+/// The size that the log has signed, once the signature has caught up with what was sent.
+async fn settled_size(stage: Stage<'_>) -> anyhow::Result<u64> {
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    stage.room.log_size("wallet").await
+}
+
+/// As many as there may be, for at most a quarter of the time that there is.
+async fn flood(stage: Stage<'_>, caller: &Caller, kind: Kind) -> Sent {
+    flood_of(stage, caller, (kind, MOST)).await
+}
+
+async fn flood_of(stage: Stage<'_>, caller: &Caller, (kind, most): (Kind, u64)) -> Sent {
+    let (count, end) = (Arc::new(AtomicU64::new(0)), Instant::now() + Duration::from_secs(25));
+    let mut calling = JoinSet::new();
+    for _ in 0..AT_ONCE {
+        let (caller, count) = (caller.clone(), Arc::clone(&count));
+        let stop = stage.stop.clone();
+        calling.spawn(async move {
+            let (mut sent, ids) = (Sent::default(), IdMaker::system());
+            while Instant::now() < end && !stop.is_cancelled() {
+                let number = count.fetch_add(1, Ordering::Relaxed);
+                if number >= most {
+                    break;
+                }
+                let request = set_limits(&ids, (kind, number));
+                let answer = answered(caller.wallet().set_limits(caller.says(request))).await;
+                let unanswered =
+                    answer.as_ref().err().is_some_and(|it| wire::status::reason_of(it).is_none());
+                sent.count(answer);
+                if unanswered {
+                    // Where there is no connection, what is left of the calls is not spent on that.
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            }
+            sent
+        });
+    }
+    let mut all = Sent::default();
+    while let Some(sent) = calling.join_next().await {
+        all.absorb(sent.unwrap_or_default());
+    }
+    all
+}
+
+fn set_limits(ids: &IdMaker, (kind, number): (Kind, u64)) -> SetLimitsRequest {
+    let day = match kind {
+        Kind::Changing => 10_000_000 - number,
+        Kind::Same | Kind::Chosen => 5_000_000,
+    };
+    let request_id = match kind {
+        Kind::Changing | Kind::Same => ids.request_id().bytes().to_vec(),
+        Kind::Chosen => ids.uuid_v4().to_vec(),
+    };
+    let limits = Limits { day: Some(day), ..Limits::default() };
+    SetLimitsRequest { request_id, limits: Some(limits), ..SetLimitsRequest::default() }
+}

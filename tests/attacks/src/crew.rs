@@ -1,0 +1,247 @@
+//! Honest players at a table of theirs: they decide after a short thought, and what the room does to
+//! them is counted.
+
+mod player;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use client::Client;
+use primitives::{Credits, TableId};
+use proto::table::v1::{TableConfig, TableView};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::Spread;
+use crate::room::{Guest, Room};
+use player::Player;
+
+/// A closed table is empty after so long.
+const CLOSES_WITHIN: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(100);
+
+/// What happened to the crew within a while.
+#[derive(Debug, Clone, Default)]
+pub struct Counts {
+    /// From the sending of a decision to its answer.
+    pub took: Vec<Duration>,
+    pub hands: u64,
+    /// Hands that came to nothing.
+    pub voided: u64,
+    /// Hands that came to nothing and were charged to a seat of the crew.
+    pub blamed: u64,
+    /// Decisions that the clock took from one of the crew.
+    pub clocks: u64,
+    /// Refused calls, by reason.
+    pub refused: BTreeMap<String, u64>,
+}
+
+/// The same, with how long the while was.
+#[derive(Debug, Clone)]
+pub struct Phase {
+    pub seconds: f64,
+    pub counts: Counts,
+}
+
+impl Phase {
+    /// Hands that ended, a second.
+    #[must_use]
+    pub fn hands_a_second(&self) -> f64 {
+        f64::from(u32::try_from(self.counts.hands).unwrap_or(u32::MAX)) / self.seconds.max(0.001)
+    }
+
+    /// How long decisions took; none where none was answered.
+    #[must_use]
+    pub fn spread(&self) -> Option<Spread> {
+        Spread::of(self.counts.took.clone())
+    }
+}
+
+/// Where all players add up.
+#[derive(Default)]
+pub(crate) struct Tally(Mutex<Counts>);
+
+impl Tally {
+    pub(crate) fn add(&self, change: impl FnOnce(&mut Counts)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn take(&self) -> Counts {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn hands(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).hands
+    }
+}
+
+/// How a crew plays.
+#[derive(Debug, Clone)]
+pub struct Style {
+    pub players: u32,
+    /// Seats of the table; the rest is left free.
+    pub seats: u32,
+    pub game: String,
+    /// Before each decision, the shortest and the longest.
+    pub thinking: (Duration, Duration),
+}
+
+impl Default for Style {
+    /// Three at a table for five, with a game of short hands and a thought that leaves each of them far
+    /// below what a player may call.
+    fn default() -> Style {
+        Style {
+            players: 3,
+            seats: 5,
+            game: "eleven".to_owned(),
+            thinking: (Duration::from_millis(30), Duration::from_millis(90)),
+        }
+    }
+}
+
+/// The crew, playing.
+pub struct Crew {
+    pub table: TableId,
+    /// Its players, in no order.
+    pub guests: Vec<Guest>,
+    operator: Client,
+    playing: JoinSet<Result<(), client::Error>>,
+    tally: Arc<Tally>,
+    stop: CancellationToken,
+}
+
+impl Crew {
+    /// Opens a table and seats the crew, which begins to play at once.
+    ///
+    /// # Errors
+    /// The room refuses.
+    pub async fn seat(room: &Room, style: &Style) -> anyhow::Result<Crew> {
+        let operator = room.operator()?;
+        let config = TableConfig {
+            name: "honest".to_owned(),
+            variant: style.game.clone(),
+            seats: style.seats,
+            entropy_ms: 1000,
+            ..TableConfig::default()
+        };
+        let table = operator.create_table(config).await?;
+        let buy_in = Credits::try_new(operator.get_table(table).await?.max_buy_in)?;
+        let (tally, stop) = (Arc::new(Tally::default()), CancellationToken::new());
+        let (mut playing, mut guests) = (JoinSet::new(), Vec::new());
+        for number in 0..style.players {
+            let guest = room.guest().await?;
+            let player = Player::new(player::Place {
+                guest: guest.clone(),
+                table,
+                buy_in,
+                thinking: style.thinking,
+                counts_hands: number == 0,
+                tally: Arc::clone(&tally),
+                stop: stop.clone(),
+            });
+            playing.spawn(player.play());
+            guests.push(guest);
+        }
+        Ok(Crew { table, guests, operator, playing, tally, stop })
+    }
+
+    /// What happens from now on, for so long.
+    pub async fn measure(&self, span: Duration) -> Phase {
+        let begun = self.begin();
+        tokio::time::sleep(span).await;
+        self.end(begun)
+    }
+
+    /// What happened before counts no more.
+    #[must_use]
+    pub fn begin(&self) -> Instant {
+        self.tally.take();
+        Instant::now()
+    }
+
+    /// What happened since.
+    #[must_use]
+    pub fn end(&self, begun: Instant) -> Phase {
+        Phase { seconds: begun.elapsed().as_secs_f64(), counts: self.tally.take() }
+    }
+
+    /// Hands that ended since the last beginning.
+    #[must_use]
+    pub fn hands(&self) -> u64 {
+        self.tally.hands()
+    }
+
+    /// Waits until so many hands more have ended.
+    ///
+    /// # Errors
+    /// They have not within `patience`.
+    pub async fn hands_go_on(&self, more: u64, patience: Duration) -> anyhow::Result<()> {
+        let (first, end) = (self.hands(), Instant::now() + patience);
+        while self.hands() < first + more {
+            if Instant::now() >= end {
+                bail!("{} of {more} hands ended within {patience:?}", self.hands() - first);
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        Ok(())
+    }
+
+    /// The table as anybody sees it.
+    ///
+    /// # Errors
+    /// The room does not answer.
+    pub async fn view(&self) -> anyhow::Result<TableView> {
+        Ok(self.operator.get_table(self.table).await?)
+    }
+
+    /// The table in a line, for whoever has to find out why it does not go on.
+    pub async fn state(&self) -> String {
+        let view = match self.view().await {
+            Ok(view) => view,
+            Err(error) => return format!("{error:#}"),
+        };
+        let seats = view.seats.iter().filter(|seat| !seat.player_id.is_empty());
+        let seats = seats.map(|seat| format!("{} {:?} {}", seat.seat, seat.state(), seat.stack));
+        let seats: Vec<String> = seats.collect();
+        let turn = view.hand.as_ref().and_then(|hand| hand.turn.as_ref());
+        let turn =
+            turn.map_or("nobody's turn".to_owned(), |turn| format!("seat {}'s turn", turn.seat));
+        let stopped: Vec<&str> = view.stopped.iter().map(|effect| effect.what.as_str()).collect();
+        format!("hand {}, {turn}; seats: {}; stopped: {stopped:?}", view.hand_no, seats.join(", "))
+    }
+
+    /// Closes the table, and waits until everybody of the crew is paid out.
+    ///
+    /// # Errors
+    /// It does not close, a seat keeps credits, or a player of the crew gave up before.
+    pub async fn close(mut self) -> anyhow::Result<()> {
+        self.operator.close_table(self.table).await?;
+        let all = async {
+            while let Some(player) = self.playing.join_next().await {
+                player.context("an honest player crashed")?.context("an honest player gave up")?;
+            }
+            anyhow::Ok(())
+        };
+        let closed = tokio::time::timeout(CLOSES_WITHIN, all).await;
+        self.stop.cancel();
+        closed
+            .map_err(|_| anyhow::anyhow!("the table does not close within {CLOSES_WITHIN:?}"))??;
+        for guest in &self.guests {
+            let account = guest.client.get_account(None).await?;
+            let locked: u64 = account.seats.iter().map(|seat| seat.balance).sum();
+            if locked > 0 {
+                bail!("{locked} credits of {} are locked in a seat", guest.id);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}

@@ -1,0 +1,399 @@
+//! Every lawful call of a player, one after the other, as often as anybody may call.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chassis::ids::IdMaker;
+use primitives::TableId;
+use proto::audit::v1::dispute_service_client::DisputeServiceClient;
+use proto::audit::v1::{
+    AuditHandRequest, GetHandBundleRequest, ListDisputesRequest, OpenDisputeRequest,
+};
+use proto::common::v1::{Move, MoveKind};
+use proto::table::v1 as pb;
+use proto::table::v1::people_service_client::PeopleServiceClient;
+use proto::wallet::v1 as wallet;
+use tokio::task::{JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status};
+
+use crate::caller::{Caller, Sent, answered};
+use crate::crew::Crew;
+use crate::room::Room;
+
+/// Between two calls: twenty a second, which is what a player may.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Calls that are under way at a time.
+const AT_ONCE: usize = 16;
+
+/// A kind of call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Table,
+    Act(Act),
+    Seat(Seat),
+    Entropy(Entropy),
+    Follow(Follow),
+    Wallet(Wallet),
+    Audit(Audit),
+    People(People),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Act {
+    Illegal,
+    Late,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seat {
+    SitDown,
+    SitIn,
+    SitOut,
+    StandUp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entropy {
+    CommitTooEarly,
+    RevealOther,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Follow {
+    Play,
+    Watch,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wallet {
+    Account,
+    Entries,
+    Limits,
+    SetLimits,
+    Statement,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Audit {
+    Bundle,
+    Dispute,
+    Disputes,
+    Hand,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum People {
+    Name,
+    Player,
+    Tables,
+}
+
+/// Calls, in the order in which they are made over and over. What moves a seat stands between calls that
+/// do not, so that a hand is met by each of them at any moment of it.
+const ROUND: &[Call] = &[
+    Call::Table,
+    Call::Act(Act::Late),
+    Call::Seat(Seat::SitOut),
+    Call::Follow(Follow::Watch),
+    Call::Act(Act::Illegal),
+    Call::Seat(Seat::SitIn),
+    Call::Entropy(Entropy::CommitTooEarly),
+    Call::Audit(Audit::Hand),
+    Call::Entropy(Entropy::RevealOther),
+    Call::Seat(Seat::SitOut),
+    Call::Seat(Seat::SitIn),
+    Call::Follow(Follow::Play),
+    Call::Wallet(Wallet::Statement),
+    Call::Wallet(Wallet::SetLimits),
+    Call::Seat(Seat::StandUp),
+    Call::People(People::Tables),
+    Call::Seat(Seat::SitDown),
+    Call::Audit(Audit::Bundle),
+    Call::Wallet(Wallet::Entries),
+    Call::Act(Act::Illegal),
+    Call::People(People::Name),
+    Call::Follow(Follow::Watch),
+    Call::Seat(Seat::StandUp),
+    Call::Seat(Seat::SitDown),
+    Call::Audit(Audit::Dispute),
+    Call::Wallet(Wallet::Account),
+    Call::Wallet(Wallet::Limits),
+    Call::Follow(Follow::Play),
+    Call::People(People::Player),
+    Call::Audit(Audit::Disputes),
+];
+
+/// A player of the crew who, beside playing, calls.
+#[derive(Clone)]
+pub struct Hostility {
+    caller: Caller,
+    ids: IdMaker,
+    table: TableId,
+    last: Arc<Mutex<Last>>,
+}
+
+/// The table as it was looked at last.
+#[derive(Clone, Copy, Default)]
+struct Last {
+    buy_in: u64,
+    hand_no: u64,
+    turn: u32,
+}
+
+impl Hostility {
+    /// Of the player of the crew that comes last, who counts nothing; from an address of their own.
+    ///
+    /// # Errors
+    /// The room's address is none.
+    pub fn of(room: &Room, crew: &Crew) -> anyhow::Result<Hostility> {
+        let guest = crew.guests.last().cloned();
+        let guest = guest.ok_or_else(|| anyhow::anyhow!("a crew has players"))?;
+        Ok(Hostility::at(Caller::of(room, guest, 2)?, crew.table))
+    }
+
+    /// The same for a caller who sits at the table.
+    #[must_use]
+    pub fn at(caller: Caller, table: TableId) -> Hostility {
+        Hostility { caller, ids: IdMaker::system(), table, last: Arc::default() }
+    }
+
+    /// Makes so many calls, or until told to stop; none waits for the one before.
+    pub async fn make(self, calls: u64, stop: CancellationToken) -> Sent {
+        let mut sent = Sent::default();
+        let mut ticks = tokio::time::interval(PAUSE);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut under_way = JoinSet::new();
+        for (_, call) in (0..calls).zip(ROUND.iter().copied().cycle()) {
+            tokio::select! {
+                () = stop.cancelled() => break,
+                _ = ticks.tick() => {}
+            }
+            let caller = self.clone();
+            under_way.spawn(async move { caller.call(call).await });
+            while under_way.len() >= AT_ONCE {
+                count(&mut sent, under_way.join_next().await);
+            }
+            while let Some(done) = under_way.try_join_next() {
+                count(&mut sent, Some(done));
+            }
+        }
+        while let Some(done) = under_way.join_next().await {
+            count(&mut sent, Some(done));
+        }
+        sent
+    }
+
+    /// As many calls that do nothing, at the same pace: what hostility is compared with where calls are
+    /// counted instead of seconds.
+    pub async fn make_harmless(self, calls: u64) -> Sent {
+        let mut sent = Sent::default();
+        let mut ticks = tokio::time::interval(PAUSE);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        for _ in 0..calls {
+            ticks.tick().await;
+            let request = self.says(pb::GetTableRequest { table_id: self.table_id() });
+            sent.count(answered(self.caller.table().get_table(request)).await);
+        }
+        sent
+    }
+
+    async fn call(&self, call: Call) -> Result<Response<()>, Status> {
+        match call {
+            Call::Table => self.look().await,
+            Call::Act(act) => self.act(act).await,
+            Call::Seat(seat) => self.seat(seat).await,
+            Call::Entropy(entropy) => self.entropy(entropy).await,
+            Call::Follow(follow) => self.follow(follow).await,
+            Call::Wallet(wallet) => self.wallet(wallet).await,
+            Call::Audit(audit) => self.audit(audit).await,
+            Call::People(people) => self.people(people).await,
+        }
+    }
+
+    fn last(&self) -> Last {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn look(&self) -> Result<Response<()>, Status> {
+        let request = self.says(pb::GetTableRequest { table_id: self.table_id() });
+        let answer = answered(self.caller.table().get_table(request)).await?.into_inner();
+        if let Some(view) = answer.table {
+            let turn = view.hand.and_then(|hand| hand.turn).map_or(0, |turn| turn.turn);
+            let last = Last { buy_in: view.max_buy_in, hand_no: view.hand_no, turn };
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        }
+        Ok(Response::new(()))
+    }
+
+    async fn act(&self, call: Act) -> Result<Response<()>, Status> {
+        let (late, last) = (call == Act::Late, self.last());
+        let kind = if late { MoveKind::Check } else { MoveKind::Junk };
+        let request = pb::ActRequest {
+            request_id: self.request_id(),
+            table_id: self.table_id(),
+            hand_no: last.hand_no,
+            turn: if late { last.turn.saturating_sub(1) } else { last.turn },
+            r#move: Some(Move { kind: kind.into(), ..Move::default() }),
+        };
+        done(answered(self.caller.table().act(self.says(request))).await)
+    }
+
+    async fn seat(&self, call: Seat) -> Result<Response<()>, Status> {
+        let (request_id, table_id) = (self.request_id(), self.table_id());
+        let mut client = self.caller.table();
+        match call {
+            Seat::SitDown => {
+                let sit = pb::SitDownRequest {
+                    request_id,
+                    table_id,
+                    seat: 0,
+                    buy_in: self.last().buy_in,
+                };
+                done(answered(client.sit_down(self.says(sit))).await)
+            }
+            Seat::StandUp => {
+                let stand = pb::StandUpRequest { request_id, table_id };
+                done(answered(client.stand_up(self.says(stand))).await)
+            }
+            Seat::SitIn | Seat::SitOut => {
+                let sit_out = call == Seat::SitOut;
+                let change = pb::SitOutRequest { request_id, table_id, sit_out };
+                done(answered(client.sit_out(self.says(change))).await)
+            }
+        }
+    }
+
+    /// Neither promises anything that is not kept, nor keeps back what was promised.
+    async fn entropy(&self, call: Entropy) -> Result<Response<()>, Status> {
+        let (request_id, table_id) = (self.request_id(), self.table_id());
+        let mut client = self.caller.table();
+        if call == Entropy::CommitTooEarly {
+            let hand_no = self.last().hand_no + 20;
+            let commitment = vec![7; 32];
+            let commit = pb::CommitEntropyRequest { request_id, table_id, hand_no, commitment };
+            return done(answered(client.commit_entropy(self.says(commit))).await);
+        }
+        let (hand_no, entropy) = (self.last().hand_no, vec![7; 32]);
+        let reveal = pb::RevealEntropyRequest { request_id, table_id, hand_no, entropy };
+        done(answered(client.reveal_entropy(self.says(reveal))).await)
+    }
+
+    /// Opens a stream, reads one message, and leaves it.
+    async fn follow(&self, call: Follow) -> Result<Response<()>, Status> {
+        let watch = pb::WatchTableRequest { table_id: self.table_id(), resume_token: Vec::new() };
+        let mut client = self.caller.table();
+        if call == Follow::Watch {
+            let mut stream = answered(client.watch_table(self.says(watch))).await?;
+            return done(answered(first(stream.get_mut())).await);
+        }
+        let message = pb::play_request::Message::Watch(watch);
+        let (say, said) = tokio::sync::mpsc::channel(1);
+        let _ = say.send(pb::PlayRequest { message: Some(message) }).await;
+        let said = tokio_stream::wrappers::ReceiverStream::new(said);
+        let mut stream = answered(client.play(self.says(said))).await?;
+        done(answered(first(stream.get_mut())).await)
+    }
+
+    async fn wallet(&self, call: Wallet) -> Result<Response<()>, Status> {
+        let mut client = self.caller.wallet();
+        match call {
+            Wallet::Entries => {
+                let list = wallet::ListEntriesRequest { page_size: 100, ..Default::default() };
+                done(answered(client.list_entries(self.says(list))).await)
+            }
+            Wallet::Limits => {
+                let get = wallet::GetLimitsRequest::default();
+                done(answered(client.get_limits(self.says(get))).await)
+            }
+            Wallet::SetLimits => {
+                let day = Some(9_000_000_000_000 - self.last().hand_no);
+                let limits = Some(wallet::Limits { day, ..Default::default() });
+                let request_id = self.request_id();
+                let set = wallet::SetLimitsRequest { request_id, limits, ..Default::default() };
+                done(answered(client.set_limits(self.says(set))).await)
+            }
+            Wallet::Statement => {
+                let format = wallet::StatementFormat::Csv.into();
+                let export = wallet::ExportStatementRequest { format, ..Default::default() };
+                let mut stream = answered(client.export_statement(self.says(export))).await?;
+                done(answered(first(stream.get_mut())).await)
+            }
+            Wallet::Account => {
+                let get = wallet::GetAccountRequest::default();
+                done(answered(client.get_account(self.says(get))).await)
+            }
+        }
+    }
+
+    async fn audit(&self, call: Audit) -> Result<Response<()>, Status> {
+        let (table_id, hand_no) = (self.table_id(), self.last().hand_no.saturating_sub(1).max(1));
+        let mut disputes = DisputeServiceClient::new(self.caller.channel());
+        match call {
+            Audit::Hand => {
+                let audit = AuditHandRequest { table_id, hand_no };
+                done(answered(self.caller.audit().audit_hand(self.says(audit))).await)
+            }
+            Audit::Bundle => {
+                let bundle = GetHandBundleRequest { table_id, hand_no };
+                done(answered(self.caller.audit().get_hand_bundle(self.says(bundle))).await)
+            }
+            Audit::Dispute => {
+                let (request_id, text) = (self.request_id(), "I do not believe it.".to_owned());
+                let open = OpenDisputeRequest { request_id, table_id, hand_no, text };
+                done(answered(disputes.open_dispute(self.says(open))).await)
+            }
+            Audit::Disputes => {
+                let list = ListDisputesRequest { page_size: 100, ..Default::default() };
+                done(answered(disputes.list_disputes(self.says(list))).await)
+            }
+        }
+    }
+
+    async fn people(&self, call: People) -> Result<Response<()>, Status> {
+        let mut people = PeopleServiceClient::new(self.caller.channel());
+        match call {
+            People::Name => {
+                let (request_id, name) =
+                    (self.request_id(), format!("Number {}", self.last().hand_no));
+                let set = pb::SetNameRequest { request_id, name };
+                done(answered(people.set_name(self.says(set))).await)
+            }
+            People::Player => {
+                let get = pb::GetPlayerRequest { player_id: self.caller.id.bytes().to_vec() };
+                done(answered(people.get_player(self.says(get))).await)
+            }
+            People::Tables => {
+                let list = pb::ListTablesRequest { page_size: 100, page_token: String::new() };
+                done(answered(self.caller.table().list_tables(self.says(list))).await)
+            }
+        }
+    }
+
+    fn says<T>(&self, message: T) -> Request<T> {
+        self.caller.says(message)
+    }
+
+    fn table_id(&self) -> Vec<u8> {
+        self.table.bytes().to_vec()
+    }
+
+    fn request_id(&self) -> Vec<u8> {
+        self.ids.request_id().bytes().to_vec()
+    }
+}
+
+fn count(sent: &mut Sent, done: Option<Result<Result<Response<()>, Status>, JoinError>>) {
+    if let Some(Ok(answer)) = done {
+        sent.count(answer);
+    }
+}
+
+fn done<A>(answer: Result<Response<A>, Status>) -> Result<Response<()>, Status> {
+    answer.map(|_| Response::new(()))
+}
+
+/// The first message of a stream, which is dropped after it.
+async fn first<T>(stream: &mut tonic::Streaming<T>) -> Result<Response<()>, Status> {
+    stream.message().await.map(|_| Response::new(()))
+}

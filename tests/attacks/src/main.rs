@@ -1,0 +1,138 @@
+//! `sabacc-attacks`: the attack suite and the hostile table, on demand. See README.md beside `src`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use attacks::attack::Attack;
+use attacks::hostile::{self, Match};
+use attacks::room::{program_beside, quickest_folder};
+use attacks::verdict::{Ground, judge};
+use clap::{Args, Parser, Subcommand};
+
+/// Attacks rooms of its own, beside honest players, and says what they felt.
+#[derive(Parser)]
+#[command(name = "sabacc-attacks", version)]
+struct Arguments {
+    /// The program `sabacc` [default: the one beside this program].
+    #[arg(long, global = true, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// Where rooms keep their files [default: memory where there is plenty].
+    #[arg(long, global = true, value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Answer in JSON, one object a line.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Every attack, or those that are named, each on a room of its own.
+    Suite(Suite),
+    /// Three players who decide at once, one of whom also makes every lawful call as often as anybody
+    /// may; in turns with and without.
+    Hostile(Hostile),
+    /// The names of all attacks.
+    List,
+}
+
+#[derive(Args)]
+struct Suite {
+    /// Names of attacks [default: all].
+    names: Vec<String>,
+    /// How many seconds are measured before each.
+    #[arg(long, value_name = "S", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=600))]
+    calm: u64,
+}
+
+#[derive(Args)]
+struct Hostile {
+    /// Minutes with hostility; as many are played without.
+    #[arg(long, value_name = "M", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=600))]
+    minutes: u64,
+    /// Seconds of each turn.
+    #[arg(long, value_name = "S", default_value = "30", value_parser = clap::value_parser!(u64).range(5..=600))]
+    turn: u64,
+    /// The game.
+    #[arg(long, value_name = "VARIANT", default_value = "eleven")]
+    game: String,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Runtime::new().context("no runtime");
+    match runtime.and_then(|runtime| runtime.block_on(Box::pin(run(arguments)))) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr().lock(), "sabacc-attacks: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether all of it passed.
+async fn run(arguments: Arguments) -> anyhow::Result<bool> {
+    let Arguments { program, folder, json, what } = arguments;
+    let suite = match what {
+        What::List => {
+            for attack in Attack::ALL {
+                say(&format!("{:<12} {}", attack.name(), attack.about()));
+            }
+            return Ok(true);
+        }
+        What::Suite(suite) => suite,
+        What::Hostile(options) => {
+            let ground = ground(program, folder, Duration::ZERO)?;
+            let Hostile { minutes, turn, game } = options;
+            let plan = Match {
+                with: Duration::from_secs(minutes * 60),
+                turn: Duration::from_secs(turn),
+                game,
+            };
+            let verdict = hostile::judge(&ground, &plan, |line| tell(&line)).await?;
+            say(&if json { serde_json::to_string(&verdict)? } else { verdict.to_string() });
+            return Ok(verdict.passed);
+        }
+    };
+    let attacks = suite.names.iter().map(|name| {
+        Attack::by_name(name).with_context(|| format!("there is no attack `{name}`: see `list`"))
+    });
+    let mut attacks: Vec<Attack> = attacks.collect::<anyhow::Result<_>>()?;
+    if attacks.is_empty() {
+        attacks = Attack::ALL.to_vec();
+    }
+    let ground = ground(program, folder, Duration::from_secs(suite.calm))?;
+    let mut passed = true;
+    for attack in attacks {
+        tell(&format!("{}: {}", attack.name(), attack.about()));
+        let verdict = Box::pin(judge(&ground, attack)).await?;
+        passed &= verdict.passed;
+        say(&if json { serde_json::to_string(&verdict)? } else { verdict.to_string() });
+    }
+    Ok(passed)
+}
+
+fn ground(
+    program: Option<PathBuf>,
+    folder: Option<PathBuf>,
+    calm: Duration,
+) -> anyhow::Result<Ground> {
+    let program = program.map_or_else(program_beside, Ok)?;
+    let program =
+        program.canonicalize().with_context(|| format!("{} cannot be found", program.display()))?;
+    Ok(Ground { program, folder: folder.unwrap_or_else(quickest_folder), calm })
+}
+
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
+}
+
+/// How far it is, for whoever waits.
+fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}

@@ -1,0 +1,245 @@
+//! A room as a program of its own, in a folder that goes away with it.
+
+use std::fs::File;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use chassis::auth::{Claims, Identity, Role, TokenIssuer};
+use chassis::clock::SystemClock;
+use chassis::entropy::SystemEntropy;
+use chassis::ids::IdMaker;
+use client::Client;
+use primitives::{Credits, PlayerId};
+use tempfile::TempDir;
+
+/// Longer than a room takes to start, or to stop.
+const LONG: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(25);
+const DAY: Duration = Duration::from_secs(86_400);
+/// Credits of each player.
+const PURSE: u32 = 10_000_000;
+
+/// What the program must not inherit from whoever runs it here.
+const NOT_INHERITED: &[&str] = &[
+    "DATABASE_URL",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_TRACES_EXPORTER",
+    "RUST_LOG",
+    "SABACC_CONFIG",
+    "SABACC_TOKEN",
+];
+
+/// A room that serves; killed when this is dropped.
+pub struct Room {
+    child: Child,
+    dir: TempDir,
+    /// The public port.
+    pub url: String,
+    issuer: TokenIssuer,
+}
+
+/// A player with an account.
+#[derive(Clone)]
+pub struct Guest {
+    pub id: PlayerId,
+    pub token: String,
+    pub client: Client,
+}
+
+impl Room {
+    /// Starts `program up` in a folder of its own under `folder`, with these variables, and waits until
+    /// it serves.
+    ///
+    /// # Errors
+    /// The program cannot be started, or ends before it serves.
+    pub async fn start(
+        program: &Path,
+        folder: &Path,
+        variables: &[(&str, &str)],
+    ) -> anyhow::Result<Room> {
+        let dir = tempfile::Builder::new().prefix("sabacc-attack-").tempdir_in(folder)?;
+        // Started by root, the database's server runs as somebody else, who has to pass.
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755))?;
+        let mut command = Command::new(program);
+        for name in NOT_INHERITED {
+            command.env_remove(name);
+        }
+        command.arg("--data").arg(dir.path().join("room")).args(["up", "--no-bots"]);
+        command.args(["--listen", "127.0.0.1:0"]).envs(variables.iter().copied());
+        command.current_dir(dir.path()).stdin(Stdio::null());
+        let (out, err) = (dir.path().join("out"), dir.path().join("err"));
+        command.stdout(File::create(&out)?).stderr(File::create(&err)?);
+        let child =
+            command.spawn().with_context(|| format!("{} cannot be started", program.display()))?;
+        let mut starting = Starting { child: Some(child), dir };
+        let address = starting.address().await?;
+        let Starting { child, dir } = starting;
+        let child = child.context("the room was started")?;
+        let pem = std::fs::read_to_string(dir.path().join("room/keys/issuer.pem"))?;
+        let issuer = TokenIssuer::from_pem("up", &pem)?;
+        let room = Room { child, dir, url: address, issuer };
+        // The tables are taken up a moment after the port is open; a client waits for them.
+        room.operator()?.list_tables().await?;
+        Ok(room)
+    }
+
+    /// A token of the room, for a day.
+    #[must_use]
+    pub fn token(&self, role: Role, subject: &str) -> String {
+        token(&self.issuer, role, subject)
+    }
+
+    /// A client with an operator's rights.
+    ///
+    /// # Errors
+    /// The room's address is none.
+    pub fn operator(&self) -> anyhow::Result<Client> {
+        Ok(Client::connect(&self.url, self.token(Role::Operator, "attacks"))?)
+    }
+
+    /// Somebody new, with an account and credits.
+    ///
+    /// # Errors
+    /// The room refuses.
+    pub async fn guest(&self) -> anyhow::Result<Guest> {
+        let id = IdMaker::system().player_id();
+        let token = self.token(Role::Player, &id.to_string());
+        let client = Client::connect(&self.url, token.clone())?;
+        client.open_account(None).await?;
+        self.operator()?.issue(id, Credits::of(PURSE), "to play beside an attack").await?;
+        Ok(Guest { id, token, client })
+    }
+
+    /// Records that a log of the room has signed.
+    ///
+    /// # Errors
+    /// The room refuses, or signs no checkpoint.
+    pub async fn log_size(&self, log: &str) -> anyhow::Result<u64> {
+        let auditor = Client::connect(&self.url, self.token(Role::Auditor, "attacks"))?;
+        let note = auditor.checkpoint(log).await?;
+        let size = note.lines().nth(1).and_then(|line| line.parse().ok());
+        size.with_context(|| format!("the checkpoint of {log} has no size: {note}"))
+    }
+
+    /// Connections to the room's database, from all services together.
+    ///
+    /// # Errors
+    /// The database's processes cannot be read.
+    pub fn database_connections(&self) -> anyhow::Result<usize> {
+        let note = self.data().join("postgres/postmaster.pid");
+        let text = std::fs::read_to_string(&note)
+            .with_context(|| format!("{} cannot be read", note.display()))?;
+        let postmaster = text.lines().next().context("the database's note is empty")?.to_owned();
+        let mut connections = 0;
+        for entry in std::fs::read_dir("/proc")? {
+            let path = entry?.path();
+            let Ok(status) = std::fs::read_to_string(path.join("status")) else { continue };
+            let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+            let command = std::fs::read(path.join("cmdline")).unwrap_or_default();
+            let session = String::from_utf8_lossy(&command).contains("sabacc_");
+            connections += usize::from(session && parent.is_some_and(|it| it.trim() == postmaster));
+        }
+        Ok(connections)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.dir.path().join("room")
+    }
+
+    /// What it wrote to its log last.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        last_words(self.dir.path())
+    }
+
+    /// Whether it still runs.
+    pub fn runs(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+}
+
+impl Drop for Room {
+    /// A database stops some moments after its room; until then its files come back.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let note = self.data().join("postgres/postmaster.pid");
+        for _ in 0..400 {
+            if !note.exists() {
+                return;
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+/// A room on its way; killed where it does not arrive.
+struct Starting {
+    child: Option<Child>,
+    dir: TempDir,
+}
+
+impl Starting {
+    async fn address(&mut self) -> anyhow::Result<String> {
+        let child = self.child.as_mut().context("the room was started")?;
+        let file = self.dir.path().join("room/room.json");
+        let end = tokio::time::Instant::now() + LONG;
+        while tokio::time::Instant::now() < end {
+            if let Some(status) = child.try_wait()? {
+                bail!("the room ended with {status}: {}", last_words(self.dir.path()));
+            }
+            let note = std::fs::read(&file).ok();
+            let note: Option<serde_json::Value> =
+                note.and_then(|text| serde_json::from_slice(&text).ok());
+            if let Some(address) = note.as_ref().and_then(|note| note["address"].as_str()) {
+                return Ok(address.to_owned());
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        let _ = child.kill();
+        bail!("the room does not serve within {LONG:?}: {}", last_words(self.dir.path()))
+    }
+}
+
+fn last_words(folder: &Path) -> String {
+    let text = std::fs::read_to_string(folder.join("err")).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(8)..].join("\n")
+}
+
+/// A token by somebody's key.
+#[must_use]
+pub fn token(key: &TokenIssuer, role: Role, subject: &str) -> String {
+    let identity = Identity { role, subject: subject.to_owned() };
+    let clock = SystemClock::new();
+    key.issue(&Claims::new(key.name(), &identity, DAY, (&clock, &SystemEntropy)))
+}
+
+/// Memory where there is plenty, else the usual folder: a database is a thousand small files.
+#[must_use]
+pub fn quickest_folder() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    match rustix::fs::statvfs(memory) {
+        Ok(room) if room.f_bavail.saturating_mul(room.f_frsize) >= 4 << 30 => memory.to_owned(),
+        Ok(_) | Err(_) => std::env::temp_dir(),
+    }
+}
+
+/// The program that lies beside this one.
+///
+/// # Errors
+/// It is not built.
+pub fn program_beside() -> anyhow::Result<PathBuf> {
+    let own = std::env::current_exe().context("this program does not know where it lies")?;
+    let folder = own.parent().context("a program lies in a folder")?;
+    // A test's program lies one folder deeper.
+    let found =
+        [folder.join("sabacc"), folder.join("../sabacc")].into_iter().find(|it| it.exists());
+    found.with_context(|| {
+        format!("{} is not built: cargo build -p sabacc", folder.join("sabacc").display())
+    })
+}

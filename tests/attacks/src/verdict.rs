@@ -1,0 +1,202 @@
+//! One attack from the start of its room to the verdict on it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::attack::{Attack, Outcome, Stage};
+use crate::crew::{Crew, Phase, Style};
+use crate::room::Room;
+use crate::{P99, Spread};
+
+/// Hands a second beside an attack, of what they were before it: below this they do not go on. What
+/// attacks here takes part of the same machine.
+const HANDS_LEFT: f64 = 0.5;
+const WARM_UP: Duration = Duration::from_secs(3);
+const AFTER: Duration = Duration::from_secs(5);
+/// Hands that must end once an attack is over, within so long.
+const AGAIN: (u64, Duration) = (3, Duration::from_secs(15));
+/// An attack that is told to stop has stopped after so long.
+const STOPS_WITHIN: Duration = Duration::from_secs(90);
+
+/// Where rooms are started.
+#[derive(Debug, Clone)]
+pub struct Ground {
+    /// The program `sabacc`.
+    pub program: PathBuf,
+    /// For the folders of rooms.
+    pub folder: PathBuf,
+    /// How long it is measured before an attack.
+    pub calm: Duration,
+}
+
+/// What came of an attack.
+#[derive(Debug, Serialize)]
+pub struct Verdict {
+    pub attack: &'static str,
+    pub passed: bool,
+    /// The machine was too busy for a judgement: honest decisions were slow before the attack.
+    pub too_busy: bool,
+    pub calm: Option<Spread>,
+    pub during: Option<Spread>,
+    pub calm_hands_a_second: f64,
+    pub hands_a_second: f64,
+    pub voided: u64,
+    pub clocks: u64,
+    pub sent: u64,
+    pub accepted: u64,
+    pub refused: std::collections::BTreeMap<String, u64>,
+    pub notes: Vec<String>,
+    pub faults: Vec<String>,
+}
+
+/// Starts a room, seats a crew, attacks, and judges.
+///
+/// # Errors
+/// The room cannot be started, or the crew cannot be seated: there is nothing to judge.
+pub async fn judge(ground: &Ground, attack: Attack) -> anyhow::Result<Verdict> {
+    let mut room = Room::start(&ground.program, &ground.folder, attack.variables())
+        .await
+        .context("the room")?;
+    let crew = Crew::seat(&room, &Style::default()).await.context("the honest crew")?;
+    tokio::time::sleep(WARM_UP).await;
+    let calm = crew.measure(ground.calm).await;
+    let stop = CancellationToken::new();
+    let stage = Stage { room: &room, crew: &crew, stop: &stop };
+    let timed = async {
+        tokio::time::sleep(attack.span()).await;
+        stop.cancel();
+    };
+    let begun = crew.begin();
+    let attacked = tokio::time::timeout(attack.span() + STOPS_WITHIN, attack.run(stage));
+    let (outcome, ()) = tokio::join!(attacked, timed);
+    let during = crew.end(begun);
+    let outcome = outcome.unwrap_or_else(|_| Err(anyhow::anyhow!("the attack does not end")));
+    let mut faults = attack.faults_of(&during);
+    let Outcome { sent, notes, faults: prevented } = outcome.unwrap_or_else(|error| {
+        faults.push(format!("while it was attacked the room failed: {error:#}"));
+        Outcome::default()
+    });
+    faults.extend(prevented);
+    faults.extend(crew_faults(&calm, &during));
+    let (hands, patience) = AGAIN;
+    let _ = crew.begin();
+    if let Err(error) = crew.hands_go_on(hands, patience).await {
+        faults.push(format!("after the attack: {error:#}; {}", crew.state().await));
+    }
+    let after = crew.measure(AFTER).await;
+    faults.extend(slow("after the attack", &after));
+    if let Err(error) = crew.close().await {
+        faults.push(format!("at the end: {error:#}"));
+    }
+    if !room.runs() {
+        faults.push(format!("the room has ended: {}", room.last_words()));
+    }
+    let too_busy = slow("", &calm).is_some();
+    Ok(Verdict {
+        attack: attack.name(),
+        passed: faults.is_empty() && !too_busy,
+        too_busy,
+        calm: calm.spread(),
+        during: during.spread(),
+        calm_hands_a_second: calm.hands_a_second(),
+        hands_a_second: during.hands_a_second(),
+        voided: during.counts.voided,
+        clocks: during.counts.clocks,
+        sent: sent.all(),
+        accepted: sent.accepted,
+        refused: sent.refused,
+        notes,
+        faults,
+    })
+}
+
+/// What every attack is judged by.
+fn crew_faults(calm: &Phase, during: &Phase) -> Vec<String> {
+    let mut faults: Vec<String> = slow("beside the attack", during).into_iter().collect();
+    let (before, now) = (calm.hands_a_second(), during.hands_a_second());
+    if now < before * HANDS_LEFT {
+        faults.push(format!("{now:.2} hands a second ended, of {before:.2} before"));
+    }
+    if during.counts.clocks > 0 {
+        faults.push(format!("{} honest decisions were the clock's", during.counts.clocks));
+    }
+    if during.counts.blamed > 0 {
+        faults.push(format!("{} hands were charged to honest seats", during.counts.blamed));
+    }
+    faults
+}
+
+fn slow(when: &str, phase: &Phase) -> Option<String> {
+    match phase.spread() {
+        Some(spread) if spread.p99 < P99.as_secs_f64() * 1000.0 => None,
+        Some(spread) => Some(format!("{when} an honest decision takes {spread}")),
+        None => Some(format!("{when} no honest decision was answered")),
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = match (self.passed, self.too_busy) {
+            (true, _) => "passed",
+            (false, true) => "MACHINE TOO BUSY",
+            (false, false) => "FAILED",
+        };
+        let p99 = |spread: &Option<Spread>| {
+            spread.map_or_else(|| "none".to_owned(), |spread| format!("{:.1}", spread.p99))
+        };
+        write!(
+            f,
+            "{:<12} {:<8} p99 {} -> {} ms, hands/s {:.2} -> {:.2}, void {}, sent {}, accepted {}",
+            self.attack,
+            word,
+            p99(&self.calm),
+            p99(&self.during),
+            self.calm_hands_a_second,
+            self.hands_a_second,
+            self.voided,
+            self.sent,
+            self.accepted
+        )?;
+        let refused: Vec<String> =
+            self.refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+        if !refused.is_empty() {
+            write!(f, "\n             refused: {}", refused.join(", "))?;
+        }
+        for note in &self.notes {
+            write!(f, "\n             {note}")?;
+        }
+        for fault in &self.faults {
+            write!(f, "\n             FAULT: {fault}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crew::Counts;
+
+    fn phase(hands: u64, millis: u64) -> Phase {
+        let took = vec![Duration::from_millis(millis); 200];
+        Phase { seconds: 10.0, counts: Counts { took, hands, ..Counts::default() } }
+    }
+
+    #[test]
+    fn slow_decisions_and_hands_that_stop_are_faults() {
+        let calm = phase(20, 10);
+        assert_eq!(crew_faults(&calm, &phase(19, 12)), Vec::<String>::new());
+        assert_eq!(crew_faults(&calm, &phase(19, 120)).len(), 1);
+        assert_eq!(crew_faults(&calm, &phase(3, 12)).len(), 1);
+        let silent = Phase { seconds: 10.0, counts: Counts::default() };
+        assert_eq!(crew_faults(&calm, &silent).len(), 2, "nothing is answered, no hand ends");
+        let mut late = phase(19, 12);
+        (late.counts.clocks, late.counts.blamed) = (1, 1);
+        assert_eq!(crew_faults(&calm, &late).len(), 2);
+    }
+}
