@@ -208,18 +208,25 @@ fn readers(options: PgConnectOptions, schema: Arc<str>, pools: Pools) -> PgPool 
         .connect_lazy_with(options)
 }
 
-/// Repeats a read on another connection where one was dead.
-async fn read<T, F>(mut query: impl FnMut() -> F) -> Result<T, StoreError>
-where
-    F: Future<Output = Result<T, sqlx::Error>>,
-{
-    let mut tries = READ_TRIES;
-    loop {
-        tries -= 1;
-        match in_time(query()).await.map_err(Trouble::of) {
-            Ok(rows) => return Ok(rows),
-            Err(Trouble::Doubt(_)) if tries > 0 => {}
-            Err(trouble) => return Err(trouble.of_a_read()),
+impl PgStore {
+    /// Repeats a read on another connection where one was dead. The others that wait are as old: they go
+    /// with it, or a database that was restarted would fail as many reads as there were connections.
+    async fn read_with<T, F>(&self, mut query: impl FnMut() -> F) -> Result<T, StoreError>
+    where
+        F: Future<Output = Result<T, sqlx::Error>>,
+    {
+        let mut tries = READ_TRIES;
+        loop {
+            tries -= 1;
+            match in_time(query()).await.map_err(Trouble::of) {
+                Ok(rows) => return Ok(rows),
+                Err(Trouble::Doubt(_)) if tries > 0 => {
+                    while let Some(idle) = self.readers.try_acquire() {
+                        drop(idle.detach());
+                    }
+                }
+                Err(trouble) => return Err(trouble.of_a_read()),
+            }
         }
     }
 }
@@ -259,7 +266,8 @@ impl Store for PgStore {
     }
 
     async fn size(&self, log: &str) -> Result<u64, StoreError> {
-        let fence = read(|| async { sql::fence(&mut *self.readers.acquire().await?, log).await });
+        let fence =
+            self.read_with(|| async { sql::fence(&mut *self.readers.acquire().await?, log).await });
         Ok(fence.await?.map_or(0, |(fence, _)| fence.size))
     }
 
@@ -289,18 +297,18 @@ impl Store for PgStore {
         stream: StreamId,
     ) -> Result<Option<Event>, StoreError> {
         let of = [stream];
-        let last = read(|| async {
+        let last = self.read_with(|| async {
             sql::last_events(&mut *self.readers.acquire().await?, log, &of).await
         });
         Ok(last.await?.pop())
     }
 
     async fn requests(&self, log: &str, of: &[RequestKey]) -> Result<Vec<Stored>, StoreError> {
-        read(|| sql::requests(&self.readers, log, of)).await
+        self.read_with(|| sql::requests(&self.readers, log, of)).await
     }
 
     async fn cut(&self, log: &str) -> Result<Option<Tree>, StoreError> {
-        read(|| async { sql::cut(&mut *self.readers.acquire().await?, log).await }).await
+        self.read_with(|| async { sql::cut(&mut *self.readers.acquire().await?, log).await }).await
     }
 
     async fn latest_requests(
@@ -309,7 +317,7 @@ impl Store for PgStore {
         below: Option<RequestKey>,
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError> {
-        read(|| sql::latest_requests(&self.readers, log, below, limit)).await
+        self.read_with(|| sql::latest_requests(&self.readers, log, below, limit)).await
     }
 
     async fn read(
@@ -318,7 +326,7 @@ impl Store for PgStore {
         from: Position,
         limit: usize,
     ) -> Result<Vec<Event>, StoreError> {
-        read(|| sql::read(&self.readers, log, from, limit)).await
+        self.read_with(|| sql::read(&self.readers, log, from, limit)).await
     }
 
     async fn read_stream(
@@ -328,6 +336,6 @@ impl Store for PgStore {
         from: Version,
         limit: usize,
     ) -> Result<Vec<Event>, StoreError> {
-        read(|| sql::read_stream(&self.readers, log, (stream, from), limit)).await
+        self.read_with(|| sql::read_stream(&self.readers, log, (stream, from), limit)).await
     }
 }

@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eventlog::{AppendError, Clock, Log, OpenError, Position, RequestKey, Stored};
+use eventlog::{AppendError, Clock, Log, OpenError, Position, RequestKey, Stored, TreeHead};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
@@ -112,6 +112,8 @@ pub struct Owner {
     work: Work,
     /// The comparison of every entry with the log, while it runs.
     verifying: JoinSet<Result<(), LoadError>>,
+    /// The log as it was written here, where it was read again and not compared yet.
+    written: Option<TreeHead>,
 }
 
 /// What is in memory of the log, and what is on its way there: thrown away whole when a write fails.
@@ -223,17 +225,23 @@ impl Wallet {
         let log = (ground.opener)().await?;
         let loaded = load::load(&log, &books).await?;
         books.set_loaded(true);
-        let (wallet, Queues { asks: queue, looks }) = Wallet::new(limits, books.clone());
+        let (wallet, queues) = Wallet::new(limits, books.clone());
         let work = Work::new(log, loaded);
-        let verifying = JoinSet::new();
-        let quotas = Quotas::default();
-        let mut owner = Owner { ground, books, queue, looks, limits, quotas, work, verifying };
-        owner.verify_history();
-        Ok((wallet, owner))
+        Ok((wallet, Owner::new((ground, books), queues, limits, work)))
     }
 }
 
 impl Owner {
+    /// An owner whose entries begin to be compared with the log at once.
+    fn new((ground, books): (Ground, Books), queues: Queues, limits: Limits, work: Work) -> Owner {
+        let Queues { asks: queue, looks } = queues;
+        let (quotas, verifying, written) = (Quotas::default(), JoinSet::new(), None);
+        let mut owner =
+            Owner { ground, books, queue, looks, limits, quotas, work, verifying, written };
+        owner.verify_history();
+        owner
+    }
+
     /// Serves until `stopping` fires or every handle of the wallet is gone; what was accepted is
     /// finished, then the log is given up.
     ///

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use sqlx::PgPool;
 
+use super::PgStore;
 use super::rows::{checkpoint, full_tile, signed};
-use super::{PgStore, read};
 use crate::shelf::{FullTile, Shelf, SignedCheckpoint, TilePlace};
 use crate::store::StoreError;
 
@@ -13,7 +13,7 @@ use crate::store::StoreError;
 #[async_trait]
 impl Shelf for PgStore {
     async fn put_tiles(&self, log: &str, tiles: &[FullTile]) -> Result<(), StoreError> {
-        let others = read(|| put_tiles(&self.readers, log, tiles)).await?;
+        let others = self.read_with(|| put_tiles(&self.readers, log, tiles)).await?;
         if others == 0 {
             return Ok(());
         }
@@ -22,7 +22,7 @@ impl Shelf for PgStore {
     }
 
     async fn tiles(&self, log: &str, places: &[TilePlace]) -> Result<Vec<FullTile>, StoreError> {
-        read(|| tiles(&self.readers, log, places)).await
+        self.read_with(|| tiles(&self.readers, log, places)).await
     }
 
     async fn put_checkpoint(
@@ -30,7 +30,7 @@ impl Shelf for PgStore {
         log: &str,
         checkpoint: &SignedCheckpoint,
     ) -> Result<bool, StoreError> {
-        if read(|| put_checkpoint(&self.readers, log, checkpoint)).await? {
+        if self.read_with(|| put_checkpoint(&self.readers, log, checkpoint)).await? {
             return Ok(true);
         }
         // A try before, whose answer was lost, may have written it.
@@ -39,7 +39,7 @@ impl Shelf for PgStore {
     }
 
     async fn last_checkpoint(&self, log: &str) -> Result<Option<SignedCheckpoint>, StoreError> {
-        read(|| last_checkpoint(&self.readers, log)).await
+        self.read_with(|| last_checkpoint(&self.readers, log)).await
     }
 
     async fn checkpoints(
@@ -48,7 +48,7 @@ impl Shelf for PgStore {
         from: u64,
         limit: usize,
     ) -> Result<Vec<SignedCheckpoint>, StoreError> {
-        read(|| checkpoints(&self.readers, log, from, limit)).await
+        self.read_with(|| checkpoints(&self.readers, log, from, limit)).await
     }
 }
 

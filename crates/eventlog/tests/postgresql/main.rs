@@ -269,6 +269,29 @@ async fn an_answer_that_never_comes_is_found_out() -> anyhow::Result<()> {
     Ok(())
 }
 
+#[tokio::test]
+async fn a_restart_of_the_database_fails_no_read() -> anyhow::Result<()> {
+    let admin = migrated("restarted").await?;
+    written(&admin, "table").await?;
+    let url = as_role(&admin, "sabacc_table");
+    let store = PgStore::connect(&url, "table", Pools::default()).await?;
+    let readers = Pools::default().readers;
+    let in_use = (0..readers).map(|_| store.readers().acquire());
+    drop(futures_util::future::try_join_all(in_use).await?);
+    while store.readers().num_idle() < usize::try_from(readers)? {
+        tokio::task::yield_now().await;
+    }
+    run(
+        &admin,
+        "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+        WHERE usename = 'sabacc_table' AND datname = current_database()",
+    )
+    .await?;
+    let reader = Reader::new(store, "table/0");
+    assert_eq!(reader.size().await?, 2);
+    Ok(())
+}
+
 /// Ends or cancels whatever the service's role is doing, over and over.
 const DISTURB: &str = "SELECT CASE WHEN random() < 0.5 THEN pg_terminate_backend(pid)
     ELSE pg_cancel_backend(pid) END
@@ -300,6 +323,7 @@ async fn dying_connections_lose_nothing_and_write_nothing_twice() -> anyhow::Res
     }
     ensure!(!disturbing.is_finished(), "{:?}", disturbing.await);
     disturbing.abort();
+    ensure!(disturbing.await.is_err_and(|ended| ended.is_cancelled()));
     expected.sort_unstable();
     let events = log.read(Position(0), 1000).await?;
     let found: Vec<(Position, u16)> = events

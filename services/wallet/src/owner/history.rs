@@ -3,14 +3,16 @@
 //! It goes through the whole log, or where the log was cut from the snapshot on, at half the speed that
 //! it could, and looks at each page's entries by their key. Beside that it counts: an account that has
 //! more entries than the log gives it has one from nowhere. Where each account was opened is compared too.
-//! Snapshots on the way are made again.
+//! Snapshots on the way are made again, and so is the tree over the events: a wallet that reads its log
+//! again after a failure finds out whether it is the log that it has written.
 //!
 //! **Never left undone.** What was read and cannot be ends the wallet as a difference does. Where the database
 //! is away, the comparison fails, or the log is cut meanwhile, it begins anew after a pause.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use eventlog::{Log, Position, ReadError};
+use eventlog::{Log, Position, ReadError, TreeHead};
 use tokio::task::JoinError;
 use tokio::time::Instant;
 
@@ -41,7 +43,8 @@ impl Owner {
         match Verified::of(verified) {
             Verified::Ends(error) => return Some(error),
             Verified::Unknown => self.verify_history_after(PAUSE),
-            Verified::Over => {}
+            Verified::Whole => self.written = None,
+            Verified::Cancelled => {}
         }
         None
     }
@@ -49,10 +52,11 @@ impl Owner {
     fn verify_history_after(&mut self, pause: Duration) {
         self.verifying.abort_all();
         let Some(repo) = self.books.repo.clone() else { return };
-        let (log, to) = (self.work.log.clone(), self.work.next.0);
+        let log = self.work.log.clone();
+        let heads = self.written.into_iter().chain([log.head()]).collect();
         self.verifying.spawn(async move {
             tokio::time::sleep(pause).await;
-            let verified = verify(log.clone(), repo, to).await;
+            let verified = verify(&log, &repo, heads).await;
             load::believed(&log, verified).await
         });
     }
@@ -60,8 +64,10 @@ impl Owner {
 
 /// What a comparison that has ended says.
 enum Verified {
-    /// All is as the log says, or nobody waits for it any more.
-    Over,
+    /// All is as the log says.
+    Whole,
+    /// Nobody waits for it any more.
+    Cancelled,
     /// Nothing: the log or the database is away, or the log was cut on the way.
     Unknown,
     Ends(LoadError),
@@ -70,7 +76,7 @@ enum Verified {
 impl Verified {
     fn of(verified: Result<Result<(), LoadError>, JoinError>) -> Verified {
         match verified {
-            Ok(Ok(())) => Verified::Over,
+            Ok(Ok(())) => Verified::Whole,
             Ok(Err(LoadError::Read(
                 error @ (ReadError::Unavailable { .. }
                 | ReadError::Stopped
@@ -84,9 +90,10 @@ impl Verified {
                 | LoadError::Differs(_)
                 | LoadError::Corrupt(_)
                 | LoadError::Unsound(_)
+                | LoadError::Rewritten { .. }
                 | LoadError::NoSnapshot { .. }),
             )) => Verified::Ends(error),
-            Err(error) if error.is_cancelled() => Verified::Over,
+            Err(error) if error.is_cancelled() => Verified::Cancelled,
             Err(error) => {
                 tracing::error!(%error, "the comparison with the log failed: again in a moment");
                 Verified::Unknown
@@ -95,33 +102,46 @@ impl Verified {
     }
 }
 
-/// Compares the entries of all events before `to`.
+/// Compares the entries of all events below the last of `heads`, and the root of each with that of the
+/// events below it.
 ///
 /// # Errors
-/// [`LoadError::Differs`] and [`LoadError::Corrupt`] say what was found; others, that nothing could be
-/// said.
-pub(super) async fn verify(log: Log, repo: Repo, to: u64) -> Result<(), LoadError> {
-    let Start { mut ledger, size: first } = match log.read(Position(0), 1).await {
-        Ok(_) => load::genesis(),
-        Err(ReadError::Archived { .. }) => load::start(&log, &repo).await?,
-        Err(error) => return Err(error.into()),
-    };
-    compare_opened(&repo, &Rows::of_the_house().opened).await?;
+/// [`LoadError::Differs`], [`LoadError::Rewritten`] and [`LoadError::Corrupt`] say what was found; others,
+/// that nothing could be said.
+async fn verify(log: &Log, repo: &Repo, heads: Vec<TreeHead>) -> Result<(), LoadError> {
+    let mut tree = log.reader().cut().await?.unwrap_or_default();
+    // What is in the archive cannot be read again here.
+    let mut heads: VecDeque<_> =
+        heads.into_iter().filter(|head| head.size >= tree.size()).collect();
+    let Start { mut ledger, size: first } =
+        if tree.size() == 0 { load::genesis() } else { load::start(log, repo).await? };
+    compare_opened(repo, &Rows::of_the_house().opened).await?;
     let mut counts = Counts::default();
-    let mut from = first;
-    while from < to {
+    while let Some(head) = heads.front() {
+        let rewritten = LoadError::Rewritten { events: head.size };
+        if tree.size() >= head.size {
+            if (tree.size(), tree.root()) != (head.size, head.root) {
+                return Err(rewritten);
+            }
+            heads.pop_front();
+            continue;
+        }
         let began = Instant::now();
-        let limit = usize::try_from(to - from).unwrap_or(PAGE).min(PAGE);
-        let events = log.read(Position(from), limit).await?;
-        let Some(last) = events.last() else { break };
-        from = last.position.0 + 1;
+        let limit = usize::try_from(head.size - tree.size()).unwrap_or(PAGE).min(PAGE);
+        let events = log.read(Position(tree.size()), limit).await?;
+        if events.is_empty() {
+            return Err(rewritten);
+        }
         let mut rows = Rows::default();
         for stored in &events {
-            load::step(&mut ledger, &mut rows, stored)?;
+            tree.push(&stored.record());
+            if stored.position.0 >= first {
+                load::step(&mut ledger, &mut rows, stored)?;
+            }
         }
         rows.entries.sort_unstable_by_key(|row| (row.position, row.account));
         counts.add(&rows.entries);
-        compare_opened(&repo, &rows.opened).await?;
+        compare_opened(repo, &rows.opened).await?;
         let found = repo.entries_at(&rows.entries).await?;
         let name = |number| name(&ledger, number);
         if let Some(difference) = first_difference(&rows.entries, &found, name) {
@@ -129,7 +149,7 @@ pub(super) async fn verify(log: Log, repo: Repo, to: u64) -> Result<(), LoadErro
         }
         tokio::time::sleep(began.elapsed().max(REST)).await;
     }
-    let found = repo.entries_of_each(first..to).await?;
+    let found = repo.entries_of_each(first..tree.size()).await?;
     match counts.first_difference(&found) {
         Some((number, expected, found)) => Err(LoadError::Differs(Difference {
             table: "entries",
@@ -140,7 +160,7 @@ pub(super) async fn verify(log: Log, repo: Repo, to: u64) -> Result<(), LoadErro
             found: found.to_string(),
         })),
         None => {
-            tracing::info!(events = to, from = first, "every entry is what the log says");
+            tracing::info!(events = tree.size(), from = first, "every entry is what the log says");
             Ok(())
         }
     }

@@ -40,6 +40,12 @@ pub enum LoadError {
     )]
     Differs(Difference),
     #[error(
+        "the first {events} events of the wallet's log are not those that it was made of: somebody \
+         changed the database. Nothing is served by them. Run `sabacc audit log wallet`, and compare \
+         with a backup"
+    )]
+    Rewritten { events: u64 },
+    #[error(
         "the wallet's log was cut at position {cut}, and no snapshot from there on is stored that the \
          log vouches for: put the archive back with `sabacc archive restore FILE`, the newest first"
     )]
@@ -55,6 +61,7 @@ impl LoadError {
             | LoadError::Corrupt(_)
             | LoadError::Unsound(_)
             | LoadError::Differs(_)
+            | LoadError::Rewritten { .. }
             | LoadError::NoSnapshot { .. } => true,
         }
     }

@@ -25,6 +25,7 @@ impl Owner {
         );
         self.books.set_loaded(false);
         // Whoever waits for what is thrown away hears that it is unavailable.
+        self.written.get_or_insert(self.work.log.head());
         let nothing = load::genesis();
         let nothing = Loaded { ledger: nothing.ledger, snapshot: nothing.size };
         self.work = Work::new(self.work.log.clone(), nothing);

@@ -37,10 +37,7 @@ impl Standby {
         let queues = (&mut queue, &mut looks);
         let read = recovery::read((&ground, &books, None), queues, &stopping).await?;
         let Some((log, loaded)) = read else { return Ok(()) };
-        let (work, verifying) = (Work::new(log, loaded), JoinSet::new());
-        let quotas = Quotas::default();
-        let mut owner = Owner { ground, books, queue, looks, limits, quotas, work, verifying };
-        owner.verify_history();
-        owner.run(stopping).await
+        let queues = Queues { asks: queue, looks };
+        Owner::new((ground, books), queues, limits, Work::new(log, loaded)).run(stopping).await
     }
 }

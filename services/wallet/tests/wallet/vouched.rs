@@ -44,6 +44,7 @@ fn difference(error: LoadError) -> Difference {
         error @ (LoadError::Read(_)
         | LoadError::Corrupt(_)
         | LoadError::Unsound(_)
+        | LoadError::Rewritten { .. }
         | LoadError::NoSnapshot { .. }) => panic!("{error}"),
     }
 }
@@ -149,6 +150,7 @@ async fn rows_that_the_role_adds_or_changes_are_not_believed() {
             LoadError::Read(error) => assert!(error.to_string().contains("account"), "{error}"),
             error @ (LoadError::Corrupt(_)
             | LoadError::Unsound(_)
+            | LoadError::Rewritten { .. }
             | LoadError::NoSnapshot { .. }) => panic!("{harm}: {error}"),
         }
         sql(&url, "DELETE FROM projected").await;
@@ -194,6 +196,28 @@ async fn a_past_that_was_changed_ends_the_wallet_while_it_serves() {
         mended.is_sound().await;
         mended.stop().await;
     }
+}
+
+/// A superuser who changes an event that no snapshot has yet, and has the wallet read its log again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_was_rewritten_ends_the_wallet_that_wrote_it() {
+    let (house, url) = House::in_town("rewritten").await;
+    busy(&house).await;
+    let size = house.size().await;
+    sql(&url, "UPDATE owners SET epoch = epoch + 1").await;
+    house.insist(issue(500, 0, 1)).await.unwrap();
+    sql(
+        &url,
+        "ALTER TABLE events DISABLE TRIGGER append_only; \
+         UPDATE events SET previous = sha256('another') WHERE position = 1; \
+         UPDATE owners SET epoch = epoch + 1",
+    )
+    .await;
+    let wallet = house.wallet.clone();
+    let insisting = tokio::spawn(async move { insist(&wallet, issue(501, 0, 1)).await });
+    let Fault::Load(error) = house.ended().await else { panic!("another fault") };
+    insisting.abort();
+    assert!(matches!(error, LoadError::Rewritten { events } if events > size), "{error}");
 }
 
 /// Neither a row that cannot be read nor one of an account that is another's keeps the wallet from comparing.
