@@ -11,6 +11,15 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+/// A stop whose last writes were not done in time.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the log was not closed within {0:?}, most likely because its database is away: what was \
+     acknowledged stands, and the next start reads what was written (deploy/README.md, The database is \
+     away)"
+)]
+pub struct NotClosed(Duration);
+
 /// The exit code of a process told twice to stop.
 const TOLD_TWICE: i32 = 130;
 
@@ -92,6 +101,15 @@ impl Drain {
         self.tracker.spawn(work)
     }
 
+    /// Waits for the last writes of a stop, at most as long as the grace lasts. A write whose outcome is
+    /// unknown is asked about for ever, and a process that is told to stop has to end.
+    ///
+    /// # Errors
+    /// [`NotClosed`] where they are not done in time; they are dropped, as a crash would drop them.
+    pub async fn close<T>(&self, last: impl Future<Output = T>) -> Result<T, NotClosed> {
+        tokio::time::timeout(self.grace, last).await.map_err(|_| NotClosed(self.grace))
+    }
+
     /// Waits for a stop to begin and for all tracked work to end, at most as long as the grace
     /// lasts. Whether everything ended by itself; false means that somebody was cut off.
     pub async fn finish(&self) -> bool {
@@ -129,6 +147,14 @@ mod tests {
         drain.begin();
         assert!(drain.finish().await);
         assert!(work.is_finished());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_log_that_cannot_be_closed_does_not_keep_the_process() {
+        let drain = Drain::new(Duration::from_secs(10));
+        assert_eq!(drain.close(std::future::ready(1)).await.unwrap(), 1);
+        let error = drain.close(std::future::pending::<()>()).await.unwrap_err();
+        assert!(error.to_string().contains("within 10s"), "{error}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -44,7 +44,10 @@ pub use group::{Ahead, Group, Rows};
 pub use key::RequestKey;
 pub use log::{Clock, Health, Limits, Log, Options};
 pub use mem::{Fault, MemStore};
-pub use pg::{ConnectError, MigrateError, PgStore, Pools, Projection, migrate, migrate_with};
+pub use pg::{
+    ConnectError, MigrateError, PgStore, Pools, Projection, drop_idle, in_time, migrate,
+    migrate_with, within,
+};
 pub use primitives::{RequestId, StreamId, UnixMicros};
 pub use reader::Reader;
 pub use shelf::{FullTile, Shelf, SignedCheckpoint, TILE_BYTES, TilePlace};

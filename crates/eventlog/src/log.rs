@@ -22,7 +22,7 @@ use crate::key::RequestKey;
 use crate::open::open;
 use crate::queue::{Command, Waiting, Wish};
 use crate::reader::Reader;
-use crate::store::{Reading, Store, StoreError};
+use crate::store::{Fence, Reading, Store, StoreError};
 use crate::subscription::{Mode, Subscription};
 use crate::writer::{ClockTrouble, Spare, Writer};
 
@@ -317,9 +317,12 @@ impl Log {
 
     /// Whether nobody else could have appended until now. Whoever says no by what is in memory asks this
     /// first, since nothing of a no goes through the fence; [`AppendError::Lost`] stops the log.
+    /// So it does where the store has fewer events than were committed, as a replica may have that took over.
     pub async fn confirm(&self) -> Result<(), AppendError> {
+        let size = self.size();
         let fence = self.store.fence(self.reader.name()).await;
-        let ours = fence.map(|fence| fence.is_some_and(|fence| fence.epoch == self.epoch));
+        let owned = |fence: Fence| fence.epoch == self.epoch && fence.size >= size;
+        let ours = fence.map(|fence| fence.is_some_and(owned));
         match ours {
             Ok(true) if !self.stopped.is_cancelled() => Ok(()),
             Ok(_) => {

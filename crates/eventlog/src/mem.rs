@@ -327,7 +327,7 @@ impl Store for MemStore {
         let mut state = self.up()?;
         state.check(renewal.clock, None)?;
         let Some(kept) = state.logs.get_mut(&renewal.log) else { return Ok(false) };
-        if kept.fence.epoch != renewal.epoch {
+        if kept.fence.epoch != renewal.epoch || kept.fence.size < renewal.size {
             return Ok(false);
         }
         let alive_at = renewal.serves.then_some(renewal.clock.at);

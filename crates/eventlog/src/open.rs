@@ -122,6 +122,7 @@ impl Lease<'_> {
             lease: self.options.lease,
             clock: self.options.reading(),
             serves: false,
+            size: 0,
         };
         match self.store.renew(&renewal).await {
             Ok(true) => {

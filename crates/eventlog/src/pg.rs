@@ -48,14 +48,14 @@ use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 
 pub use archive::{remove, restore};
-pub use error::{ConnectError, MigrateError};
+pub use error::{ConnectError, MigrateError, in_time, within};
 pub use migrate::{migrate, migrate_with};
 pub use projection::Projection;
 
 use crate::event::{Event, Position, Stored, Version};
 use crate::key::RequestKey;
 use crate::store::{Appended, Batch, Claim, Claimed, ClockOff, Fence, Renewal, Store, StoreError};
-use error::{Trouble, in_time};
+use error::Trouble;
 use link::{Links, options, set_session};
 use projection::{Form, Statements};
 use sql::Timed;
@@ -208,9 +208,16 @@ fn readers(options: PgConnectOptions, schema: Arc<str>, pools: Pools) -> PgPool 
         .connect_lazy_with(options)
 }
 
+/// Drops a pool's connections that wait for a statement: where one was dead, the others are as old.
+pub fn drop_idle(pool: &PgPool) {
+    while let Some(idle) = pool.try_acquire() {
+        drop(idle.detach());
+    }
+}
+
 impl PgStore {
-    /// Repeats a read on another connection where one was dead. The others that wait are as old: they go
-    /// with it, or a database that was restarted would fail as many reads as there were connections.
+    /// Repeats a read on another connection where one was dead. With it go all that wait, or a database
+    /// that was restarted would fail as many reads as there were connections.
     async fn read_with<T, F>(&self, mut query: impl FnMut() -> F) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, sqlx::Error>>,
@@ -220,11 +227,7 @@ impl PgStore {
             tries -= 1;
             match in_time(query()).await.map_err(Trouble::of) {
                 Ok(rows) => return Ok(rows),
-                Err(Trouble::Doubt(_)) if tries > 0 => {
-                    while let Some(idle) = self.readers.try_acquire() {
-                        drop(idle.detach());
-                    }
-                }
+                Err(Trouble::Doubt(_)) if tries > 0 => drop_idle(&self.readers),
                 Err(trouble) => return Err(trouble.of_a_read()),
             }
         }

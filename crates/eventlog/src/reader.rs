@@ -39,16 +39,21 @@ impl Reader {
     pub async fn read(&self, from: Position, limit: usize) -> Result<Vec<Event>, ReadError> {
         let events = self.store.read(&self.log, from, limit).await?;
         if events.iter().zip(from.0..).any(|(event, position)| event.position.0 != position) {
-            self.refuse_archived().await?;
+            return Err(self.missing().await);
         }
         Ok(events)
     }
 
-    /// The log's last event is never removed, nor is that of a stream: what ends is not cut there.
-    async fn refuse_archived(&self) -> Result<(), ReadError> {
-        match self.cut().await? {
-            Some(tree) => Err(ReadError::Archived { size: tree.size() }),
-            None => Ok(()),
+    /// Why events are missing between others. The log's last event is never removed, nor is that of a
+    /// stream: what ends is not cut there.
+    async fn missing(&self) -> ReadError {
+        match self.cut().await {
+            Ok(Some(tree)) => ReadError::Archived { size: tree.size() },
+            Ok(None) => {
+                let what = format!("events of {} are missing, and no archive has them", self.log);
+                ReadError::Corrupt(what.into())
+            }
+            Err(error) => error,
         }
     }
 
@@ -67,7 +72,7 @@ impl Reader {
         let events = self.store.read_stream(&self.log, stream, from, limit).await?;
         let versions = from.0.max(1)..;
         if events.iter().zip(versions).any(|(event, version)| event.version.0 != version) {
-            self.refuse_archived().await?;
+            return Err(self.missing().await);
         }
         Ok(events)
     }

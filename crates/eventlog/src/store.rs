@@ -129,6 +129,9 @@ pub struct Renewal {
     pub clock: Reading,
     /// Whether the owner serves: the reading is then kept as [`Fence::alive_at`].
     pub serves: bool,
+    /// Events that the owner knows to be committed. A store that has fewer is another one, such as a
+    /// replica that did not have them all when it took over: there the log has no owner.
+    pub size: u64,
 }
 
 /// The row that decides who may write and where.

@@ -185,7 +185,7 @@ impl Writer {
         loop {
             let mut next = None;
             let written = match self.fly(&mut flight, &mut next).await {
-                Ok(Appended::Done) => Written::Done,
+                Ok(Appended::Done) => self.surely_written(&flight.batch, flight.sent).await,
                 attempted => self.attend(&mut flight, attempted, next.as_mut()).await,
             };
             let plain = flight.is_plain();
@@ -393,6 +393,7 @@ impl Writer {
             lease,
             clock: self.options.reading(),
             serves: true,
+            size: self.tree.size(),
         }
     }
 

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use eventlog::in_time;
 use fairness::{Commitment, Context};
 use primitives::HandId;
 use sqlx::postgres::{PgConnection, PgPoolOptions, PgRow};
@@ -156,29 +157,33 @@ pub async fn migrate(admin_url: &str) -> Result<(), MigrateError> {
 
 async fn insert(pool: &PgPool, new: &Kept) -> Result<(), RepoError> {
     let Kept { hand, context, commitment, seed: SealedSeed { key, nonce, sealed } } = new;
-    sqlx::query(
-        "INSERT INTO dealer_vault.seed (hand_id, context, commitment, key_id, nonce, sealed) \
+    in_time(
+        sqlx::query(
+            "INSERT INTO dealer_vault.seed (hand_id, context, commitment, key_id, nonce, sealed) \
          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hand_id) DO NOTHING",
+        )
+        .bind(&hand.0[..])
+        .bind(&context.0[..])
+        .bind(&commitment.0[..])
+        .bind(key.as_ref().map(|key| &key.0[..]))
+        .bind(&nonce[..])
+        .bind(&sealed[..])
+        .execute(pool),
     )
-    .bind(&hand.0[..])
-    .bind(&context.0[..])
-    .bind(&commitment.0[..])
-    .bind(key.as_ref().map(|key| &key.0[..]))
-    .bind(&nonce[..])
-    .bind(&sealed[..])
-    .execute(pool)
     .await
     .map(|_| ())
     .map_err(unavailable)
 }
 
 async fn select(pool: &PgPool, hand: HandId) -> Result<Option<Kept>, RepoError> {
-    let row = sqlx::query(
-        "SELECT hand_id, context, commitment, key_id, nonce, sealed FROM dealer_vault.seed \
+    let row = in_time(
+        sqlx::query(
+            "SELECT hand_id, context, commitment, key_id, nonce, sealed FROM dealer_vault.seed \
          WHERE hand_id = $1",
+        )
+        .bind(&hand.0[..])
+        .fetch_optional(pool),
     )
-    .bind(&hand.0[..])
-    .fetch_optional(pool)
     .await
     .map_err(unavailable)?;
     row.as_ref().map(kept).transpose()
@@ -191,14 +196,16 @@ async fn select_others(
     limit: u16,
 ) -> Result<Vec<Kept>, RepoError> {
     // The empty id comes before all.
-    let rows = sqlx::query(
-        "SELECT hand_id, context, commitment, key_id, nonce, sealed FROM dealer_vault.seed \
+    let rows = in_time(
+        sqlx::query(
+            "SELECT hand_id, context, commitment, key_id, nonce, sealed FROM dealer_vault.seed \
          WHERE hand_id > $2 AND key_id IS DISTINCT FROM $1 ORDER BY hand_id LIMIT $3",
+        )
+        .bind(&current.0[..])
+        .bind(after.as_ref().map_or(&[][..], |hand| &hand.0[..]))
+        .bind(i64::from(limit))
+        .fetch_all(pool),
     )
-    .bind(&current.0[..])
-    .bind(after.as_ref().map_or(&[][..], |hand| &hand.0[..]))
-    .bind(i64::from(limit))
-    .fetch_all(pool)
     .await
     .map_err(unavailable)?;
     rows.iter().map(kept).collect()
@@ -206,7 +213,7 @@ async fn select_others(
 
 async fn update(pool: &PgPool, again: &[Resealing]) -> Result<u64, RepoError> {
     let columns = |of: fn(&Resealing) -> &[u8]| again.iter().map(of).collect::<Vec<&[u8]>>();
-    sqlx::query(
+    in_time(sqlx::query(
         "UPDATE dealer_vault.seed AS s SET key_id = n.key_id, nonce = n.nonce, sealed = n.sealed \
          FROM UNNEST($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[]) \
          AS n(hand_id, old_nonce, key_id, nonce, sealed) \
@@ -217,7 +224,7 @@ async fn update(pool: &PgPool, again: &[Resealing]) -> Result<u64, RepoError> {
     .bind(again.iter().map(|one| one.seed.key.map(|key| key.0.to_vec())).collect::<Vec<_>>())
     .bind(columns(|one| &one.seed.nonce))
     .bind(columns(|one| &one.seed.sealed))
-    .execute(pool)
+    .execute(pool))
     .await
     .map(|done| done.rows_affected())
     .map_err(unavailable)

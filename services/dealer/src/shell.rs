@@ -8,7 +8,7 @@ use std::time::Duration;
 use chassis::auth::{Access, Verifier};
 use chassis::clock::{Clock, SystemClock};
 use chassis::config::{ConfigError, LogIdentity, Service, ServiceConfig, Settings, Source};
-use chassis::drain::Drain;
+use chassis::drain::{Drain, NotClosed};
 use chassis::entropy::SystemEntropy;
 use chassis::serve::{Beside, Bound, Grpc, Health, Server};
 use eventlog::{ConnectError, Limits, MigrateError, OpenError, Options, PgStore, Pools};
@@ -61,6 +61,8 @@ pub enum RunError {
     Entropy(#[from] Unhealthy),
     #[error("the name of the log cannot be used")]
     Origin(#[from] KeyError),
+    #[error(transparent)]
+    NotClosed(#[from] NotClosed),
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
@@ -200,7 +202,7 @@ pub async fn run(
         }
     };
     stopping.cancel();
-    keeper.await.expect("the keeper does not panic")?;
+    drain.close(keeper).await?.expect("the keeper does not panic")?;
     notary.finish().await;
     Ok(finished)
 }

@@ -1,6 +1,5 @@
 //! Who owns the logs of a database; and, measured beside the card room, never by it: what PostgreSQL
-//! says of what was written, and the same rows written by nobody but PostgreSQL:
-//! measured beside the card room, never by it.
+//! says of what was written, and the same rows written by nobody but PostgreSQL.
 
 use std::time::Duration;
 
@@ -71,6 +70,11 @@ impl Database {
         sqlx::query_scalar("SELECT pg_try_advisory_lock(hashtext('sabacc'), hashtext('up'))")
             .fetch_one(&mut self.link)
             .await
+    }
+
+    /// Whether the connection is there still, and with it the lock that was taken.
+    pub(crate) async fn answers(&mut self) -> bool {
+        eventlog::in_time(self.link.ping()).await.is_ok()
     }
 
     /// Owners of logs whose lease runs. One that begins in the future was given by a clock that has

@@ -111,31 +111,35 @@ impl Room {
         };
         let take_over = room.own_database.take_over;
         room.start_services((public, own), urls, take_over).await?;
-        room.until_ready().await?;
+        let ready = room.until_ready().await?;
         room.folder.announce(&Running {
             pid: std::process::id(),
             address: room.url(),
             database_url: room.postgres.admin_url(),
         })?;
+        let serves = match ready {
+            Ok(()) => "serve".to_owned(),
+            Err(why) => format!("run, and are not ready: {why}"),
+        };
         progress.say(&format!(
-            "dealer, wallet, table and gateway serve; the public port is {}",
+            "dealer, wallet, table and gateway {serves}; the public port is {}",
             room.public
         ));
         Ok(room)
     }
 
-    /// Waits until callers are answered, but not for ever: whoever looks sees why it is not ready.
-    async fn until_ready(&self) -> anyhow::Result<()> {
+    /// Waits until callers are answered, but not for ever; else why they are not.
+    async fn until_ready(&self) -> anyhow::Result<Result<(), String>> {
         let gateway = channel::to(&self.url().parse()?, None, Carry::Nothing)?;
-        let ready = async {
-            while channel::is_ready(&gateway).await.is_err()
-                && self.services.iter().all(|service| !service.task.is_finished())
-            {
-                tokio::time::sleep(READY_POLL).await;
+        let until = Instant::now() + READY;
+        loop {
+            let Err(why) = channel::is_ready(&gateway).await else { return Ok(Ok(())) };
+            let ended = self.services.iter().any(|service| service.task.is_finished());
+            if ended || Instant::now() >= until {
+                return Ok(Err(why.to_string()));
             }
-        };
-        let _ = tokio::time::timeout(READY, ready).await;
-        Ok(())
+            tokio::time::sleep(READY_POLL).await;
+        }
     }
 
     /// The address that the room's own people come in by.
@@ -288,6 +292,11 @@ impl Room {
     /// Ends when the room's database is gone for good; why it is.
     pub(crate) async fn database_gone(&self) -> Arc<PostgresError> {
         self.postgres.given_up().await
+    }
+
+    /// Ends when another room has the database for itself.
+    pub(crate) async fn database_taken(&self) {
+        self.own_database.taken().await;
     }
 
     /// Stops everything in order: the edge first, then those behind it, the database last. Without a

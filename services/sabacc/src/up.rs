@@ -75,6 +75,10 @@ pub(crate) async fn run(
         () = signals.stopping().cancelled() => Ok(true),
         () = room.service_ended() => Err(anyhow::anyhow!("a service ended")),
         gone = room.database_gone() => Err(anyhow::Error::new(gone)),
+        () = room.database_taken() => Err(anyhow::anyhow!(
+            "another room has this database for itself since it was away. Stop that one, or name another \
+             database with DATABASE_URL"
+        )),
     };
     // What broke a service says more than what broke of it, and the database more than either.
     let outcome = match outcome {

@@ -39,6 +39,7 @@ use crate::receipt::ReceiptKey;
 use crate::state::State;
 use crate::updates;
 use author::Author;
+use paying::Over;
 use repeats::{Asked, Waiting};
 
 mod author;
@@ -129,8 +130,8 @@ pub struct Actor {
     own: Measured,
     /// Commands taken so far.
     judged: usize,
-    /// As many are taken before a deadline that is over passes.
-    judged_first: Option<usize>,
+    /// As many are taken before a deadline that is over passes, for each of those.
+    judged_first: BTreeMap<Over, usize>,
     /// The table has been listening without a break since then.
     since: UnixMicros,
     /// When the wallet last said how idle players stand.
@@ -212,7 +213,7 @@ impl Actor {
             lateness,
             own: Measured::default(),
             judged: 0,
-            judged_first: None,
+            judged_first: BTreeMap::new(),
             since,
             checked: since,
             publisher,

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use eventlog::in_time;
 use primitives::PlayerId;
 use sqlx::postgres::{PgConnection, PgPoolOptions, PgRow};
 use sqlx::{Connection as _, PgPool, Row as _};
@@ -153,14 +154,16 @@ pub async fn migrate(admin_url: &str) -> Result<(), MigrateError> {
 
 async fn insert(pool: &PgPool, player: PlayerId, new: &WrappedKey) -> Result<(), RepoError> {
     let WrappedKey { nonce, wrapped } = new;
-    sqlx::query(
-        "INSERT INTO table_people.player_key (player_id, nonce, wrapped) VALUES ($1, $2, $3) \
+    in_time(
+        sqlx::query(
+            "INSERT INTO table_people.player_key (player_id, nonce, wrapped) VALUES ($1, $2, $3) \
          ON CONFLICT (player_id) DO NOTHING",
+        )
+        .bind(&player.0[..])
+        .bind(&nonce[..])
+        .bind(&wrapped[..])
+        .execute(pool),
     )
-    .bind(&player.0[..])
-    .bind(&nonce[..])
-    .bind(&wrapped[..])
-    .execute(pool)
     .await
     .map(|_| ())
     .map_err(unavailable)
@@ -170,11 +173,11 @@ async fn select(
     pool: &PgPool,
     players: &[PlayerId],
 ) -> Result<BTreeMap<PlayerId, WrappedKey>, RepoError> {
-    let rows = sqlx::query(
+    let rows = in_time(sqlx::query(
         "SELECT player_id, nonce, wrapped FROM table_people.player_key WHERE player_id = ANY($1)",
     )
     .bind(ids(players))
-    .fetch_all(pool)
+    .fetch_all(pool))
     .await
     .map_err(unavailable)?;
     rows.iter().map(key).collect()
@@ -185,13 +188,15 @@ async fn select_after(
     after: Option<PlayerId>,
     limit: usize,
 ) -> Result<Vec<(PlayerId, WrappedKey)>, RepoError> {
-    let rows = sqlx::query(
-        "SELECT player_id, nonce, wrapped FROM table_people.player_key WHERE player_id > $1 \
+    let rows = in_time(
+        sqlx::query(
+            "SELECT player_id, nonce, wrapped FROM table_people.player_key WHERE player_id > $1 \
          ORDER BY player_id LIMIT $2",
+        )
+        .bind(after.map_or_else(Vec::new, |player| player.0.to_vec()))
+        .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+        .fetch_all(pool),
     )
-    .bind(after.map_or_else(Vec::new, |player| player.0.to_vec()))
-    .bind(i64::try_from(limit).unwrap_or(i64::MAX))
-    .fetch_all(pool)
     .await
     .map_err(unavailable)?;
     rows.iter().map(key).collect()
@@ -199,29 +204,33 @@ async fn select_after(
 
 async fn update(pool: &PgPool, keys: &[Rewrapped]) -> Result<(), RepoError> {
     let column = |of: fn(&Rewrapped) -> Vec<u8>| keys.iter().map(of).collect::<Vec<_>>();
-    sqlx::query(
-        "UPDATE table_people.player_key AS kept SET nonce = new.nonce, wrapped = new.wrapped \
+    in_time(
+        sqlx::query(
+            "UPDATE table_people.player_key AS kept SET nonce = new.nonce, wrapped = new.wrapped \
          FROM UNNEST($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[]) \
               AS new (player_id, was, nonce, wrapped) \
          WHERE kept.player_id = new.player_id AND kept.nonce = new.was",
+        )
+        .bind(column(|key| key.player.0.to_vec()))
+        .bind(column(|key| key.was.to_vec()))
+        .bind(column(|key| key.now.nonce.to_vec()))
+        .bind(column(|key| key.now.wrapped.clone()))
+        .execute(pool),
     )
-    .bind(column(|key| key.player.0.to_vec()))
-    .bind(column(|key| key.was.to_vec()))
-    .bind(column(|key| key.now.nonce.to_vec()))
-    .bind(column(|key| key.now.wrapped.clone()))
-    .execute(pool)
     .await
     .map(|_| ())
     .map_err(unavailable)
 }
 
 async fn delete(pool: &PgPool, players: &[PlayerId]) -> Result<(), RepoError> {
-    sqlx::query("DELETE FROM table_people.player_key WHERE player_id = ANY($1)")
-        .bind(ids(players))
-        .execute(pool)
-        .await
-        .map(|_| ())
-        .map_err(unavailable)
+    in_time(
+        sqlx::query("DELETE FROM table_people.player_key WHERE player_id = ANY($1)")
+            .bind(ids(players))
+            .execute(pool),
+    )
+    .await
+    .map(|_| ())
+    .map_err(unavailable)
 }
 
 fn ids(players: &[PlayerId]) -> Vec<Vec<u8>> {

@@ -7,7 +7,7 @@ use chassis::auth::{Access, ServiceToken, Verifier};
 use chassis::channel::{self, Carry, ChannelError};
 use chassis::clock::{Clock, SystemClock};
 use chassis::config::ServiceConfig;
-use chassis::drain::Drain;
+use chassis::drain::{Drain, NotClosed};
 use chassis::entropy::SystemEntropy;
 use chassis::ids::IdMaker;
 use chassis::serve::{Beside, Bound, Condition, Grpc, Health, Server};
@@ -58,6 +58,8 @@ pub enum RunError {
     NoSigningKey,
     #[error("the name of the log cannot be used")]
     Origin(#[from] KeyError),
+    #[error(transparent)]
+    NotClosed(#[from] NotClosed),
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
@@ -139,7 +141,7 @@ pub async fn run(
         }
     };
     stopping.cancel();
-    keeper.await?;
+    drain.close(keeper).await??;
     notary.finish().await;
     Ok(finished)
 }
@@ -222,6 +224,7 @@ const fn is_final(error: &RunError, first: bool) -> bool {
         | RunError::NoPeer(..)
         | RunError::NoSigningKey
         | RunError::Origin(_)
+        | RunError::NotClosed(_)
         | RunError::Connect(_)
         | RunError::Channel(_)
         | RunError::Open(_)

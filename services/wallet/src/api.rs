@@ -117,12 +117,17 @@ impl Api {
     /// Has a request carried out whose id this caller may send.
     async fn ask_for(&self, caller: &Identity, request: command::Request) -> Result<Done, Problem> {
         let by = by(caller);
-        self.ids.admit(&by.actor, request.id, self.now()).map_err(|reason| match reason {
+        self.admit(&by, request.id)?;
+        self.wallet.ask(request, by).await
+    }
+
+    /// Refuses an id that this caller may not send.
+    fn admit(&self, by: &By, id: RequestId) -> Result<(), Problem> {
+        self.ids.admit(&by.actor, id, self.now()).map_err(|reason| match reason {
             Inadmissible::Derived => Problem::DerivedId,
             Inadmissible::Ahead(ahead) => Problem::IdAhead(ahead),
             Inadmissible::TooMany(wait) => Problem::OddId(wait),
-        })?;
-        self.wallet.ask(request, by).await
+        })
     }
 
     /// An account as it stands.

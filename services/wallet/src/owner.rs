@@ -163,10 +163,6 @@ struct Answer {
 }
 
 impl Answer {
-    fn refuses(&self) -> bool {
-        self.outcomes.iter().any(|outcome| matches!(outcome, Err(Problem::Refused(_))))
-    }
-
     fn fail(&mut self, problem: Problem) {
         self.outcomes.fill(Err(problem));
     }
@@ -301,13 +297,14 @@ impl Owner {
                 () = stopping.cancelled(), if !self.queue.is_closed() => {
                     self.queue.close();
                 }
+                // Before the queue, which is never empty where more waits than one group takes.
+                Some(look) = self.looks.recv(), if ahead => self.look(look),
                 ask = self.queue.recv(), if accepting && hears && self.work.asked < self.limits.group => {
                     match ask {
                         Some(ask) => self.work.hear(ask),
                         None => accepting = false,
                     }
                 }
-                Some(look) = self.looks.recv(), if ahead => self.look(look),
                 () = until(next_end, (self.ground.clock)()), if accepting && ahead => self.expire(),
             }
         }
@@ -401,15 +398,10 @@ impl Owner {
         let group::Decided { entries, keys, rows, states, next, snapshot } = decided;
         let Work { log, flights, flying, next: first, at, .. } = &mut self.work;
         if entries.is_empty() {
-            let refuses = answers.iter().any(Answer::refuses);
-            if flights.is_empty() && !refuses {
-                answers.into_iter().for_each(Answer::tell);
-                return;
-            }
             let (log, sent, mut answers) = (log.clone(), Instant::now(), answers);
             *flying += commands(&answers);
             flights.push_back(Box::pin(async move {
-                let mut outcome = if refuses { log.confirm().await } else { Ok(()) };
+                let mut outcome = log.confirm().await;
                 let problem = match &outcome {
                     Err(AppendError::Unavailable { .. }) => Some(Problem::Unavailable),
                     Err(AppendError::Clock(off)) => Some(Problem::Clock(*off)),

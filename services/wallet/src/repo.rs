@@ -34,8 +34,9 @@ mod statement;
 mod verify;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use eventlog::{Ahead, MigrateError, PgStore, Projection, ReadError, Source};
+use eventlog::{Ahead, MigrateError, PgStore, Projection, ReadError, Source, drop_idle, within};
 use sqlx::{Connection as _, PgPool};
 
 pub use read::{AccountRead, HoldRead};
@@ -49,8 +50,10 @@ pub(crate) const SERVICE: &str = "wallet";
 pub(crate) const LOG: &str = "wallet/0";
 
 const MIGRATIONS: &[(i64, &str, &str)] = &[(100, "books", include_str!("repo/sql/0100_books.sql"))];
-/// How often a read is tried where its connection turns out to be dead: all that wait may be.
-const TRIES: u32 = 10;
+/// How often a read is tried where its connection turns out to be dead.
+const TRIES: u32 = 3;
+/// How long a statement may take: those that look at every account or entry take longest.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// The tables, to read and to build.
 #[derive(Clone)]
@@ -124,17 +127,21 @@ impl Repo {
     }
 }
 
-/// Repeats a read on another connection where one was dead.
-async fn retried<T, F>(mut query: impl FnMut() -> F) -> Result<T, ReadError>
-where
-    F: Future<Output = Result<T, sqlx::Error>>,
-{
-    let mut tries = TRIES;
-    loop {
-        tries -= 1;
-        match query().await {
-            Err(sqlx::Error::Io(_) | sqlx::Error::Protocol(_)) if tries > 0 => {}
-            result => return result.map_err(trouble),
+impl Repo {
+    /// Repeats a read on another connection where one was dead.
+    async fn retried<T, F>(&self, mut query: impl FnMut() -> F) -> Result<T, ReadError>
+    where
+        F: Future<Output = Result<T, sqlx::Error>>,
+    {
+        let mut tries = TRIES;
+        loop {
+            tries -= 1;
+            match within(LONGEST, query()).await {
+                Err(sqlx::Error::Io(_) | sqlx::Error::Protocol(_)) if tries > 0 => {
+                    drop_idle(&self.pool);
+                }
+                result => return result.map_err(trouble),
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chassis::auth::{Access, Verifier};
 use chassis::clock::{Clock as _, SystemClock};
 use chassis::config::ServiceConfig;
-use chassis::drain::Drain;
+use chassis::drain::{Drain, NotClosed};
 use chassis::serve::{Beside, Bound, Condition, Grpc, Health, Server};
 use eventlog::{Clock, ConnectError, Options, PgStore, Pools};
 use notary::{Files, KeyError, LOGS, Notary};
@@ -37,6 +37,8 @@ pub enum RunError {
     NoLog,
     #[error("the name of the log cannot be used")]
     Origin(#[from] KeyError),
+    #[error(transparent)]
+    NotClosed(#[from] NotClosed),
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
@@ -95,7 +97,7 @@ pub async fn run(
         }
     };
     stopping.cancel();
-    owner.await.expect("the owner does not panic")?;
+    drain.close(owner).await?.expect("the owner does not panic")?;
     notary.finish().await;
     Ok(finished)
 }

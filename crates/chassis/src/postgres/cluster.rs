@@ -213,7 +213,10 @@ fn await_predecessor(data: &Path, dir: &Path, tries: &mut u128) -> Result<(), Po
             }
             // Processes of a server that was killed may outlive it for a moment, and the note is what
             // keeps another one from the memory and the files that they share.
-            Some(_) | None if *tries > 0 && is_worked_in(dir) => pause(tries),
+            Some(_) | None if is_worked_in(dir) && *tries > 0 => pause(tries),
+            Some(_) | None if is_worked_in(dir) => {
+                return Err(PostgresError::AlreadyRunning { data: data.to_owned(), pid: None });
+            }
             Some(_) | None => return files::remove(&note),
         }
     }
@@ -304,11 +307,12 @@ mod tests {
         let note = dir.join("postmaster.pid");
         std::fs::write(&note, "2147483646\n").unwrap();
         let mut tries = 3;
-        await_predecessor(&dir, &dir, &mut tries).unwrap();
+        let error = await_predecessor(&dir, &dir, &mut tries).unwrap_err();
+        assert!(matches!(error, PostgresError::AlreadyRunning { .. }), "{error}");
         assert_eq!(tries, 0, "it was waited for");
+        assert!(note.exists(), "and is not overrun");
         left.kill().unwrap();
         left.wait().unwrap();
-        std::fs::write(&note, "2147483646\n").unwrap();
         await_predecessor(&dir, &dir, &mut 3).unwrap();
         assert!(!note.exists());
     }

@@ -150,10 +150,10 @@ impl Addresses {
 
     /// Takes units of an address and of its neighbourhood, or says how long to wait for them.
     fn take(&self, address: IpAddr, units: u32, now: Instant) -> Result<(), Duration> {
-        if let (Some(rate), Some(around)) = (&self.around, neighbourhood(address)) {
-            rate.take(&around, units, now)?;
-        }
-        self.rate.as_ref().map_or(Ok(()), |rate| rate.take(&address, units, now))
+        // Whoever is too fast for himself costs his neighbours nothing.
+        self.rate.as_ref().map_or(Ok(()), |rate| rate.take(&address, units, now))?;
+        let around = self.around.as_ref().zip(neighbourhood(address));
+        around.map_or(Ok(()), |(rate, around)| rate.take(&around, units, now))
     }
 
     /// Charges for a token that was not believed.
@@ -290,6 +290,16 @@ mod tests {
         let other = Some("192.0.2.2".parse().unwrap());
         assert_eq!((0..200).filter(|_| addresses.call(other, now).is_ok()).count(), 100);
         assert!((0..200).all(|_| addresses.call(None, now).is_ok()), "nobody's are not counted");
+    }
+
+    /// One household of a site cannot spend the others' share by calls that are refused.
+    #[test]
+    fn what_is_refused_to_an_address_costs_its_neighbours_nothing() {
+        let addresses = addresses(|limits| limits.address_calls = NonZeroU32::new(100));
+        let (one, now) = (Some("2001:db8:0:100::1".parse().unwrap()), Instant::now());
+        assert_eq!((0..10_000).filter(|_| addresses.call(one, now).is_ok()).count(), 100);
+        let other = Some("2001:db8:0:200::1".parse().unwrap());
+        assert_eq!((0..200).filter(|_| addresses.call(other, now).is_ok()).count(), 100);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Request, Response, StatusCode};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -115,7 +115,7 @@ impl Calls {
         request.extensions_mut().insert(ConnectionEnd(self.ended.clone()));
         match AssertUnwindSafe(app.oneshot(request)).catch_unwind().await {
             Ok(Ok(response)) => {
-                if is_unbelieved(response.headers()) {
+                if is_unbelieved(&response) {
                     self.addresses.unbelieved(caller, Instant::now());
                 }
                 response.map(|body| Body::new(Pieces::new(body)))
@@ -158,8 +158,26 @@ fn size(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum()
 }
 
-/// Whether an answer says that there is no token to believe.
-fn is_unbelieved(headers: &HeaderMap) -> bool {
+/// Whether an answer says that there is no token to believe, to a caller of gRPC or of plain HTTP.
+fn is_unbelieved<B>(response: &Response<B>) -> bool {
+    if response.status() == StatusCode::UNAUTHORIZED {
+        return true;
+    }
     let code = i32::from(Code::Unauthenticated).to_string();
-    headers.get("grpc-status").is_some_and(|status| status.as_bytes() == code.as_bytes())
+    response.headers().get("grpc-status").is_some_and(|status| status.as_bytes() == code.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_that_is_not_believed_is_seen_in_any_answer() {
+        let unbelieved = refusal(Code::Unauthenticated, "TOKEN_FORGED", "no");
+        let other = refusal(Code::PermissionDenied, "ROLE_NOT_ALLOWED", "no");
+        for grpc in [true, false] {
+            assert!(is_unbelieved(&answer(&unbelieved, grpc)), "{grpc}");
+            assert!(!is_unbelieved(&answer(&other, grpc)), "{grpc}");
+        }
+    }
 }

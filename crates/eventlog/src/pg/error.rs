@@ -9,6 +9,8 @@ use sqlx::postgres::{PgDatabaseError, PgSeverity};
 
 use crate::store::StoreError;
 
+/// A write was sent to a replica, such as a primary of before that another has taken over from.
+const READ_ONLY: &str = "25006";
 /// How long one statement may take before its outcome counts as unknown.
 const STATEMENT: Duration = Duration::from_secs(10);
 
@@ -52,6 +54,8 @@ pub(super) enum Trouble {
     Repeated,
     /// Nothing was done.
     Undone(sqlx::Error),
+    /// Nothing was done, nor will be over this connection: it leads to a server that only reads.
+    ReadOnly(sqlx::Error),
     /// It may have been done.
     Doubt(sqlx::Error),
     /// Nothing was done, nor would it be if it were sent again.
@@ -86,6 +90,7 @@ impl Trouble {
             // 22: values that cannot be stored, or not in the database's encoding; XX: the server's own
             // fault, or a damaged page in the way, which the same statement meets again.
             Some("22" | "XX") => Trouble::Refused(error),
+            _ if code == READ_ONLY => Trouble::ReadOnly(error),
             // 08: connection; 57P: the server goes down or ends the connection.
             Some("08") | None => Trouble::Doubt(error),
             Some("57") if code.starts_with("57P") => Trouble::Doubt(error),
@@ -99,7 +104,7 @@ impl Trouble {
             Trouble::Repeated | Trouble::Undone(_) | Trouble::Refused(_) | Trouble::Corrupt(_) => {
                 true
             }
-            Trouble::Doubt(_) => false,
+            Trouble::Doubt(_) | Trouble::ReadOnly(_) => false,
         }
     }
 
@@ -107,7 +112,9 @@ impl Trouble {
     pub(super) fn of_a_read(self) -> StoreError {
         match self {
             Trouble::Doubt(error) | Trouble::Refused(error) => StoreError::unavailable(error),
-            Trouble::Repeated | Trouble::Undone(_) | Trouble::Corrupt(_) => self.into(),
+            Trouble::Repeated | Trouble::Undone(_) | Trouble::ReadOnly(_) | Trouble::Corrupt(_) => {
+                self.into()
+            }
         }
     }
 }
@@ -116,7 +123,7 @@ impl From<Trouble> for StoreError {
     fn from(trouble: Trouble) -> StoreError {
         match trouble {
             Trouble::Repeated => StoreError::Corrupt("a repeat where none can be".into()),
-            Trouble::Undone(error) => StoreError::unavailable(error),
+            Trouble::Undone(error) | Trouble::ReadOnly(error) => StoreError::unavailable(error),
             Trouble::Doubt(error) => StoreError::InDoubt(Arc::new(error)),
             Trouble::Refused(error) => StoreError::Refused(Arc::new(error)),
             Trouble::Corrupt(error) => StoreError::Corrupt(error.to_string().into()),
@@ -152,10 +159,25 @@ pub(super) fn is_out_of_turn(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == "22012")
 }
 
-/// No answer in time is a failure of its own.
-pub(super) async fn in_time<T>(
+/// The outcome of a statement; no answer within 10 seconds is a failure of its own. A server that was
+/// cut off sends none, and the connection alone does not tell for a quarter of an hour.
+///
+/// # Errors
+/// The statement's own, and one of input or output where time ran out.
+pub async fn in_time<T>(
+    statement: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    within(STATEMENT, statement).await
+}
+
+/// The same for a statement that may take longer.
+///
+/// # Errors
+/// As [`in_time`].
+pub async fn within<T>(
+    limit: Duration,
     statement: impl Future<Output = Result<T, sqlx::Error>>,
 ) -> Result<T, sqlx::Error> {
     let late = |_| sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "no answer in time"));
-    tokio::time::timeout(STATEMENT, statement).await.map_err(late)?
+    tokio::time::timeout(limit, statement).await.map_err(late)?
 }

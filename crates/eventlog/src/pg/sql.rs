@@ -111,6 +111,7 @@ pub(super) async fn renew(
         .bind(micros(renewal.lease))
         .bind(reading(renewal.clock)?)
         .bind(renewal.serves)
+        .bind(signed(renewal.size)?)
         .fetch_one(link)
         .await?;
     one(&row)

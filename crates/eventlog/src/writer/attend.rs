@@ -5,12 +5,16 @@
 //! synchronous replica was, no replica may have it, and the next primary will not either. So one write
 //! of our own, which stands behind it, is waited for before anybody is answered.
 //!
+//! **A commit that took long** is followed by such a write too. An operator who ends the wait for a replica
+//! (`pg_cancel_backend`) has the server acknowledge what no replica has, and only a notice says so.
+//!
 //! **A doubt that cannot end.** Where the batch may be on its way still and the store refuses the same
 //! again for good, the log stops: under a new epoch what was on its way is kept out, and what is there
 //! can be read.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use tracing::Instrument as _;
@@ -43,7 +47,15 @@ enum Fenced {
     Unknown,
 }
 
+/// A commit that took longer may have been told to wait no longer.
+const LONG: Duration = Duration::from_secs(1);
+
 impl Writer {
+    /// A batch that the store has taken, and when it was sent there.
+    pub(super) async fn surely_written(&self, batch: &Batch, sent: Instant) -> Written {
+        if sent.elapsed() < LONG { Written::Done } else { self.write_behind(batch).await }
+    }
+
     /// What becomes of a batch whose first attempt did not just succeed, and which `next` went ahead of.
     pub(super) async fn attend(
         &self,
@@ -81,12 +93,12 @@ impl Writer {
         ends: &[u64],
     ) -> Written {
         let batch = Batch { behind: None, ..sent.clone() };
-        let (mut attempted, mut doubt) = (first, false);
+        let (mut attempted, mut doubt, mut sent_at) = (first, false, Instant::now());
         let mut pause = FIRST_PAUSE;
         let mut ahead = sent.behind.is_some();
         loop {
             match attempted {
-                Ok(Appended::Done) => return Written::Done,
+                Ok(Appended::Done) => return self.surely_written(&batch, sent_at).await,
                 Ok(Appended::Repeated) => return Written::Repeated,
                 Ok(Appended::Fenced) => match self.why_fenced(&batch, ends, doubt).await {
                     Fenced::Written => return self.write_behind(&batch).await,
@@ -125,6 +137,7 @@ impl Writer {
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
             let again = Batch { clock: self.options.reading(), ..batch.clone() };
+            sent_at = Instant::now();
             attempted = self.store.append(&again).await;
         }
     }
@@ -144,13 +157,14 @@ impl Writer {
                     return Written::Lost;
                 }
                 Err(StoreError::Clock(off)) => self.clock.is_off(&self.options.name, off),
-                Err(
-                    error @ (StoreError::Unavailable(_)
-                    | StoreError::InDoubt(_)
-                    | StoreError::Refused(_)),
-                ) => {
+                Err(error @ StoreError::Refused(_)) => {
                     let error = &error as &dyn std::error::Error;
-                    tracing::warn!(log = %batch.log, error, "a batch is in, and not known to be durable yet: asking again");
+                    tracing::error!(log = %batch.log, error, "a batch is in, and no write behind it is taken: the log stops, to be read anew");
+                    return Written::Lost;
+                }
+                Err(error @ (StoreError::Unavailable(_) | StoreError::InDoubt(_))) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(runbook = "deploy/README.md, The database is away", log = %batch.log, error, "a batch is in, and not known to be durable yet: asking again");
                 }
             }
             sleep(pause).await;

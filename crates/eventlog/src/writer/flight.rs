@@ -27,6 +27,7 @@ pub(super) struct Flight {
     /// Ends with the write: nobody is answered within it, so that in a trace the commit never outlasts
     /// the call that waits for it.
     pub(super) span: Span,
+    pub(super) sent: Instant,
     attempt: Attempt,
 }
 
@@ -49,7 +50,8 @@ impl Flight {
         let attempt = Attempt::Flying(Box::pin(attempt));
         let plain = waiting.iter().filter(|waiting| waiting.place().is_none());
         let requests = plain.flat_map(Waiting::requests).collect();
-        Flight { waiting, stamped, requests, batch, give_up, span, attempt }
+        let sent = Instant::now();
+        Flight { waiting, stamped, requests, batch, give_up, span, sent, attempt }
     }
 
     /// Where the batch after it stands.

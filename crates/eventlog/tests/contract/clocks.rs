@@ -50,6 +50,7 @@ pub(crate) async fn a_clock_that_is_off_claims_renews_and_writes_nothing(
         lease: Duration::ZERO,
         clock: clock(off),
         serves: true,
+        size: 0,
     };
     is_off_by_an_hour(store.renew(&renewal(HOUR)).await, true);
     is_off_by_an_hour(store.renew(&renewal(-HOUR)).await, false);

@@ -178,6 +178,7 @@ pub(crate) async fn a_lease_is_renewed_and_released_by_its_epoch(
         lease,
         clock: clock(alive_at.unwrap_or(99)),
         serves: alive_at.is_some(),
+        size: 0,
     };
     let alive = async || anyhow::Ok(store.fence(LOG).await?.and_then(|fence| fence.alive_at));
     assert!(!store.renew(&renewal(one ^ 1, Duration::ZERO, Some(9))).await?);
@@ -187,6 +188,8 @@ pub(crate) async fn a_lease_is_renewed_and_released_by_its_epoch(
     assert!(store.renew(&renewal(one, LEASE, Some(40))).await?);
     assert!(store.renew(&renewal(one, LEASE, None)).await?);
     assert_eq!(alive().await?, Some(UnixMicros(50)));
+    let more = Renewal { size: 1, ..renewal(one, LEASE, None) };
+    assert!(!store.renew(&more).await?, "a store with fewer events than were committed");
     assert!(store.renew(&renewal(one, Duration::ZERO, None)).await?);
     let second = claimed(store, claim("second", false)).await?;
     assert_eq!(second.alive_at, Some(UnixMicros(50)));

@@ -28,6 +28,16 @@ async fn waiting(admin: &mut PgConnection) -> anyhow::Result<Vec<i32>> {
 /// else. Nobody hears of it until a write of the log's own has reached a replica.
 #[tokio::test]
 async fn a_commit_that_no_replica_has_is_not_acknowledged() -> anyhow::Result<()> {
+    not_acknowledged("SELECT pg_terminate_backend($1)", Duration::ZERO).await
+}
+
+/// The server acknowledges such a commit with a notice that nobody reads.
+#[tokio::test]
+async fn a_commit_whose_wait_an_operator_ends_is_not_acknowledged() -> anyhow::Result<()> {
+    not_acknowledged("SELECT pg_cancel_backend($1)", Duration::from_millis(1200)).await
+}
+
+async fn not_acknowledged(end: &'static str, after: Duration) -> anyhow::Result<()> {
     let data = tempfile::tempdir()?;
     std::fs::set_permissions(data.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     let mut cluster = Cluster::new(data.path(), Environment::read());
@@ -52,7 +62,7 @@ async fn a_commit_that_no_replica_has_is_not_acknowledged() -> anyhow::Result<()
     let ended = async {
         loop {
             if let Some(pid) = waiting(&mut admin).await?.first() {
-                let end = "SELECT pg_terminate_backend($1)";
+                sleep(after).await;
                 return anyhow::Ok(sqlx::query(end).bind(pid).execute(&mut admin).await?);
             }
             sleep(Duration::from_millis(20)).await;
@@ -79,6 +89,52 @@ async fn a_commit_that_no_replica_has_is_not_acknowledged() -> anyhow::Result<()
     let receipt = timeout(LONG, append).await???;
     assert_eq!(receipt.first, Position(1));
     server.stop().await?;
+    Ok(())
+}
+
+/// A replica became primary before it had everything: whoever wrote the rest says neither yes nor no.
+#[tokio::test]
+async fn a_store_that_has_lost_events_has_no_owner() -> anyhow::Result<()> {
+    let admin = migrated("lost_events").await?;
+    let log = open(&admin).await?;
+    log.append(entry(1)).await?;
+    log.append(entry(2)).await?;
+    log.confirm().await?;
+    run(
+        &admin,
+        "SET search_path = \"table\"; ALTER TABLE events DISABLE TRIGGER append_only;
+        DELETE FROM events WHERE position = 1; UPDATE owners SET size = 1, tree = NULL",
+    )
+    .await?;
+    let confirmed = log.confirm().await;
+    ensure!(matches!(confirmed, Err(AppendError::Lost)), "{confirmed:?}");
+    ensure!(log.stopped().is_cancelled(), "and the log is opened anew");
+    Ok(())
+}
+
+/// A primary of before that restarted as a replica: its connections are of no use to a writer.
+#[tokio::test]
+async fn a_connection_that_only_reads_is_given_up() -> anyhow::Result<()> {
+    let admin = migrated("read_only").await?;
+    let log = open(&admin).await?;
+    log.append(entry(1)).await?;
+    let name = admin.rsplit('/').next().and_then(|name| name.split('?').next());
+    let name = name.context("a database")?.to_owned();
+    let only_reads = async |only: &str| {
+        let set = format!(
+            "SET transaction_read_only = off;
+            ALTER DATABASE \"{name}\" SET default_transaction_read_only = {only}"
+        );
+        run(&admin, &set).await
+    };
+    only_reads("on").await?;
+    let end = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+        WHERE usename = 'sabacc_table' AND datname = current_database()";
+    run(&admin, end).await?;
+    let refused = log.append(entry(2)).await;
+    ensure!(matches!(refused, Err(AppendError::Unavailable { .. })), "{refused:?}");
+    only_reads("off").await?;
+    assert_eq!(timeout(LONG, log.append(entry(2))).await??.first, Position(1));
     Ok(())
 }
 

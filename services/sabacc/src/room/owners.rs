@@ -8,6 +8,8 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use crate::folder::Lock;
 use crate::repo::{Database, LogOwner};
@@ -19,9 +21,15 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// How often the database is asked for its lock, which a room that was killed gives up in a moment.
 const ATTEMPTS: u32 = 10;
 
+/// The database's lock is looked after this often: it goes with the connection, as in a restart.
+const LOOK_AFTER: Duration = Duration::from_secs(2);
+/// As long as another may hold the lock that finds out meanwhile that it came too late.
+const GIVEN_UP: Duration = Duration::from_secs(30);
+
 /// A database that a room has for itself, as long as this connection lasts.
 pub(super) struct Own {
-    _database: Database,
+    url: String,
+    database: Mutex<Database>,
     /// Whether its logs are to be taken from a dead room of the same folder.
     pub(super) take_over: bool,
 }
@@ -43,7 +51,36 @@ pub(super) async fn own(url: &str, lock: &Lock, progress: &Progress) -> anyhow::
         tokio::time::sleep(LOOK_AGAIN).await;
     }
     let take_over = may_own(&mut database, lock, progress).await?;
-    Ok(Own { _database: database, take_over })
+    Ok(Own { url: url.to_owned(), database: Mutex::new(database), take_over })
+}
+
+impl Own {
+    /// Keeps the lock, and takes it again where it went with its connection. Ends where another room has
+    /// the database now.
+    pub(super) async fn taken(&self) {
+        let mut held = self.database.lock().await;
+        let mut another_since = None;
+        loop {
+            tokio::time::sleep(LOOK_AFTER).await;
+            if another_since.is_none() && held.answers().await {
+                continue;
+            }
+            let Ok(mut database) = Database::connect(&self.url).await else { continue };
+            match database.lock().await {
+                Ok(true) => {
+                    (*held, another_since) = (database, None);
+                    tracing::info!("the database was away: this room has it for itself again");
+                }
+                Ok(false) => {
+                    let since = *another_since.get_or_insert_with(Instant::now);
+                    if since.elapsed() >= GIVEN_UP {
+                        return;
+                    }
+                }
+                Err(_) => {}
+            }
+        }
+    }
 }
 
 async fn may_own(

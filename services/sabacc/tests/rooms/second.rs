@@ -1,10 +1,11 @@
 //! Two rooms want one database: the second is refused with words while the first lives, and a room that
 //! was killed comes back to its own logs at once.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chassis::postgres::{self, Environment, Postgres};
 use rustix::process::Signal;
+use sqlx::{Connection as _, PgConnection};
 
 use crate::people::{demo, operator, reach};
 use crate::place::{Place, until};
@@ -44,6 +45,23 @@ async fn a_second_room_on_one_database_is_refused_and_the_first_plays_on() {
     let now = operator(&first, &room.url).get_table(table).await.unwrap().hand_no;
     reach(&first, &room.url, table, now + 2).await;
     assert!(!room.running.log().contains("another owner"), "{}", room.running.log());
+
+    // Its lock goes with its connection, and it takes it again.
+    let mut admin = PgConnection::connect(&url).await.unwrap();
+    let holder = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted";
+    let holder: i32 = sqlx::query_scalar(holder).fetch_one(&mut admin).await.unwrap();
+    let end = sqlx::query("SELECT pg_terminate_backend($1, 60000)").bind(holder);
+    end.execute(&mut admin).await.unwrap();
+    let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted";
+    let begun = Instant::now();
+    loop {
+        let held: i64 = sqlx::query_scalar(held).fetch_one(&mut admin).await.unwrap();
+        if held == 1 {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{}", room.running.log());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 
     // Killed, it knows its own logs again; another room has to wait for the lease.
     room.running.kill();

@@ -6,13 +6,14 @@ use primitives::UnixMicros;
 use proto::event::v1::ClockResumed;
 use rules::{By, Next};
 
+use super::paying::Over;
 use super::{Actor, Author, Ended};
 use crate::pay::Paid;
 use crate::proof::Faces;
 
 impl Actor {
     /// When the clock of the decision that is due ends, as the log last told of it.
-    fn deadline(&self) -> Option<UnixMicros> {
+    pub(super) fn deadline(&self) -> Option<UnixMicros> {
         let play = self.state.play.as_ref()?;
         let (deadline, _) = play.deadline(&self.state.table.config)?;
         Some(deadline)
@@ -33,7 +34,9 @@ impl Actor {
     /// Whether the clock of a decision has run out, and everything that had come by then is judged.
     pub(super) fn has_run_out(&mut self) -> bool {
         let now = self.clock.now();
-        self.clock_runs_out().is_some_and(|end| end <= now) && !self.has_unjudged()
+        let over = self.clock_runs_out().is_some_and(|end| end <= now);
+        let Some(deadline) = self.deadline().filter(|_| over) else { return false };
+        !self.has_unjudged(Over::Clock(deadline))
     }
 
     /// The time by the clock as it was when the log last told of the clock that runs.

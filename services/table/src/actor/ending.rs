@@ -35,9 +35,11 @@ impl Actor {
         self.commands
     }
 
-    /// Whether the table is closed, and nobody waits for anything.
+    /// Whether the table is closed, and nobody waits for anything: neither a caller nor what an operator has
+    /// still to resume.
     pub(super) fn is_over(&self) -> bool {
         self.state.is_closed()
+            && self.state.table.stops.is_empty()
             && self.broken.is_none()
             && self.busy.is_empty()
             && self.waiting.is_empty()

@@ -16,6 +16,15 @@ use crate::stops;
 /// The longest pause before a debt that could not be paid is tried again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
+/// A deadline that is over.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Over {
+    /// Of the decision whose clock ends then, as the log last told of it.
+    Clock(UnixMicros),
+    /// Of a debt that lets somebody's time run out.
+    Debt(Debt),
+}
+
 impl Actor {
     /// Starts what can be started; says when to look again.
     pub(super) async fn pay_debts(&mut self) -> Result<Option<UnixMicros>, Ended> {
@@ -27,6 +36,11 @@ impl Actor {
             let (debts, later) = self.debts(&now);
             let now = now.at;
             self.later.retain(|debt, _| debts.contains(debt));
+            let deadline = self.deadline();
+            self.judged_first.retain(|over, _| match over {
+                Over::Clock(end) => deadline == Some(*end),
+                Over::Debt(debt) => debts.contains(debt),
+            });
             let mut wake = earliest(later, self.clock_runs_out());
             let mut local = None;
             for debt in debts {
@@ -49,7 +63,7 @@ impl Actor {
                     }
                 };
                 if matches!(payment.job, crate::peers::Job::Nothing) {
-                    if lets_pass(debt) && self.has_unjudged() {
+                    if lets_pass(debt) && self.has_unjudged(Over::Debt(debt)) {
                         // What has come is judged before a deadline passes.
                         wake = earliest(wake, Some(now));
                         continue;
@@ -126,14 +140,10 @@ impl Actor {
 
     /// Whether something that had come when a deadline was found to be over is not judged yet. What
     /// comes later holds nothing up, however much it is.
-    pub(super) fn has_unjudged(&mut self) -> bool {
+    pub(super) fn has_unjudged(&mut self, over: Over) -> bool {
         let waiting = self.commands.len() + self.deferred.len();
-        let until = *self.judged_first.get_or_insert(self.judged + waiting);
-        let unjudged = waiting > 0 && self.judged < until;
-        if !unjudged {
-            self.judged_first = None;
-        }
-        unjudged
+        let until = *self.judged_first.entry(over).or_insert(self.judged + waiting);
+        waiting > 0 && self.judged < until
     }
 
     fn debts(&self, now: &Now) -> (Vec<Debt>, Option<UnixMicros>) {

@@ -98,6 +98,22 @@ async fn a_reveal_that_had_come_in_time_burns_nothing() {
     }
 }
 
+/// What had come when one deadline was over says nothing of what has come at the next.
+#[tokio::test]
+async fn each_deadline_waits_for_what_has_come_by_then() {
+    let mut late = Late::new(open()).await;
+    let here = now();
+    for _ in 0..2 {
+        let (reply, _) = oneshot::channel();
+        late.commands.send(Command::Look(Look::Summary { reply })).await.ok().unwrap();
+    }
+    let (first, second) = (Over::Clock(here), Over::Clock(here.plus(Duration::from_secs(1))));
+    assert!(late.actor.has_unjudged(first));
+    late.actor.judged += 2;
+    assert!(!late.actor.has_unjudged(first), "what comes later holds nothing up");
+    assert!(late.actor.has_unjudged(second));
+}
+
 #[tokio::test]
 async fn no_flood_of_commands_keeps_a_deadline_from_passing() {
     let late = Late::new(open()).await;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chassis::auth::{Identity, Role};
 use futures_util::stream::{Stream, StreamExt as _, poll_fn};
 use ledger::{Command, Refusal};
+use primitives::RequestId;
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1 as pb;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -15,7 +16,7 @@ use wire::BadField;
 use super::{Api, by, caller, parse};
 use crate::command;
 use crate::status::one_of_many;
-use crate::wallet::{By, Outcome, Problem, Wallet};
+use crate::wallet::{By, Outcome, Problem};
 
 /// Transfers in one batch.
 const LARGEST_BATCH: usize = 1000;
@@ -52,11 +53,13 @@ impl Api {
         if transfers.last().is_some_and(|last| last.linked) {
             return Err(BadField::new("transfers", "the last of a batch is not linked").into());
         }
-        let Parsed { requests, slots } = read(transfers, caller.role, true);
+        let by = by(&caller);
+        let admit = |id| self.admit(&by, id);
+        let Parsed { requests, slots } = read(transfers, (caller.role, true), admit);
         let outcomes = if requests.is_empty() {
             Vec::new()
         } else {
-            self.wallet.ask_all(requests, by(&caller)).await?
+            self.wallet.ask_all(requests, by).await?
         };
         Ok(pb::PostBatchResponse { results: results(slots, outcomes) })
     }
@@ -68,7 +71,7 @@ impl Api {
     ) -> Results {
         let (queue, mut queued) = mpsc::channel(ON_THEIR_WAY);
         let poster = Poster {
-            wallet: self.wallet.clone(),
+            api: self.clone(),
             by: by(caller),
             role: caller.role,
             room: Arc::new(Semaphore::new(ON_THEIR_WAY)),
@@ -93,7 +96,7 @@ impl Api {
 
 /// A stream's reading end.
 struct Poster {
-    wallet: Wallet,
+    api: Api,
     by: By,
     role: Role,
     room: Arc<Semaphore>,
@@ -138,9 +141,10 @@ impl Poster {
     async fn hand_over(&self, transfers: Vec<pb::Transfer>) -> Option<Flying> {
         let permits = u32::try_from(transfers.len()).ok()?;
         let room = Arc::clone(&self.room).acquire_many_owned(permits).await.ok()?;
-        let Parsed { requests, slots } = read(transfers, self.role, false);
+        let admit = |id| self.api.admit(&self.by, id);
+        let Parsed { requests, slots } = read(transfers, (self.role, false), admit);
         let (ask, count) = (!requests.is_empty(), requests.len());
-        let answer = ask.then(|| self.wallet.enqueue(requests, self.by.clone()));
+        let answer = ask.then(|| self.api.wallet.enqueue(requests, self.by.clone()));
         Some(Flying { slots, answer, count, _room: room })
     }
 }
@@ -162,7 +166,11 @@ async fn land(flying: Result<Flying, Status>) -> Vec<Result<pb::PostResponse, St
 
 /// Reads transfers. What cannot be read is refused, and with it those it is linked with; all that is
 /// linked, where nothing may be.
-fn read(transfers: Vec<pb::Transfer>, role: Role, may_link: bool) -> Parsed {
+fn read(
+    transfers: Vec<pb::Transfer>,
+    (role, may_link): (Role, bool),
+    admit: impl Fn(RequestId) -> Result<(), Problem>,
+) -> Parsed {
     let mut parsed = Parsed { requests: Vec::with_capacity(transfers.len()), slots: Vec::new() };
     // Where the linked group began that is being read, and whether one of it was bad.
     let mut group: Option<(usize, usize, bool)> = None;
@@ -174,11 +182,17 @@ fn read(transfers: Vec<pb::Transfer>, role: Role, may_link: bool) -> Parsed {
             Ok(_) if message.linked && !may_link => {
                 Some(bad(&BadField::new("linked", "not on a stream: send a batch")))
             }
-            Ok(transfer) => {
-                let request = command::Request::new(transfer.id, Command::Post(transfer));
-                parsed.requests.push(command::Request { linked, ..request });
-                None
-            }
+            Ok(transfer) => match admit(transfer.id) {
+                Ok(()) => {
+                    let request = command::Request::new(transfer.id, Command::Post(transfer));
+                    parsed.requests.push(command::Request { linked, ..request });
+                    None
+                }
+                Err(problem) => {
+                    spoilt = true;
+                    Some(one_of_many(&problem))
+                }
+            },
             Err(error) => {
                 spoilt = true;
                 Some(bad(&error))

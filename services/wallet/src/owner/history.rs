@@ -53,6 +53,17 @@ impl Owner {
         self.verifying.abort_all();
         let Some(repo) = self.books.repo.clone() else { return };
         let log = self.work.log.clone();
+        let (written, found) = (self.written.map_or(0, |head| head.size), log.size());
+        if written > found {
+            // A replica took over that did not have them all: the room goes on from what there is.
+            tracing::error!(
+                runbook = "deploy/README.md, The database is away",
+                written,
+                found,
+                "the database has lost events that were acknowledged"
+            );
+            self.written = None;
+        }
         let heads = self.written.into_iter().chain([log.head()]).collect();
         self.verifying.spawn(async move {
             tokio::time::sleep(pause).await;

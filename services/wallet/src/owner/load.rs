@@ -162,11 +162,18 @@ pub async fn newest_snapshot(log: &Reader, repo: &Repo) -> Result<Option<u64>, L
 
 async fn newest(log: &Reader, repo: &Repo) -> Result<Option<Start>, LoadError> {
     for size in repo.snapshots().await? {
-        let bytes = repo.snapshot(size).await?;
-        if !vouched(log, size, &bytes).await? {
+        // What the log does not name is not even read.
+        let bytes = match named(log, size).await? {
+            Some(digest) => {
+                let bytes = repo.snapshot(size).await?;
+                (Sha256::digest(&bytes)[..] == digest[..]).then_some(bytes)
+            }
+            None => None,
+        };
+        let Some(bytes) = bytes else {
             tracing::error!(size, "a snapshot is stored that the log does not vouch for");
             continue;
-        }
+        };
         match snapshot::read(&bytes) {
             Ok(ledger) => return Ok(Some(Start { ledger, size })),
             Err(error) => tracing::error!(size, %error, "a snapshot of the log cannot be read"),
@@ -175,17 +182,17 @@ async fn newest(log: &Reader, repo: &Repo) -> Result<Option<Start>, LoadError> {
     Ok(None)
 }
 
-/// Whether the event before `size` names these bytes.
-async fn vouched(log: &Reader, size: u64, bytes: &[u8]) -> Result<bool, LoadError> {
-    let Some(last) = size.checked_sub(1) else { return Ok(false) };
+/// The SHA-256 of the snapshot of the first `size` events, where the last of them names one.
+async fn named(log: &Reader, size: u64) -> Result<Option<[u8; 32]>, LoadError> {
+    let Some(last) = size.checked_sub(1) else { return Ok(None) };
     let events = match log.read(Position(last), 1).await {
         Ok(events) => events,
-        Err(ReadError::Archived { .. }) => return Ok(false),
+        Err(ReadError::Archived { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let Some(stored) = events.first() else { return Ok(false) };
-    let named = match record::parse(stored)? {
-        Event::SnapshotTaken { digest } => digest,
+    let Some(stored) = events.first() else { return Ok(None) };
+    match record::parse(stored)? {
+        Event::SnapshotTaken { digest } => Ok(Some(digest)),
         Event::Opened(_)
         | Event::Posted(_)
         | Event::Frozen { .. }
@@ -197,9 +204,8 @@ async fn vouched(log: &Reader, size: u64, bytes: &[u8]) -> Result<bool, LoadErro
         | Event::LimitsSet { .. }
         | Event::Excluded { .. }
         | Event::AdjustmentProposed(_)
-        | Event::AdjustmentRejected { .. } => return Ok(false),
-    };
-    Ok(Sha256::digest(bytes)[..] == named[..])
+        | Event::AdjustmentRejected { .. } => Ok(None),
+    }
 }
 
 /// Moves the ledger by one event of the log, and notes its rows. A snapshot of another state than the

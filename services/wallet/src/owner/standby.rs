@@ -1,10 +1,8 @@
 //! An owner that waits for its log.
 
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::quotas::Quotas;
 use super::{Fault, Ground, Owner, Work, recovery};
 use crate::wallet::{Ask, Books, Limits, Look, Queues, Wallet};
 

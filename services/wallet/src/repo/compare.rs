@@ -1,7 +1,7 @@
 //! Whether the tables say now what the ledger says: every account, what is on it and held of it, and
 //! what waits. Looked at before anybody reads them; how they came to say it is [`super::history`]'s.
 
-use eventlog::ReadError;
+use eventlog::{ReadError, within};
 use futures_util::TryStreamExt as _;
 use ledger::{Account, Adjustment, Amount, Ledger, State};
 use sqlx::Row as _;
@@ -9,7 +9,7 @@ use sqlx::postgres::PgRow;
 
 use super::read::{amount, decode, hold_of, state_of};
 use super::rows::account;
-use super::{Repo, trouble};
+use super::{LONGEST, Repo, trouble};
 use crate::rows::{HoldState, StateRow, state_row};
 use crate::verify::Difference;
 
@@ -32,7 +32,7 @@ impl Repo {
     async fn compare_accounts(&self, ledger: &Ledger) -> Result<Option<Difference>, sqlx::Error> {
         let mut seen = vec![false; ledger.accounts().len()];
         let mut rows = sqlx::query(include_str!("sql/load_accounts.sql")).fetch(&self.pool);
-        while let Some(row) = rows.try_next().await? {
+        while let Some(row) = within(LONGEST, rows.try_next()).await? {
             let (found, at) = Found::read(&row)?;
             let Some(state) = ledger.account(&found.account) else {
                 return Ok(Some(extra("accounts", &found.account.to_string())));
@@ -56,7 +56,7 @@ impl Repo {
         let mut pending = 0;
         let mut rows =
             sqlx::query(include_str!("sql/holds.sql")).bind(None::<String>).fetch(&self.pool);
-        while let Some(row) = rows.try_next().await? {
+        while let Some(row) = within(LONGEST, rows.try_next()).await? {
             let found = hold_of(&row)?;
             if found.state != HoldState::Pending {
                 continue;
@@ -79,7 +79,8 @@ impl Repo {
         &self,
         ledger: &Ledger,
     ) -> Result<Option<Difference>, sqlx::Error> {
-        let rows = sqlx::query(include_str!("sql/adjustments.sql")).fetch_all(&self.pool).await?;
+        let rows = sqlx::query(include_str!("sql/adjustments.sql")).fetch_all(&self.pool);
+        let rows = within(LONGEST, rows).await?;
         let found: Vec<Adjustment> = rows.iter().map(waiting).collect::<Result<_, _>>()?;
         for adjustment in &found {
             let account = adjustment.account.to_string();

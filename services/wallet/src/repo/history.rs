@@ -7,8 +7,8 @@ use eventlog::{Position, ReadError};
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 
+use super::Repo;
 use super::read::{amount, decode, unsigned};
-use super::{Repo, retried};
 use crate::rows::{AccountRow, EntryRow};
 
 impl Repo {
@@ -19,7 +19,7 @@ impl Repo {
     ) -> Result<Vec<EntryRow>, ReadError> {
         let accounts: Vec<i32> = expected.iter().map(|row| row.account.cast_signed()).collect();
         let positions: Vec<i64> = expected.iter().map(|row| row.position.0.cast_signed()).collect();
-        retried(|| async {
+        self.retried(|| async {
             let rows = sqlx::query(include_str!("sql/entries_at.sql"))
                 .bind(&accounts)
                 .bind(&positions)
@@ -52,7 +52,7 @@ impl Repo {
         expected: &[AccountRow],
     ) -> Result<BTreeMap<u32, Position>, ReadError> {
         let numbers: Vec<i32> = expected.iter().map(|row| row.number.cast_signed()).collect();
-        retried(|| async {
+        self.retried(|| async {
             let opened = "SELECT number, opened FROM accounts WHERE number = ANY ($1)";
             let rows = sqlx::query(opened).bind(&numbers).fetch_all(&self.pool).await?;
             let row = |row: &PgRow| {
@@ -69,7 +69,7 @@ impl Repo {
         &self,
         positions: std::ops::Range<u64>,
     ) -> Result<Vec<(u32, u64)>, ReadError> {
-        retried(|| async {
+        self.retried(|| async {
             let rows: Vec<(i32, i64)> = sqlx::query_as(
                 "SELECT account, count(*) FROM entries WHERE position >= $1 AND position < $2 \
                  GROUP BY account ORDER BY account",

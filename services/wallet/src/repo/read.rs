@@ -7,7 +7,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 
 use super::rows::{FOR_GOOD, account};
-use super::{LOG, Repo, retried};
+use super::{LOG, Repo};
 use crate::rows::{HoldState, StateRow};
 
 /// An account as it stands.
@@ -43,7 +43,7 @@ impl Repo {
     /// reads.
     pub async fn account(&self, of: Account) -> Result<Option<AccountRead>, ReadError> {
         let name = of.to_string();
-        retried(|| async {
+        self.retried(|| async {
             let row = sqlx::query(include_str!("sql/account.sql"))
                 .bind(&name)
                 .fetch_optional(&self.pool)
@@ -56,7 +56,7 @@ impl Repo {
     /// The tables where a player has credits, in their order, and how many.
     pub async fn seats(&self, player: PlayerId) -> Result<Vec<(TableId, Amount)>, ReadError> {
         let player = player.to_string();
-        retried(|| async {
+        self.retried(|| async {
             let rows = sqlx::query(include_str!("sql/seats.sql"))
                 .bind(&player)
                 .fetch_all(&self.pool)
@@ -77,7 +77,7 @@ impl Repo {
         account: u32,
         position: Position,
     ) -> Result<Amount, ReadError> {
-        retried(|| async {
+        self.retried(|| async {
             let balance: Option<i64> = sqlx::query_scalar(include_str!("sql/balance_before.sql"))
                 .bind(account.cast_signed())
                 .bind(column(position.0))
@@ -90,7 +90,7 @@ impl Repo {
 
     /// How many events were recorded before a time.
     pub async fn before(&self, time: UnixMicros) -> Result<u64, ReadError> {
-        retried(|| async {
+        self.retried(|| async {
             let size: Option<i64> = sqlx::query_scalar(include_str!("sql/position_of.sql"))
                 .bind(LOG)
                 .bind(column(time.0))
@@ -104,7 +104,7 @@ impl Repo {
     /// A hold; nothing where there never was one of this id.
     pub async fn hold(&self, hold: HoldId) -> Result<Option<HoldRead>, ReadError> {
         let id = hold.to_string();
-        retried(|| async {
+        self.retried(|| async {
             let row = sqlx::query(include_str!("sql/holds.sql"))
                 .bind(Some(&id))
                 .fetch_optional(&self.pool)

@@ -1,11 +1,11 @@
 //! Making the tables anew.
 
-use eventlog::ReadError;
+use eventlog::{ReadError, within};
 use sqlx::postgres::PgArguments;
 use sqlx::{Arguments as _, AssertSqlSafe};
 
 use super::read::decode;
-use super::{LOG, Repo, Written, trouble};
+use super::{LOG, LONGEST, Repo, Written, trouble};
 
 /// The statement that appends numbers its parameters from here …
 const FIRST: u32 = 24;
@@ -25,25 +25,23 @@ fn displaced() -> ReadError {
 impl Repo {
     /// How many of the log's events are in the tables; nothing where they say nothing.
     pub(crate) async fn projected(&self) -> Result<Option<u64>, ReadError> {
-        let size: Option<i64> = super::retried(|| {
-            sqlx::query_scalar("SELECT size FROM projected WHERE log = $1")
-                .bind(LOG)
-                .fetch_optional(&self.pool)
-        })
-        .await?;
+        let size: Option<i64> = self
+            .retried(|| {
+                sqlx::query_scalar("SELECT size FROM projected WHERE log = $1")
+                    .bind(LOG)
+                    .fetch_optional(&self.pool)
+            })
+            .await?;
         size.map(|size| u64::try_from(size).map_err(|error| trouble(decode(error)))).transpose()
     }
 
     /// Empties the tables, for the log's owner of this epoch.
     pub(crate) async fn empty(&self, epoch: u64) -> Result<(), ReadError> {
-        let empty = async {
-            sqlx::query_scalar("SELECT empty_tables($1, $2)")
-                .bind(LOG)
-                .bind(epoch.cast_signed())
-                .fetch_one(&self.pool)
-                .await
-        };
-        if empty.await.map_err(trouble)? { Ok(()) } else { Err(displaced()) }
+        let empty = sqlx::query_scalar("SELECT empty_tables($1, $2)")
+            .bind(LOG)
+            .bind(epoch.cast_signed())
+            .fetch_one(&self.pool);
+        if within(LONGEST, empty).await.map_err(trouble)? { Ok(()) } else { Err(displaced()) }
     }
 
     /// Adds the rows of the events from `from` up to `to`. Two who build at the same time build the
@@ -61,7 +59,7 @@ impl Repo {
                 .await?;
             Ok(added == 1)
         };
-        if add.await.map_err(trouble)? { Ok(()) } else { Err(displaced()) }
+        if within(LONGEST, add).await.map_err(trouble)? { Ok(()) } else { Err(displaced()) }
     }
 }
 

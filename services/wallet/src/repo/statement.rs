@@ -9,7 +9,7 @@ use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 
 use super::read::{amount, column, decode, recorded_at, unsigned};
-use super::{LOG, Repo, retried};
+use super::{LOG, Repo};
 
 /// What one transfer did to one player's credits.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,20 +57,21 @@ impl Repo {
         // A transfer has two rows at most: the account's and a seat's.
         let rows = limit.saturating_mul(2).saturating_add(2);
         let (name, player) = (Account::Player(player).to_string(), player.to_string());
-        let mut lines: Vec<LineRead> = retried(|| async {
-            let rows = sqlx::query(include_str!("sql/statement.sql"))
-                .bind(LOG)
-                .bind(&name)
-                .bind(&player)
-                .bind(column(positions.start))
-                .bind(column(positions.end))
-                .bind(column(rows as u64))
-                .fetch_all(&self.pool)
-                .await?;
-            let rows = rows.iter().map(line);
-            rows.collect::<Result<Vec<_>, _>>().map(merged)
-        })
-        .await?;
+        let mut lines: Vec<LineRead> = self
+            .retried(|| async {
+                let rows = sqlx::query(include_str!("sql/statement.sql"))
+                    .bind(LOG)
+                    .bind(&name)
+                    .bind(&player)
+                    .bind(column(positions.start))
+                    .bind(column(positions.end))
+                    .bind(column(rows as u64))
+                    .fetch_all(&self.pool)
+                    .await?;
+                let rows = rows.iter().map(line);
+                rows.collect::<Result<Vec<_>, _>>().map(merged)
+            })
+            .await?;
         lines.truncate(limit);
         Ok(lines)
     }
@@ -82,7 +83,7 @@ impl Repo {
         position: Position,
     ) -> Result<Holdings, ReadError> {
         let (name, player) = (Account::Player(player).to_string(), player.to_string());
-        retried(|| async {
+        self.retried(|| async {
             let row = sqlx::query(include_str!("sql/holdings_before.sql"))
                 .bind(&name)
                 .bind(&player)

@@ -55,6 +55,26 @@ fn refusal(result: &Result<u64, pb::Refused>) -> pb::Refusal {
     result.as_ref().expect_err("it should have been refused").refusal()
 }
 
+/// People's ids are judged in a batch as they are one at a time.
+#[tokio::test]
+async fn an_operator_sends_no_derived_id_in_a_batch() {
+    let house = House::open(MemStore::new()).await;
+    house.welcome(1, 100).await;
+    let api = house.api();
+    let mut derived: [u8; 16] = id(1).0;
+    derived[6] = 0x80 | (derived[6] & 0x0f);
+    derived[8] = 0x80 | (derived[8] & 0x3f);
+    let grant =
+        |n, credits: i64| transfer(n, Issue, &[(Account::Issuance, -credits), (own(0), credits)]);
+    let transfers = vec![pb::Transfer { transfer_id: bytes(derived), ..grant(1, 1) }, grant(2, 2)];
+    let sent = by(OPERATOR, pb::PostBatchRequest { transfers });
+    let results = api.post_batch(sent).await.unwrap().into_inner().results;
+    let Some(Outcome::Refused(refused)) = &results[0].outcome else { panic!("{results:?}") };
+    assert_eq!(refused.reason(), ErrorReason::BadField, "{refused:?}");
+    assert!(matches!(results[1].outcome, Some(Outcome::Position(_))), "{results:?}");
+    assert_eq!(house.balance(own(0)).await, 102);
+}
+
 #[tokio::test]
 async fn each_transfer_of_a_batch_has_its_own_result() {
     let house = House::open(MemStore::new()).await;
