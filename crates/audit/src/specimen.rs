@@ -335,10 +335,22 @@ impl Room {
     /// # Panics
     /// Where nobody sits at the table.
     pub fn close(&mut self) {
+        self.close_in(1);
+    }
+
+    /// The same in so many transfers: 10 credits in each but the last.
+    ///
+    /// # Panics
+    /// Where nobody sits at the table.
+    pub fn close_in(&mut self, transfers: u64) {
         self.table_says(pb::CloseAsked {});
         let (&seat, first) = self.seats.iter().next().expect("somebody sits here");
-        let whole = self.refund(seat, first.player);
-        self.seats.get_mut(&seat).expect("he sits there").stack += whole;
+        let player = first.player;
+        for left in (0..transfers).rev() {
+            let whole = self.sabacc_pot + self.carried_pot;
+            let paid = self.refund((seat, player), if left == 0 { whole } else { 10 });
+            self.seats.get_mut(&seat).expect("he sits there").stack += paid;
+        }
         self.empty();
     }
 
@@ -351,7 +363,7 @@ impl Room {
         let player = self.seats.get(&seat).expect("a taken seat").player;
         self.stand(seat);
         self.table_says(pb::CloseAsked {});
-        let whole = self.refund(0, player);
+        let whole = self.refund((0, player), self.sabacc_pot + self.carried_pot);
         let transfer = self.request("absent");
         let accounts = (Account::Seat(self.table, player), Account::Player(player));
         let credits = Credits::try_new(whole).expect("a pot");
@@ -368,25 +380,27 @@ impl Room {
         self.table_says(pb::TableClosed {});
     }
 
-    /// Pays both pots to one player, at his seat or, with 0, away from the table.
-    fn refund(&mut self, seat: u32, player: PlayerId) -> u64 {
-        let (table, pots) = (self.table, [self.sabacc_pot, self.carried_pot]);
-        let whole = pots.iter().sum::<u64>();
-        let share = pb::RosterSeat { seat, player_id: player.0.to_vec().into(), stack: whole };
-        let shares = if whole > 0 { vec![share] } else { Vec::new() };
-        let transfer = self.request("refund");
+    /// Pays credits of the pots, the Sabacc Pot's first, to one player, at his seat or, with 0, away from the
+    /// table.
+    fn refund(&mut self, (seat, player): (u32, PlayerId), credits: u64) -> u64 {
+        let of_sabacc = credits.min(self.sabacc_pot);
+        let pots = [of_sabacc, credits - of_sabacc];
+        let share = pb::RosterSeat { seat, player_id: player.0.to_vec().into(), stack: credits };
+        let shares = if credits > 0 { vec![share] } else { Vec::new() };
+        let (table, transfer) = (self.table, self.request("refund"));
         self.table_says(pb::PotRefundDue { transfer_id: transfer.0.to_vec().into(), shares });
-        if whole > 0 {
+        if credits > 0 {
             let legs = [
-                (Account::Seat(table, player), as_signed(whole)),
+                (Account::Seat(table, player), as_signed(credits)),
                 (Account::SabaccPot(table), -as_signed(pots[0])),
                 (Account::CarriedPot(table), -as_signed(pots[1])),
             ];
             self.post(transfer_of(transfer, Kind::PotRefund { table }, &legs));
         }
         self.table_says(pb::PotRefunded {});
-        (self.sabacc_pot, self.carried_pot) = (0, 0);
-        whole
+        (self.sabacc_pot, self.carried_pot) =
+            (self.sabacc_pot - pots[0], self.carried_pot - pots[1]);
+        credits
     }
 
     fn request(&mut self, what: &str) -> RequestId {

@@ -33,6 +33,13 @@ pub fn pay_absent(table: TableId, player: PlayerId, hand_no: u64) -> [u8; 16] {
     derived("absent", &[table.bytes(), player.bytes(), &hand_no.to_be_bytes()])
 }
 
+/// Refund of the pots of a table that closes, to the players after one of them.
+#[must_use]
+pub fn refund(table: TableId, hand_no: u64, after: Option<PlayerId>) -> [u8; 16] {
+    let after = after.as_ref().map_or(&[][..], |player| &player.bytes()[..]);
+    derived("refund", &[table.bytes(), &hand_no.to_be_bytes(), after])
+}
+
 /// One of the requests that another one is split into.
 #[must_use]
 pub fn part_of(request: &[u8], number: u64) -> [u8; 16] {
@@ -66,7 +73,9 @@ mod tests {
         let mut ids = Vec::new();
         for table in tables {
             for number in [1, 2] {
-                ids.extend(["commit", "refund"].map(|what| of_table(what, table, number)));
+                ids.push(of_table("commit", table, number));
+                let after = players.map(Some).into_iter().chain([None]);
+                ids.extend(after.map(|after| refund(table, number, after)));
                 ids.extend(players.map(|player| pay_absent(table, player, number)));
                 let hand = fairness::hand_id(table, number);
                 for version in [0, 1] {

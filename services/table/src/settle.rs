@@ -232,10 +232,15 @@ fn nets(changes: Vec<(String, u64, u64)>) -> Result<Vec<wallet::Leg>, Broken> {
     Ok(legs)
 }
 
+/// Shares that one transfer takes: the wallet takes 64 legs, and each of the pots may have one.
+pub const SHARES: usize = 60;
+
 /// Who gets what of the pots of a table that closes: in proportion to what each paid in since the
 /// Sabacc Pot was last won, what is left over to whoever paid most. A carried pot goes the same way.
+/// At most [`SHARES`] at a time, in the order of the players; the others follow when these are posted.
 pub fn share(table: &Table) -> Result<Paid, Broken> {
-    let pot = table.sabacc_pot.plus(table.carried_pot)?;
+    let now = table.sabacc_pot.plus(table.carried_pot)?;
+    let (pot, after) = table.refunded.map_or((now, None), |done| (done.pots, Some(done.last)));
     let paid = contributors(table);
     let total = Credits::sum(paid.values().copied())?;
     let mut shares: BTreeMap<PlayerId, Credits> = BTreeMap::new();
@@ -251,15 +256,16 @@ pub fn share(table: &Table) -> Result<Paid, Broken> {
         *share = share.plus(rest)?;
     }
     let shares = shares.into_iter().filter(|(_, share)| !share.is_zero());
+    let shares = shares.filter(|(player, _)| after.is_none_or(|last| *player > last)).take(SHARES);
     let shares = shares.map(|(player, share)| pb::RosterSeat {
         seat: table.seat_of(player).map_or(0, |seat| u32::from(seat.get())),
         player_id: player.0.to_vec().into(),
         stack: share.get(),
     });
-    let transfer = ids::of_table("refund", table.id, table.hand_no);
+    let transfer = ids::refund(table.id, table.hand_no, after);
     let due = pb::PotRefundDue { transfer_id: transfer.to_vec().into(), shares: shares.collect() };
     let mut events = vec![(table.id.into(), due.into())];
-    if pot.is_zero() {
+    if now.is_zero() {
         // There is nothing for the wallet to move.
         events.push((table.id.into(), pb::PotRefunded {}.into()));
     }
@@ -281,9 +287,10 @@ pub fn refund(table: &Table) -> Result<wallet::SettleRequest, Broken> {
     let Closing::Refunding { transfer, shares } = &table.closing else {
         return Err(Broken("no refund is due".to_owned()));
     };
+    let (sabacc, carried) = table.pots_after(shares)?;
     let mut changes = vec![
-        (format!("pot/{}/sabacc", table.id), table.sabacc_pot.get(), 0),
-        (format!("pot/{}/carried", table.id), table.carried_pot.get(), 0),
+        (format!("pot/{}/sabacc", table.id), table.sabacc_pot.get(), sabacc.get()),
+        (format!("pot/{}/carried", table.id), table.carried_pot.get(), carried.get()),
     ];
     for (_, player, share) in shares {
         changes.push((format!("seat/{}/{player}", table.id), 0, share.get()));

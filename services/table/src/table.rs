@@ -31,7 +31,7 @@ mod seats;
 mod seeds;
 mod withheld;
 
-pub use closing::Absent;
+pub use closing::{Absent, Refunded};
 pub use quota::Counts;
 pub use seeds::{SeedOwed, Seeds};
 pub use withheld::Withheld;
@@ -173,6 +173,8 @@ pub struct Table {
     pub last_roster: Vec<PlayerId>,
     /// Shares of the Sabacc Pot of players who had left, on their way to them.
     pub absent: BTreeMap<PlayerId, Absent>,
+    /// What went back of the pots, where that takes several transfers.
+    pub refunded: Option<Refunded>,
     /// Effects that wait for an operator.
     pub stops: Stops,
     /// Records of the table's own stream since the last hand ended.
@@ -238,6 +240,7 @@ impl Table {
             funded_by: BTreeMap::new(),
             last_roster: Vec::new(),
             absent: BTreeMap::new(),
+            refunded: None,
             stops: Stops::new(),
             counts: Counts::default(),
             sequence: 0,

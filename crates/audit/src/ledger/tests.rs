@@ -355,6 +355,27 @@ fn whoever_left_before_the_pot_was_shared_is_paid_out_by_himself() {
     assert!(fails(&report(&twice)).contains(&Check::Transfers));
 }
 
+/// Pots that more players fed than one transfer takes go back in several, and whole.
+#[test]
+fn pots_may_go_back_in_several_transfers() {
+    let mut room = room();
+    room.close_in(3);
+    let honest = report(&room);
+    assert!(honest.passed(), "{honest:#?}");
+
+    let mut kept = room.clone();
+    let due = |entry: &Entry| matches!(entry.recorded, Recorded::PotRefundDue(_));
+    let last = kept.script.entries.iter().rposition(due).unwrap();
+    let refunded = |entry: &Entry| matches!(entry.recorded, Recorded::PotRefunded(_));
+    let posted = kept.script.entries.iter().rposition(refunded).unwrap();
+    kept.script.entries.drain(last..=posted);
+    assert!(fails(&report(&kept)).contains(&Check::Tables), "the house keeps the last part");
+
+    let mut more = room.clone();
+    the!(more.script.entries, PotRefundDue).shares[0].stack += 1;
+    assert!(fails(&report(&more)).contains(&Check::Tables), "more than there is");
+}
+
 /// A hand that comes to nothing moves nothing: the books go on as if it had not been.
 #[test]
 fn hands_that_come_to_nothing_leave_the_books_as_they_were() {

@@ -1,6 +1,6 @@
 //! The Sabacc Pot of a table that closes, on its way back to who paid it in.
 
-use primitives::Credits;
+use primitives::{Credits, CreditsOutOfRange, PlayerId, SeatNo};
 use proto::event::v1 as pb;
 
 use super::{Closing, Damaged, Funding, Table, seat_no};
@@ -16,7 +16,27 @@ pub struct Absent {
     pub to_suspense: bool,
 }
 
+/// How far the pots of a table that closes went back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refunded {
+    /// What was in both pots before.
+    pub pots: Credits,
+    /// The last player who got a share.
+    pub last: PlayerId,
+}
+
 impl Table {
+    /// What these shares leave in the Sabacc Pot and in the carried one, which comes after it.
+    pub fn pots_after(
+        &self,
+        shares: &[(Option<SeatNo>, PlayerId, Credits)],
+    ) -> Result<(Credits, Credits), CreditsOutOfRange> {
+        let sum = Credits::sum(shares.iter().map(|(_, _, share)| *share))?;
+        let of_sabacc = sum.min(self.sabacc_pot);
+        let of_carried = sum.minus(of_sabacc)?;
+        Ok((self.sabacc_pot.minus(of_sabacc)?, self.carried_pot.minus(of_carried)?))
+    }
+
     pub(super) fn refund_due(&mut self, due: &pb::PotRefundDue) -> Result<(), Damaged> {
         let pb::PotRefundDue { transfer_id, shares } = due;
         let mut parsed = Vec::new();
@@ -37,6 +57,10 @@ impl Table {
         else {
             return Err(Damaged("a refund that was not due".to_owned()));
         };
+        let damaged = |error: CreditsOutOfRange| Damaged(error.to_string());
+        let before = self.sabacc_pot.plus(self.carried_pot).map_err(damaged)?;
+        (self.sabacc_pot, self.carried_pot) = self.pots_after(&shares).map_err(damaged)?;
+        let last = shares.last().map(|(_, player, _)| *player);
         for (number, player, share) in shares {
             let Some(number) = number else {
                 let absent = Absent { share, transfer: None, to_suspense: false };
@@ -44,11 +68,16 @@ impl Table {
                 continue;
             };
             let seat = self.seat_mut(u32::from(number.get()))?;
-            seat.stack = seat.stack.plus(share).map_err(|error| Damaged(error.to_string()))?;
+            seat.stack = seat.stack.plus(share).map_err(damaged)?;
         }
-        self.sabacc_pot = Credits::ZERO;
-        self.carried_pot = Credits::ZERO;
-        self.paid.clear();
+        if self.sabacc_pot.is_zero() && self.carried_pot.is_zero() {
+            (self.refunded, self.closing) = (None, Closing::Refunded);
+            self.paid.clear();
+        } else {
+            let last = last.ok_or_else(|| Damaged("a refund to nobody".to_owned()))?;
+            let pots = self.refunded.map_or(before, |refunded| refunded.pots);
+            (self.refunded, self.closing) = (Some(Refunded { pots, last }), Closing::Asked);
+        }
         self.forget_stops(|debt| debt == Debt::Refund);
         Ok(())
     }

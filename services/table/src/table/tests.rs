@@ -208,6 +208,40 @@ fn sabacc_pot_is_refunded_pro_rata_with_the_rest_to_the_largest() {
     assert_eq!(shares(&table), [(1, 51), (3, 50)]);
 }
 
+/// A transfer has 64 legs at the most, and a pot may be fed by any number of players before it is won.
+#[test]
+fn pots_of_more_players_than_a_transfer_takes_go_back_in_several() {
+    let mut table = table();
+    for number in 1..=200_u8 {
+        table.paid.insert(player(number), Credits::of(u32::from(number)));
+    }
+    (table.sabacc_pot, table.carried_pot) = (Credits::of(30_000), Credits::of(701));
+    take(&mut table, pb::CloseAsked {});
+    let (mut transfers, mut paid, mut before) = (BTreeSet::new(), 0, BTreeMap::new());
+    while owed(&table) == [Debt::Share] {
+        for (_, event) in settle::share(&table).unwrap().events {
+            take(&mut table, event);
+        }
+        assert_eq!(owed(&table), [Debt::Refund]);
+        let refund = settle::refund(&table).unwrap();
+        assert!((2..=64).contains(&refund.legs.len()), "{} legs", refund.legs.len());
+        assert_eq!(refund.legs.iter().map(|leg| leg.amount).sum::<i64>(), 0);
+        assert!(transfers.insert(refund.request_id), "another transfer each time");
+        for leg in refund.legs.iter().filter(|leg| leg.amount > 0) {
+            paid += leg.amount;
+            assert_eq!(before.insert(leg.account.clone(), leg.amount), None, "each player once");
+        }
+        take(&mut table, pb::PotRefunded {});
+    }
+    assert_eq!((transfers.len(), before.len(), paid), (4, 200, 30_701));
+    assert_eq!((table.sabacc_pot, table.carried_pot), (Credits::ZERO, Credits::ZERO));
+    // 30,701 of 20,100 parts each, and what is left over to whoever paid most.
+    let floor: i64 = (1..200).map(|part| 30_701 * part / 20_100).sum();
+    let largest = format!("seat/{}/{}", table.id, player(200));
+    assert_eq!(before[&largest], 30_701 - floor);
+    assert_eq!(table.absent.len(), 200);
+}
+
 #[test]
 fn whoever_has_left_gets_his_share_all_the_same() {
     let mut table = table();

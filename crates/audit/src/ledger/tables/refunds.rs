@@ -9,7 +9,7 @@ use super::super::effects::{Answer, Legs};
 use super::{Books, Broken, Refund, Tables, broken};
 
 impl Tables {
-    /// Both pots go to seats, whole.
+    /// The pots go to seats, the Sabacc Pot first: whole, or as far as one transfer takes it.
     pub(super) fn pot_refund(
         &mut self,
         table: TableId,
@@ -18,8 +18,11 @@ impl Tables {
     ) -> Result<(), Broken> {
         let id = field::id("transfer_id", &due.transfer_id)?;
         let mut legs = Legs::new();
+        let mut left: i128 = due.shares.iter().map(|share| i128::from(share.stack)).sum();
         for pot in [Account::SabaccPot(table), Account::CarriedPot(table)] {
-            legs.insert(pot, -self.of(pot));
+            let of_it = left.min(self.of(pot));
+            left -= of_it;
+            legs.insert(pot, -of_it);
         }
         let mut absent = Vec::new();
         for pb::RosterSeat { seat, player_id, stack } in &due.shares {
@@ -32,7 +35,6 @@ impl Tables {
             *sum = sum.saturating_add(i128::from(*stack));
         }
         legs.retain(|_, moved| *moved != 0);
-        let sum: i128 = legs.values().sum();
         for (account, moved) in &legs {
             self.state(*account, *moved);
         }
@@ -40,7 +42,11 @@ impl Tables {
             self.refunds.insert(table, Refund { transfer: id, absent });
             books.effects.asked(id, ("the refund", legs), books.troubles);
         }
-        if sum == 0 { Ok(()) } else { Err(broken(format!("the shares miss the pots by {sum}"))) }
+        if left == 0 {
+            Ok(())
+        } else {
+            Err(broken(format!("the shares exceed the pots by {left}")))
+        }
     }
 
     /// The refund is posted: shares of players who had left go on to their accounts.
