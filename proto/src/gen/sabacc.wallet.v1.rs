@@ -362,6 +362,10 @@ pub struct PlayerStanding {
     /// What holds now.
     #[prost(message, optional, tag = "2")]
     pub standing: ::core::option::Option<super::super::common::v1::PlayStanding>,
+    /// Credits of the player's account that are not held: what a buy-in may be at most. Unset where there is no such
+    /// account.
+    #[prost(uint64, optional, tag = "3")]
+    pub available: ::core::option::Option<u64>,
 }
 /// Keeps a player from play. A player calls for himself; an operator at the player's wish.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

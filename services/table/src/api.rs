@@ -19,13 +19,14 @@ use proto::common::v1::ErrorReason;
 use proto::event::v1::Resolution;
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_server::{TableService, TableServiceServer};
+use proto::wallet::v1::PlayerStanding;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 use wire::{Refused, field, refused, status};
 
 use crate::actor::{Command, Look, Order};
-use crate::deeds::Deed;
+use crate::deeds::{Deed, Funds};
 use crate::house::{House, Opening};
 use crate::lateness;
 use crate::pay::digest;
@@ -86,6 +87,20 @@ impl Api {
         let what = Asked { request, digest, deed, arrived: caller.arrived, trace };
         let answer = order(&table, caller, what)?;
         Ok(Response::new(read(&answer.await.map_err(|_| gone())??)?))
+    }
+
+    /// What the wallet says of a player who wants something new; a repeat gets its first answer.
+    async fn found(
+        &self,
+        caller: &Caller,
+        request_id: &[u8],
+        table_id: &[u8],
+    ) -> Result<Option<PlayerStanding>, Refused> {
+        let (house, request) = (self.house()?, field::request_id(request_id)?);
+        match caller.player.filter(|_| !house.is_answered(&caller.actor, request)) {
+            Some(player) => house.standing(field::table_id(table_id)?, player).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// What somebody who follows a table is told first, and the rest as it comes.
@@ -255,10 +270,13 @@ impl TableService for Api {
         let message = request.into_inner();
         let pb::SitDownRequest { request_id, table_id, seat, buy_in } = &message;
         let seat = if *seat == 0 { None } else { Some(field::seat("seat", *seat)?) };
-        let deed = Deed::SitDown { seat, buy_in: field::positive("buy_in", *buy_in)? };
+        let buy_in = field::positive("buy_in", *buy_in)?;
         if let Some(player) = caller.player {
             self.house()?.people().admit(player).await?;
         }
+        let found = self.found(&caller, request_id, table_id).await?;
+        let funds = found.map(|found| found.available.map_or(Funds::NoAccount, Funds::Available));
+        let deed = Deed::SitDown { seat, buy_in, funds };
         self.order(("SitDown", request_id, table_id), &caller, (&message, deed)).await
     }
 
@@ -283,13 +301,8 @@ impl TableService for Api {
         let what = ("SitOut", request_id.as_slice(), table_id.as_slice());
         let out = *sit_out;
         // Whoever wants to be dealt in again is asked about first.
-        let standing = match caller.player.filter(|_| !out) {
-            Some(player) => {
-                let table = field::table_id(table_id)?;
-                Some(self.house()?.standing(table, player).await?)
-            }
-            None => None,
-        };
+        let found = if out { None } else { self.found(&caller, request_id, table_id).await? };
+        let standing = found.and_then(|found| found.standing);
         self.order(what, &caller, (&message, Deed::SitOut { out, standing })).await
     }
 

@@ -19,12 +19,43 @@ use crate::{ids, lateness};
 
 mod chance;
 
+/// A player's credits in the wallet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Funds {
+    NoAccount,
+    /// What is not held.
+    Available(u64),
+}
+
+impl Funds {
+    fn check(self, buy_in: primitives::Credits) -> Result<(), Refused> {
+        match self {
+            Funds::NoAccount => {
+                let message = "you have no account in the wallet: open it first";
+                Err(refused(ErrorReason::AccountUnknown, message))
+            }
+            Funds::Available(credits) => match buy_in.get().checked_sub(credits) {
+                None | Some(0) => Ok(()),
+                Some(short) => {
+                    let message = format!("you have {credits} credits, and buy in for {buy_in}");
+                    Err(refused(ErrorReason::InsufficientCredits, message)
+                        .with("refusal", "INSUFFICIENT_CREDITS")
+                        .with("short", short.to_string()))
+                }
+            },
+        }
+    }
+}
+
 /// A deed, as its request said it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Deed {
     SitDown {
         seat: Option<SeatNo>,
         buy_in: primitives::Credits,
+        /// What the wallet says of the player's credits just now, where it was asked: whoever has too few
+        /// writes no record.
+        funds: Option<Funds>,
     },
     StandUp,
     SitOut {
@@ -133,8 +164,10 @@ pub fn judge(
         Deed::Close => Ok(close(table)),
         Deed::Resume(resume) => stops::resume(table, resume),
         Deed::Renamed { player } => Ok(renamed(table, *player, doer.now)),
-        Deed::SitDown { seat, buy_in } => {
-            sit_down(table, doer.player.ok_or_else(nobody)?, (*seat, *buy_in), doer)
+        Deed::SitDown { seat, buy_in, funds } => {
+            let player = doer.player.ok_or_else(nobody)?;
+            let verdict = sit_down(table, player, (*seat, *buy_in), doer)?;
+            funds.map_or(Ok(()), |funds| funds.check(*buy_in)).map(|()| verdict)
         }
         Deed::StandUp => stand_up(table, play, own_seat(table, doer)?),
         Deed::SitOut { out, standing } => sit_out(

@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chassis::ids::IdMaker;
-use eventlog::{AppendError, Entry, Position, Recall, Request, RequestKey, StreamId};
+use eventlog::{AppendError, Entry, Known, Position, Recall, Request, RequestKey, StreamId};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use prost::Message;
-use proto::common::v1::{ErrorReason, PlayStanding};
+use proto::common::v1::ErrorReason;
 use proto::event::v1::TableCreated;
 use proto::table::v1 as pb;
+use proto::wallet::v1::PlayerStanding;
 use rules::RuleSet;
 use tokio::sync::{mpsc, watch};
 use wire::{Recorded, Refused, field, refused, ruleset, status};
@@ -187,17 +188,23 @@ impl House {
         &self,
         table: TableId,
         player: PlayerId,
-    ) -> Result<PlayStanding, Refused> {
+    ) -> Result<PlayerStanding, Refused> {
         let ask = proto::wallet::v1::CheckStandingRequest {
             table_id: table.0.to_vec(),
             player_ids: vec![player.0.to_vec()],
         };
         let said = Job::CheckStanding(ask).run(self.shared.peers.clone()).await;
         let standing = match said {
-            Ok(Reply::Standing(mut answer)) => answer.players.pop().and_then(|it| it.standing),
+            Ok(Reply::Standing(mut answer)) => answer.players.pop(),
             Ok(_) | Err(Failure::Again(_) | Failure::Refused(_)) => None,
         };
         standing.ok_or_else(|| status::unavailable("the wallet does not say whether you may play"))
+    }
+
+    /// Whether a command was answered before, as far as memory tells.
+    #[must_use]
+    pub fn is_answered(&self, actor: &str, request: RequestId) -> bool {
+        matches!(self.shared.log.known(RequestKey::new(actor, request)), Known::Stored(_))
     }
 
     /// Ends when the log is lost, or was closed.

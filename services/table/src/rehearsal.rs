@@ -134,7 +134,7 @@ impl Rehearsal {
         let number = primitives::SeatNo::try_new(seat).unwrap();
         let due = self.state.table.config.rules.due(primitives::Credits::ZERO);
         let buy_in = due.times(20).unwrap().max(primitives::Credits::of(1000));
-        self.deed(seat, Deed::SitDown { seat: Some(number), buy_in }).unwrap();
+        self.deed(seat, Deed::SitDown { seat: Some(number), buy_in, funds: None }).unwrap();
         self.pay(|debt| debt == Debt::Fund { seat: number });
     }
 
@@ -245,6 +245,7 @@ impl Rehearsal {
         let players = request.player_ids.iter().map(|id| wallet::PlayerStanding {
             player_id: id.clone(),
             standing: Some(self.standings.get(&id[0]).unwrap_or(&may_play).clone()),
+            available: None,
         });
         wallet::CheckStandingResponse { players: players.collect() }
     }

@@ -61,7 +61,8 @@ fn a_late_room_starts_no_hand_and_gives_no_seat() {
     assert!(table.pay(|debt| debt == Debt::Commit { hand_no: 1 }));
     table.hold = Some(table.now.plus(LATE));
     assert!(!table.pay(|debt| debt == Debt::Start));
-    let sit = Deed::SitDown { seat: SeatNo::try_new(3).ok(), buy_in: Credits::of(1000) };
+    let sit =
+        Deed::SitDown { seat: SeatNo::try_new(3).ok(), buy_in: Credits::of(1000), funds: None };
     assert_eq!(table.refusal(3, sit.clone()).0, ErrorReason::Overloaded);
     // Leaving and sitting out are no new work.
     table.deed(1, Deed::SitOut { out: true, standing: None }).unwrap();

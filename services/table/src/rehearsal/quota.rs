@@ -74,7 +74,7 @@ fn comes_and_goes(table: &mut Rehearsal, number: u8) -> usize {
     let before = table.log.len();
     for _ in 0..1000 {
         let buy_in = primitives::Credits::of(1000);
-        match table.deed(number, Deed::SitDown { seat: None, buy_in }) {
+        match table.deed(number, Deed::SitDown { seat: None, buy_in, funds: None }) {
             Ok(()) => {}
             Err(refused) => {
                 assert_eq!(refused.reason(), ErrorReason::RecordsSpent);
@@ -116,7 +116,7 @@ fn one_player_has_64_records_between_two_hands_and_all_have_a_bound() {
     table.deed(1, Deed::StandUp).unwrap();
     table.wait(Duration::from_secs(3601));
     let buy_in = primitives::Credits::of(1000);
-    table.deed(70, Deed::SitDown { seat: None, buy_in }).unwrap();
+    table.deed(70, Deed::SitDown { seat: None, buy_in, funds: None }).unwrap();
 }
 
 #[test]

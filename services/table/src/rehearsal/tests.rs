@@ -386,7 +386,10 @@ fn seat_that_is_taken_anew_has_not_committed() {
     assert!(table.pay(|debt| debt == Debt::PayOut { seat }));
     assert!(table.pay(|debt| debt == Debt::CashOut { seat }));
     table
-        .deed(3, Deed::SitDown { seat: Some(seat), buy_in: primitives::Credits::of(500) })
+        .deed(
+            3,
+            Deed::SitDown { seat: Some(seat), buy_in: primitives::Credits::of(500), funds: None },
+        )
         .unwrap();
     table.pay(|debt| debt == Debt::Fund { seat });
     assert_eq!(table.state.table.seat_of(player(3)), Some(seat));

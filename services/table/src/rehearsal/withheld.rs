@@ -43,9 +43,9 @@ fn comes_back(table: &mut Rehearsal, way: Way) -> Result<(), ErrorReason> {
         Some(_) => {
             table.deed(WITHHOLDER, Deed::StandUp).unwrap();
             while table.pay(|debt| matches!(debt, Debt::PayOut { .. } | Debt::CashOut { .. })) {}
-            Some(Deed::SitDown { seat: None, buy_in: Credits::of(1000) })
+            Some(Deed::SitDown { seat: None, buy_in: Credits::of(1000), funds: None })
         }
-        None => Some(Deed::SitDown { seat: None, buy_in: Credits::of(1000) }),
+        None => Some(Deed::SitDown { seat: None, buy_in: Credits::of(1000), funds: None }),
     };
     if let Some(deed) = deed {
         table.deed(WITHHOLDER, deed).map_err(|refused| refused.reason())?;
@@ -113,7 +113,7 @@ fn burn(table: &mut Rehearsal, way: Way) -> Duration {
         let deed = if seated {
             Deed::SitOut { out: false, standing: None }
         } else {
-            Deed::SitDown { seat: None, buy_in: Credits::of(1000) }
+            Deed::SitDown { seat: None, buy_in: Credits::of(1000), funds: None }
         };
         let refused = table.deed(WITHHOLDER, deed).unwrap_err();
         let until = refused.metadata().find(|(key, _)| *key == "until").expect("it says when");

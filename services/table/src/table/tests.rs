@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::debt::{Debt, debts};
-use crate::deeds::{Deed, Doer, judge};
+use crate::deeds::{Deed, Doer, Funds, judge};
 use crate::entropy::Now;
 use crate::settle;
 use proto::common::v1::ErrorReason;
@@ -74,7 +74,30 @@ fn refusal(table: &Table, deed: &Deed, doer: &Doer) -> ErrorReason {
 
 fn sit(seat: Option<u8>, credits: u32) -> Deed {
     let seat = seat.map(|seat| SeatNo::try_new(seat).unwrap());
-    Deed::SitDown { seat, buy_in: Credits::of(credits) }
+    Deed::SitDown { seat, buy_in: Credits::of(credits), funds: None }
+}
+
+/// A crowd without credits cannot spend the records that a table takes of newcomers.
+#[test]
+fn whoever_has_too_few_credits_writes_no_record() {
+    let table = table();
+    let with = |funds| Deed::SitDown { seat: None, buy_in: Credits::of(200), funds };
+    for (funds, reason) in [
+        (Funds::NoAccount, ErrorReason::AccountUnknown),
+        (Funds::Available(0), ErrorReason::InsufficientCredits),
+        (Funds::Available(199), ErrorReason::InsufficientCredits),
+    ] {
+        assert_eq!(refusal(&table, &with(Some(funds)), &doer(3)), reason);
+    }
+    for funds in [None, Some(Funds::Available(200)), Some(Funds::Available(u64::MAX))] {
+        assert_eq!(judge(&table, None, &with(funds), &doer(3)).unwrap().events.len(), 1);
+    }
+    let wrong = Deed::SitDown { seat: None, buy_in: Credits::of(1), funds: Some(Funds::NoAccount) };
+    assert_eq!(
+        refusal(&table, &wrong, &doer(3)),
+        ErrorReason::BuyInOutOfRange,
+        "first what is asked"
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ use wire::{BadField, field};
 use super::{Api, caller, text, whose};
 use crate::answer::Told;
 use crate::command::{self, Wish};
-use crate::wallet::{Problem, Seen};
+use crate::wallet::{Problem, Seen, View};
 
 const MOST_PLAYERS: usize = 64;
 
@@ -92,12 +92,20 @@ impl Api {
         if unique.len() != players.len() {
             return Err(BadField::new("player_ids", "one is there twice").into());
         }
-        let seen = self.wallet.look(players.clone()).await?;
-        let players = players.iter().zip(&seen).map(|(player, seen)| pb::PlayerStanding {
-            player_id: player.0.to_vec(),
-            standing: Some(play_standing(&seen.standing)),
-        });
-        Ok(pb::CheckStandingResponse { players: players.collect() })
+        let stand = move |view: &View<'_>| {
+            let stand = |player: PlayerId| {
+                let account = view.ledger.account(&Account::Player(player));
+                let available = account.map(|account| account.available().get());
+                let standing = view.ledger.standing(player, view.now);
+                pb::PlayerStanding {
+                    player_id: player.0.to_vec(),
+                    standing: Some(play_standing(&standing)),
+                    available: available.map(|credits| u64::try_from(credits).unwrap_or(0)),
+                }
+            };
+            players.into_iter().map(stand).collect()
+        };
+        Ok(pb::CheckStandingResponse { players: self.wallet.see(stand).await? })
     }
 
     pub(super) async fn keep_away(

@@ -14,12 +14,28 @@ use crate::api::{OPERATOR, SERVICE, buy_in_request, by, bytes, check, given};
 use crate::house::{BEGIN, Hands, House, TABLE, id, id_at, player, seat, settle};
 
 async fn standing(api: &Api, players: &[u8]) -> Vec<proto::common::v1::PlayStanding> {
+    found(api, players).await.into_iter().map(|it| it.standing.unwrap()).collect()
+}
+
+async fn found(api: &Api, players: &[u8]) -> Vec<pb::PlayerStanding> {
     let ask = pb::CheckStandingRequest {
         table_id: bytes(TABLE.0),
         player_ids: players.iter().map(|n| bytes(player(*n).0)).collect(),
     };
-    let answer = api.check_standing(by(SERVICE, ask)).await.unwrap().into_inner();
-    answer.players.into_iter().map(|it| it.standing.unwrap()).collect()
+    api.check_standing(by(SERVICE, ask)).await.unwrap().into_inner().players
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_hear_what_a_buy_in_may_be() {
+    let (house, api) = given().await;
+    let available = async || -> Vec<Option<u64>> {
+        found(&api, &[0, 9]).await.into_iter().map(|it| it.available).collect()
+    };
+    let before = house.balance(crate::house::own(0)).await;
+    let credits = u64::try_from(before).unwrap();
+    assert_eq!(available().await, [Some(credits), None]);
+    house.insist(crate::house::buy_in(70, 0, before - 1)).await.unwrap();
+    assert_eq!(available().await, [Some(1), None]);
 }
 
 fn day(day: u64) -> Option<pb::Limits> {
