@@ -23,9 +23,9 @@ use crate::api::{Api, PeopleApi};
 use crate::config::Config;
 use crate::house::{House, TakeUpError};
 use crate::peers::Peers;
-use crate::people::{Keeping, PeopleError};
 use crate::people::directory::Directory;
 use crate::people::vault::Vault;
+use crate::people::{Keeping, PeopleError};
 use crate::receipt::ReceiptKey;
 use crate::recovery::FoldError;
 use crate::repo::{self, Keys, RepoError};
@@ -217,7 +217,9 @@ const fn is_final(error: &RunError, first: bool) -> bool {
         RunError::TakeUp(TakeUpError::Fold(FoldError::Read(
             ReadError::Unavailable { .. } | ReadError::Stopped,
         ))) => false,
-        RunError::TakeUp(TakeUpError::People(PeopleError::Keys(RepoError::Unavailable(_)))) => false,
+        RunError::TakeUp(TakeUpError::People(PeopleError::Keys(RepoError::Unavailable(_)))) => {
+            false
+        }
         RunError::TakeUp(TakeUpError::People(
             PeopleError::Keys(RepoError::Corrupt) | PeopleError::WrongKey(_),
         )) => first,

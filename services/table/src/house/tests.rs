@@ -9,7 +9,7 @@ use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Shelf, Store};
 use notary::{Notary, Parts};
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
-use proto::event::v1::Resolution;
+use proto::event::v1::{self as event, Resolution};
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
@@ -242,4 +242,62 @@ async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so
     assert!(view(&house, table, true).await.stopped.is_empty());
     // The same request again is answered as before.
     room.order(&house, table, retry).await.unwrap();
+}
+
+/// Appends an event as a fault of ours, or of the database, would have left it.
+async fn leave(house: &House, event: eventlog::NewEvent) -> Position {
+    let actor = "service:table".into();
+    let entry = Entry { events: vec![event], request: None, actor, trace: [0; 16] };
+    house.shared.log.append(entry).await.unwrap().first
+}
+
+#[tokio::test]
+async fn a_damaged_record_breaks_its_own_table_down_and_no_other() {
+    let room = Room::new();
+    let house = room.open().await;
+    let table = room.create(&house, "damaged").await.unwrap();
+    let other = room.create(&house, "other").await.unwrap();
+    // Nobody sits there; and behind it what the table cannot have started, and what nobody can read.
+    let free = Recorded::from(event::SeatFunded { seat: 3 });
+    let Position(damage) = leave(&house, free.on(table)).await;
+    let hand = primitives::HandId([8; 16]);
+    let started = event::HandStarted { hand_no: 1, hand_id: hand.0.to_vec().into() };
+    leave(&house, Recorded::from(started).on(table)).await;
+    leave(&house, Recorded::from(event::HandOpened::default()).on(hand)).await;
+    leave(&house, eventlog::NewEvent { payload: vec![0xff].into(), ..free.on(table) }).await;
+    let unheard = primitives::HandId([9; 16]);
+    let opened = event::HandOpened { table_id: table.0.to_vec().into(), ..Default::default() };
+    leave(&house, Recorded::from(opened).on(unheard)).await;
+    leave(&house, Recorded::from(event::HandAborted::default()).on(unheard)).await;
+    house.close().await;
+    let house = room.open().await;
+    assert_eq!(names(&house, None, 9), [table, other]);
+    let stand_up = |id| room.order(&house, id, (room.request(), Deed::StandUp));
+    assert_eq!(stand_up(other).await.unwrap_err().reason(), ErrorReason::NotYourSeat);
+    assert!(view(&house, other, true).await.stopped.is_empty());
+    let words = format!("position {damage}: ");
+    // An operator has it read again, and it says the same.
+    for _ in 0..2 {
+        assert_eq!(stand_up(table).await.unwrap_err().reason(), ErrorReason::Corrupt);
+        let stopped = view(&house, table, true).await.stopped;
+        assert!(stopped[0].why.contains(&words), "{stopped:?}");
+        let resolution = Resolution::Retry;
+        let resume = Deed::Resume(Resume { reason: "tested".to_owned(), resolution });
+        room.order(&house, table, (room.request(), resume)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn damage_of_no_single_table_ends_everything() {
+    let room = Room::new();
+    let house = room.open().await;
+    room.create(&house, "table").await.unwrap();
+    let free = Recorded::from(event::SeatFunded { seat: 3 });
+    let Position(damage) = leave(&house, free.on(TableId([9; 16]))).await;
+    house.close().await;
+    match fold(&surroundings(&room.store).await.log).await {
+        Err(FoldError::Damaged { position, why: _ }) => assert_eq!(position, damage),
+        Err(FoldError::Read(error)) => panic!("{error}"),
+        Ok(_) => panic!("nobody knows whose this is"),
+    }
 }
