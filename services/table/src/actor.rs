@@ -76,6 +76,9 @@ pub enum Look {
         resume: Option<u64>,
         reply: oneshot::Sender<Watched>,
     },
+    /// A fault of this program.
+    #[cfg(test)]
+    Panic,
 }
 
 /// What was sent to a viewer first, and the rest as it comes.
@@ -326,6 +329,8 @@ impl Actor {
             Look::Watch { viewer, resume, reply } => {
                 let _ = reply.send(self.watch(viewer, resume));
             }
+            #[cfg(test)]
+            Look::Panic => panic!("a test wants to see it"),
         }
     }
 

@@ -282,7 +282,9 @@ impl Folding {
 }
 
 impl Found {
-    fn new(table: Table) -> Found {
+    /// A table of which nothing but its opening is on record.
+    #[must_use]
+    pub fn new(table: Table) -> Found {
         let (hand, seated, told) = (Vec::new(), Seated::default(), BTreeMap::new());
         Found { table, hand, seated, told, damage: None }
     }

@@ -22,6 +22,7 @@ use crate::peers::Peers;
 use crate::people::directory::Directory;
 use crate::people::vault::Vault;
 use crate::receipt::ReceiptKey;
+use crate::recovery;
 use crate::repo::Keys;
 use crate::stops::Resume;
 
@@ -220,8 +221,8 @@ async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so
     let house = room.open().await;
     // As it would be after a fault of ours: a task whose memory is worth nothing.
     let found = recovery::fold_table(&house.shared.log, table).await.unwrap();
-    let (commands, closed) = house.register(table);
-    let mut actor = house.take_up(found, commands).await.told_closed(closed);
+    let task = house.register(table);
+    let mut actor = house.take_up(found, task.commands).await.told_closed(task.closed);
     actor.break_down("two and two are five");
     let this = Arc::clone(&house);
     tokio::spawn(async move { this.run(actor).await });
@@ -300,4 +301,42 @@ async fn damage_of_no_single_table_ends_everything() {
         Err(FoldError::Read(error)) => panic!("{error}"),
         Ok(_) => panic!("nobody knows whose this is"),
     }
+}
+
+#[tokio::test]
+async fn a_table_whose_task_panics_is_read_again_and_one_that_panics_again_waits_for_an_operator() {
+    let room = Room::new();
+    let house = room.open().await;
+    let table = room.create(&house, "table").await.unwrap();
+    let panic = || async {
+        let sender = house.table(table).await.unwrap();
+        sender.send(Command::Look(Look::Panic)).await.ok().unwrap();
+        tokio::time::timeout(Duration::from_secs(9), sender.closed()).await.unwrap();
+        // It is found again as soon as the panic is noticed.
+        let found = async {
+            while house.table(table).await.unwrap().is_closed() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(9), found).await.unwrap();
+    };
+    panic().await;
+    let stand_up = || room.order(&house, table, (room.request(), Deed::StandUp));
+    assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
+    assert!(view(&house, table, true).await.stopped.is_empty());
+    let last = house.shared.log.read(Position(1), 9).await.unwrap();
+    let [Ok(Recorded::EffectResumed(read))] =
+        &last.iter().map(Recorded::try_from).collect::<Vec<_>>()[..]
+    else {
+        panic!("{} records", last.len())
+    };
+    assert_eq!(read.reason, "the table's task had panicked");
+    panic().await;
+    let stopped = view(&house, table, true).await.stopped;
+    assert!(stopped[0].why.contains("panicked again"), "{stopped:?}");
+    assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::Corrupt);
+    let resume = Resume { reason: "mended".to_owned(), resolution: Resolution::Retry };
+    let resume = (room.request(), Deed::Resume(resume));
+    room.order(&house, table, resume).await.unwrap();
+    assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
 }
