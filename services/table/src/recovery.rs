@@ -3,7 +3,8 @@
 //! The log is read once, from its beginning; every table is folded, and of a hand in play its events
 //! are kept. The faces of hidden cards are in no log of ours: the dealer is asked for them, which is
 //! on his record as a recovery, and then the hand is dealt again from its events. A dealer who does not
-//! give them, or others than its own roots say, costs the hand like any other silence or contradiction.
+//! give them, or others than its own roots say, costs the hand like any other silence or contradiction. A
+//! settled hand it costs nothing but its being looked at: what it came to is in the log.
 //!
 //! A record that one table cannot take costs that table alone: it stands as it was read so far, and waits
 //! for an operator. Damage that is of no single table leaves nothing to be relied on.
@@ -123,20 +124,27 @@ pub(crate) fn rehearse(
     events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
     dealer: impl FnOnce(dealer::PerformRequest) -> dealer::PerformResponse,
 ) -> Result<(State, Vec<Past>), Closed> {
-    let mut folding = Folding::default();
-    for ((stream, event, at), position) in events.into_iter().zip(0..) {
-        let place = Place { stream, position: Position(position), at };
-        folding.take_recorded(place, event).unwrap();
-    }
-    let Some(found) = folding.tables.into_values().next() else {
-        return Err(folding.closed.into_values().next().unwrap());
-    };
+    let found = found(events)?;
     let Some(request) = found.hidden().unwrap() else {
         return Ok(found.dealt_again(&Faces::new()).unwrap());
     };
     let answer = dealer(request.clone());
     let faces = found.faces(&request, &answer).ok().unwrap();
     Ok(found.dealt_again(&faces).unwrap())
+}
+
+/// One table's log folded; what is kept of it where it is closed.
+#[cfg(test)]
+pub(crate) fn found(
+    events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
+) -> Result<Found, Closed> {
+    let mut folding = Folding::default();
+    for ((stream, event, at), position) in events.into_iter().zip(0..) {
+        let place = Place { stream, position: Position(position), at };
+        folding.take_recorded(place, event).unwrap();
+    }
+    let found = folding.tables.into_values().next();
+    found.ok_or_else(|| folding.closed.into_values().next().unwrap())
 }
 
 #[derive(Default)]
@@ -306,8 +314,7 @@ impl Found {
     }
 
     /// The table with its hand in play, dealt again, and what its viewers may be told again; an error
-    /// where its log is damaged. Asks the dealer until he answers; not for longer than `patience` where
-    /// the hand can be aborted.
+    /// where its log is damaged. Asks the dealer until he answers, for `patience` at most.
     pub async fn take_up(
         self,
         peers: &Peers,
@@ -317,25 +324,21 @@ impl Found {
             return Err(Broken(damage.to_string()));
         }
         let Some(request) = self.hidden()? else { return self.dealt_again(&Faces::new()) };
-        let asked = self.ask(peers, request);
+        let asked = tokio::time::timeout(patience, self.ask(peers, request)).await;
         let settled = self.table.hand.as_ref().is_some_and(|hand| hand.settled.is_some());
-        let faces = if settled {
-            // What it came to stands, however long this takes.
-            asked.await
-        } else {
-            match tokio::time::timeout(patience, asked).await {
-                Ok(faces) => faces,
-                Err(_) => Err(NoFaces::Silent),
-            }
-        };
-        match faces {
+        match asked.unwrap_or(Err(NoFaces::Silent)) {
             Ok(faces) => self.dealt_again(&faces),
+            // What it came to stands, and is paid without its cards.
+            Err(without) if settled => {
+                let (table, why) = (self.table.id, without.why());
+                tracing::warn!(runbook = "deploy/README.md, A seed is not opened", %table, why, "the cards of a settled hand are not shown again");
+                self.unseen()
+            }
             Err(NoFaces::Broken(broken)) => Err(broken),
             Err(NoFaces::Silent) => {
                 let text = "the dealer has not opened the cards again that the table had lost";
                 self.without_faces(Fault::Silent(text.to_owned()))
             }
-            Err(NoFaces::Contradicted(why)) if settled => Err(Broken(why)),
             Err(NoFaces::Contradicted(why)) => self.without_faces(Fault::Contradicted(why)),
         }
     }
@@ -372,6 +375,21 @@ impl Found {
         }
         if let Some(play) = &mut state.play {
             play.fault = Some(fault);
+        }
+        Ok((state, Vec::new()))
+    }
+
+    /// The settled hand without its cards, as far as its settlement needs it.
+    fn unseen(self) -> Result<(State, Vec<Past>), Broken> {
+        let Found { table, hand, seated, told: _, damage: _ } = self;
+        let mut state = State::new(table);
+        for Kept { event, at, .. } in hand {
+            let Some(event) = event else { continue };
+            if let Recorded::HandOpened(opened) = &*event {
+                state.open_hand(opened, seated.clone(), at)?;
+            } else if let Some(play) = state.play.as_mut().filter(|_| state::is_of_hand(&event)) {
+                play.note(&event, at)?;
+            }
         }
         Ok((state, Vec::new()))
     }
@@ -458,6 +476,15 @@ enum NoFaces {
     Silent,
     Contradicted(String),
     Broken(Broken),
+}
+
+impl NoFaces {
+    fn why(&self) -> &str {
+        match self {
+            NoFaces::Silent => "the dealer does not answer",
+            NoFaces::Contradicted(why) | NoFaces::Broken(Broken(why)) => why,
+        }
+    }
 }
 
 impl From<Broken> for NoFaces {
