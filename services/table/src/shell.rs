@@ -251,6 +251,7 @@ async fn open(kept: &Kept, around: &Around) -> Result<Arc<House>, RunError> {
         directory: Directory::default(),
         key: Arc::clone(key),
         patience: PATIENCE,
+        lease: LEASE,
         lateness: Arc::default(),
         bounds: Arc::default(),
     };

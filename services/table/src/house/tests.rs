@@ -38,7 +38,10 @@ impl Room {
     }
 
     async fn open(&self) -> Arc<House> {
-        let shared = surroundings(&self.store).await;
+        self.open_in(surroundings(&self.store).await).await
+    }
+
+    async fn open_in(&self, shared: Surroundings) -> Arc<House> {
         let keeping = Keeping {
             keys: Keys::memory(),
             vault: Vault::new(&Zeroizing::new([5; 32])),
@@ -136,6 +139,7 @@ pub(crate) async fn surroundings(store: &Arc<MemStore>) -> Surroundings {
         directory: Directory::default(),
         key: Arc::new(ReceiptKey::new(key)),
         patience: Duration::from_secs(60),
+        lease: Duration::from_secs(5),
         lateness: Arc::new(Lateness::default()),
         bounds: Arc::default(),
     }
@@ -339,4 +343,37 @@ async fn a_table_whose_task_panics_is_read_again_and_one_that_panics_again_waits
     let resume = (room.request(), Deed::Resume(resume));
     room.order(&house, table, resume).await.unwrap();
     assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
+}
+
+#[tokio::test]
+async fn an_owner_that_was_silent_for_long_refuses_nobody_before_it_knows_whose_the_log_is() {
+    let room = Room::new();
+    // However short it was silent, that is long.
+    let silent = Surroundings { lease: Duration::ZERO, ..surroundings(&room.store).await };
+    let house = room.open_in(silent).await;
+    let table = room.create(&house, "table").await.unwrap();
+    let stand_up = || async {
+        let order = room.order(&house, table, (room.request(), Deed::StandUp));
+        order.await.unwrap_err().reason()
+    };
+    assert_eq!(stand_up().await, ErrorReason::NotYourSeat);
+    room.store.set_down(true);
+    assert_eq!(stand_up().await, ErrorReason::Unavailable);
+    room.store.set_down(false);
+    assert_eq!(stand_up().await, ErrorReason::NotYourSeat);
+    // Somebody else has it, and may have given the seat since.
+    let _other = surroundings(&room.store).await;
+    assert_eq!(stand_up().await, ErrorReason::Unavailable);
+    tokio::time::timeout(Duration::from_secs(1), house.lost()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_refusal_costs_the_store_nothing_while_it_takes_what_is_written() {
+    let room = Room::new();
+    let house = room.open().await;
+    let table = room.create(&house, "table").await.unwrap();
+    room.store.set_fence_slow(Duration::from_secs(60));
+    let order = room.order(&house, table, (room.request(), Deed::StandUp));
+    let refused = tokio::time::timeout(Duration::from_secs(1), order).await.unwrap();
+    assert_eq!(refused.unwrap_err().reason(), ErrorReason::NotYourSeat);
 }
