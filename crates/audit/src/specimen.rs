@@ -60,6 +60,13 @@ pub enum Part {
     Dropped,
 }
 
+/// When an operator makes a hand void that is settled and not posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Void {
+    BeforeItsSeed,
+    AfterItsSeed,
+}
+
 /// How the hands of a table come to be what they are.
 #[derive(Debug, Clone, Default)]
 pub struct Ways {
@@ -67,6 +74,8 @@ pub struct Ways {
     pub parts: BTreeMap<u32, Part>,
     /// The hand comes to nothing after so many inputs of the rules; before it is sealed, where none.
     pub abort: Option<(pb::AtFault, Option<u32>)>,
+    /// An operator takes the settlement back.
+    pub void: Option<Void>,
     /// Seconds from a settlement to the opening of the seed.
     pub reveal_delay_seconds: u32,
     /// The table leaves the seats out of chance, and the dealer commits to no pile.

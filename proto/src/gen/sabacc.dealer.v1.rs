@@ -261,8 +261,8 @@ pub struct RevealRequest {
     /// The hand.
     #[prost(uint64, tag = "3")]
     pub hand_no: u64,
-    /// The hand is burnt or aborted: it may be without Seal, and nothing more is sealed or performed. Without this a hand that
-    /// is not sealed keeps its seed.
+    /// The hand is burnt or aborted, and was never settled: it may be without Seal, and nothing more is sealed or
+    /// performed. Without this a hand that is not sealed keeps its seed.
     #[prost(bool, tag = "4")]
     pub discarded: bool,
 }

@@ -165,7 +165,7 @@ pub struct SeedOpened {
     /// 64 bytes.
     #[prost(bytes = "bytes", tag = "1")]
     pub seed: ::prost::bytes::Bytes,
-    /// The hand was burnt or aborted.
+    /// The hand was burnt or aborted, and had not been settled.
     #[prost(bool, tag = "2")]
     pub discarded: bool,
 }

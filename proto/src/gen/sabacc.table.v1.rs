@@ -1962,8 +1962,9 @@ pub mod table_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Make the hand in play void: every ante and bet goes back, the seed is opened. An operator's act, for the record with
-        /// its reason.
+        /// Make the hand in play void: every ante and bet goes back, the seed is opened. A settled hand too, as long as its
+        /// settlement cannot have been posted: its seed is awaited, or the wallet has refused it. An operator's act, for the
+        /// record with its reason.
         pub async fn void_hand(
             &mut self,
             request: impl tonic::IntoRequest<super::VoidHandRequest>,
@@ -2157,8 +2158,9 @@ pub mod table_service_server {
             tonic::Response<super::RevealEntropyResponse>,
             tonic::Status,
         >;
-        /// Make the hand in play void: every ante and bet goes back, the seed is opened. An operator's act, for the record with
-        /// its reason.
+        /// Make the hand in play void: every ante and bet goes back, the seed is opened. A settled hand too, as long as its
+        /// settlement cannot have been posted: its seed is awaited, or the wallet has refused it. An operator's act, for the
+        /// record with its reason.
         async fn void_hand(
             &self,
             request: tonic::Request<super::VoidHandRequest>,

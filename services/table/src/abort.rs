@@ -11,17 +11,19 @@
 //!   ([`Table::may_return`]).
 //! - **The dealer** that is silent for too long costs the hand. One that contradicts itself or what it
 //!   has committed to costs the table: no hand starts any more, everybody is paid out.
-//! - **The operator** may make a hand void, with a reason that everybody reads.
+//! - **The operator** may make a hand void, with a reason that everybody reads; a settled one too, as long as
+//!   its settlement cannot have been posted: its seed is never opened, or the wallet never takes it.
 
 use primitives::{SeatNo, StreamId};
 use proto::event::v1 as pb;
 use wire::Recorded;
 
-use crate::debt;
+use crate::debt::{self, Debt};
 use crate::entropy::{Due, Now};
 use crate::pay::{Broken, Paid};
-use crate::play::{Fault, Play};
+use crate::play::{Fault, Play, Stage};
 use crate::proof::Faces;
+use crate::stops;
 use crate::table::{Closing, Table};
 
 type Events = Vec<(StreamId, Recorded)>;
@@ -80,6 +82,19 @@ pub fn contradicted(table: &Table, play: &Play, evidence: &str) -> Paid {
 pub fn by_the_dealer(table: &Table, play: &Play, evidence: &str, events: &mut Events) {
     end(table, play, (pb::AtFault::Dealer, Vec::new(), evidence), events);
     disabled(table, events);
+}
+
+/// Whether the operator may make the hand void: no credit can have moved for it. A settled hand's transfer
+/// is not asked for while its seed is awaited, and did not move where the wallet has refused it.
+#[must_use]
+pub fn may_be_void(table: &Table, play: &Play) -> bool {
+    let hand_no = play.hand_no;
+    let refused = || table.stops.get(&Debt::Post { hand_no }).is_some_and(stops::was_judged);
+    let gone_on = table.hand.as_ref().is_none_or(|hand| hand.posted || hand.finished);
+    match play.stage {
+        Stage::Opened | Stage::Playing => true,
+        Stage::Settled => !gone_on && (debt::waits_for_seed(table, play) || refused()),
+    }
 }
 
 /// The operator makes the hand void.

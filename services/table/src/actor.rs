@@ -20,10 +20,11 @@ use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tracing::Instrument as _;
 use wire::{Recorded, Refused, refused, status};
 
-use crate::backlog::{Backlog, backlog};
+use crate::backlog::Backlog;
 use crate::bounds::Bounds;
 use crate::debt::Debt;
 use crate::deeds::Deed;
@@ -34,17 +35,18 @@ use crate::peers::{Failure, Peers, Reply};
 use crate::people::directory::Directory;
 use crate::plan::Plan;
 use crate::proof::Faces;
-use crate::publish::{self, Past, Publisher};
+use crate::publish::{Past, Publisher};
 use crate::receipt::ReceiptKey;
 use crate::state::State;
-use crate::updates;
 use author::Author;
 use paying::Over;
 use repeats::{Asked, Waiting};
 
 mod author;
 mod clock;
+mod confirm;
 mod ending;
+mod looks;
 mod orders;
 mod paying;
 mod repeats;
@@ -77,6 +79,9 @@ pub enum Look {
         resume: Option<u64>,
         reply: oneshot::Sender<Watched>,
     },
+    /// A fault of this program.
+    #[cfg(test)]
+    Panic,
 }
 
 /// What was sent to a viewer first, and the rest as it comes.
@@ -111,6 +116,8 @@ pub struct Surroundings {
     pub key: Arc<ReceiptKey>,
     /// How long the dealer may be silent before a hand is aborted.
     pub patience: Duration,
+    /// How long a silent owner keeps the log.
+    pub lease: Duration,
     /// How late the room is.
     pub lateness: Arc<Lateness>,
     pub bounds: Arc<Bounds>,
@@ -125,6 +132,9 @@ pub struct Actor {
     notary: Notary,
     key: Arc<ReceiptKey>,
     patience: Duration,
+    lease: Duration,
+    /// When the store last said that the log is ours, asked by this table.
+    confirmed: Option<Instant>,
     lateness: Arc<Lateness>,
     /// What requests had to wait at this table.
     own: Measured,
@@ -195,8 +205,18 @@ impl Actor {
         surroundings: Surroundings,
         commands: mpsc::Receiver<Command>,
     ) -> Actor {
-        let Surroundings { log, peers, clock, notary, directory, key, patience, lateness, bounds } =
-            surroundings;
+        let Surroundings {
+            log,
+            peers,
+            clock,
+            notary,
+            directory,
+            key,
+            patience,
+            lease,
+            lateness,
+            bounds,
+        } = surroundings;
         let mut publisher = Publisher::new(state.table.id, directory.clone());
         for past in past {
             publisher.remember(past);
@@ -210,6 +230,8 @@ impl Actor {
             notary,
             key,
             patience,
+            lease,
+            confirmed: None,
             lateness,
             own: Measured::default(),
             judged: 0,
@@ -315,37 +337,6 @@ impl Actor {
         }
     }
 
-    fn look(&mut self, look: Look) {
-        match look {
-            Look::View { viewer, full, reply } => {
-                let _ = reply.send(self.view(viewer, full));
-            }
-            Look::Summary { reply } => {
-                let open = !self.state.is_closed();
-                let _ = reply.send(open.then(|| self.state.summary()));
-            }
-            Look::Watch { viewer, resume, reply } => {
-                let _ = reply.send(self.watch(viewer, resume));
-            }
-        }
-    }
-
-    /// The table as somebody may see it; `full`: with every reason why something has stopped.
-    fn view(&self, viewer: Option<PlayerId>, full: bool) -> pb::TableView {
-        let mut view = self.directory.named(self.state.view(viewer));
-        view.stopped = self.state.table.stopped(full);
-        if let Some((since, why)) = &self.broken {
-            view.stopped.push(pb::StoppedEffect {
-                effect: None,
-                what: "the table as a whole".to_owned(),
-                since: Some(updates::timestamp(*since)),
-                why: if full { why.clone() } else { String::new() },
-                payable_to_suspense: false,
-            });
-        }
-        view
-    }
-
     /// Waits for the log. Whoever only looks is answered meanwhile, by what is durable: a slow disk or
     /// a lost database keeps nobody from seeing the table. Deeds wait their turn.
     async fn written(&mut self, entry: Entry) -> Result<Receipt, AppendError> {
@@ -372,32 +363,6 @@ impl Actor {
                 },
             }
         }
-    }
-
-    fn watch(&mut self, viewer: Option<PlayerId>, resume: Option<u64>) -> Watched {
-        let sequence = self.state.table.sequence;
-        let token = publish::token(self.state.table.id, sequence);
-        if resume.is_some_and(|resume| resume > sequence) {
-            let problem = "this token is ahead of the table: it is not one of ours";
-            return Err(wire::BadField::new("resume_token", problem).into());
-        }
-        let message = |message| pb::WatchTableResponse {
-            message: Some(message),
-            resume_token: token.clone(),
-        };
-        let missed = resume.and_then(|resume| self.publisher.since(viewer, resume));
-        let mut first = missed.unwrap_or_else(|| {
-            let view = self.view(viewer, false);
-            vec![message(pb::watch_table_response::Message::Snapshot(Box::new(view)))]
-        });
-        first.push(message(pb::watch_table_response::Message::CaughtUp(pb::CaughtUp {})));
-        if self.state.is_closed() {
-            let reason = pb::EndReason::TableClosed.into();
-            let ended = pb::StreamEnded { reason };
-            first.push(message(pb::watch_table_response::Message::Ended(ended)));
-            return Ok((first, backlog().1));
-        }
-        Ok((first, self.publisher.watch(viewer)))
     }
 
     /// Appends, then moves the state and tells. The inner error: nothing has happened.

@@ -172,10 +172,7 @@ fn hand_debts(table: &Table, play: &Play, closing: bool, owed: &mut Owed) {
             Next::Done(_) => {}
         },
         Stage::Settled => {
-            // Where seeds are opened at once, nothing is posted before it is known that the seed is
-            // the one that was committed to.
-            let first = table.config.reveal_delay_seconds == 0;
-            if !(first && table.seeds.get(hand_no).is_some()) {
+            if !waits_for_seed(table, play) {
                 owed.now(Debt::Post { hand_no });
             }
         }
@@ -184,6 +181,15 @@ fn hand_debts(table: &Table, play: &Play, closing: bool, owed: &mut Owed) {
         let patience = owed.now.patience;
         owed.at(since.max(owed.now.since).plus(patience), Debt::Abandon { hand_no });
     }
+}
+
+/// Whether a hand is settled, and not posted before its seed is open: where seeds are opened at once, it
+/// is known first that the seed is the one that was committed to.
+#[must_use]
+pub fn waits_for_seed(table: &Table, play: &Play) -> bool {
+    play.stage == Stage::Settled
+        && table.config.reveal_delay_seconds == 0
+        && table.seeds.get(play.hand_no).is_some()
 }
 
 fn open_debts(table: &Table, hand_no: u64, owed: &mut Owed) {
@@ -197,7 +203,7 @@ fn open_debts(table: &Table, hand_no: u64, owed: &mut Owed) {
 }
 
 /// What the hand waits for of the dealer, in words, and since when it has been owed. A settled hand
-/// waits for ever: what it came to stands.
+/// waits until an operator makes it void: no time that passes takes back what it came to.
 #[must_use]
 pub fn of_the_dealer(table: &Table, play: &Play) -> Option<(String, UnixMicros)> {
     match play.stage {

@@ -19,17 +19,16 @@ use rules::RuleSet;
 use tokio::sync::{mpsc, watch};
 use wire::{Recorded, Refused, field, refused, ruleset, status};
 
-use crate::actor::{Actor, Command, Ended, Order, Surroundings};
+use crate::actor::{Command, Order, Surroundings};
 use crate::bounds::Bounds;
-use crate::pay::Broken;
 use crate::peers::{Failure, Job, Reply};
 use crate::people::{By, Keeping, People, PeopleError};
-use crate::recovery::{self, FoldError, Folded, Found, fold};
-use crate::state::State;
+use crate::recovery::{FoldError, Folded, Found, fold};
 use crate::table::Table;
 use crate::{deeds, lateness};
 
 mod closed;
+mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -115,15 +114,11 @@ impl House {
         tokio::spawn(probe(house.shared.clone()));
         for found in found {
             let id = found.table.id;
-            let (commands, closed) = house.register(id);
+            let task = house.register(id);
             for (player, named) in found.renamed(|player| house.people.named_at(player)) {
                 house.tell_renamed(id, player, named);
             }
-            let this = Arc::clone(&house);
-            tokio::spawn(async move {
-                let actor = Box::pin(this.take_up(found, commands)).await;
-                this.run(actor.told_closed(closed)).await;
-            });
+            tokio::spawn(Arc::clone(&house).start(found, task));
         }
         Ok(house)
     }
@@ -227,71 +222,6 @@ impl House {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn register(&self, id: TableId) -> (mpsc::Receiver<Command>, Arc<AtomicBool>) {
-        let (sender, commands) = mpsc::channel(QUEUE);
-        let closed = Arc::new(AtomicBool::new(false));
-        let running = Running { commands: sender, closed: Arc::clone(&closed) };
-        self.tables().running.insert(id, running);
-        (commands, closed)
-    }
-
-    /// A table as the log has it, with its hand dealt again. One that contradicts its own log can be
-    /// looked at, and waits for an operator.
-    async fn take_up(&self, found: Found, commands: mpsc::Receiver<Command>) -> Actor {
-        let table = found.table.clone();
-        let (peers, patience) = (&self.shared.peers, self.shared.patience);
-        match found.take_up(peers, patience).await {
-            Ok(past) => Actor::new(past, self.shared.clone(), commands),
-            Err(Broken(why)) => {
-                let past = (State::new(table), Vec::new());
-                let mut actor = Actor::new(past, self.shared.clone(), commands);
-                actor.break_down(&why);
-                actor
-            }
-        }
-    }
-
-    /// The table is read again from its log: memory was worth nothing.
-    async fn read_again(&self, id: TableId, actor: Actor) -> Actor {
-        let closed = actor.closed();
-        match recovery::fold_table(&self.shared.log, id).await {
-            Ok(found) => self.take_up(found, actor.into_commands()).await.told_closed(closed),
-            Err(error) => {
-                let mut actor = actor;
-                actor.break_down(&error.to_string());
-                actor
-            }
-        }
-    }
-
-    async fn run(&self, mut actor: Actor) {
-        let id = actor.table();
-        loop {
-            match actor.run().await {
-                Ended::Dropped => return,
-                Ended::Lost if self.closing.load(Ordering::Relaxed) => return,
-                Ended::Lost => {
-                    tracing::warn!(table = %id, "the table's log is lost");
-                    self.lost.send_replace(true);
-                    return;
-                }
-                Ended::ReadAgain => actor = Box::pin(self.read_again(id, actor)).await,
-                Ended::Closed(closed) => {
-                    self.retire(id, closed);
-                    actor.answer_the_last().await;
-                    return;
-                }
-            }
-        }
-    }
-
-    /// A closed table has no task any more.
-    fn retire(&self, id: TableId, closed: Closed) {
-        let mut tables = self.tables();
-        tables.closed.insert(id, closed);
-        tables.running.remove(&id);
-    }
-
     /// The way to a table that has a task.
     fn running(&self, id: TableId) -> Option<mpsc::Sender<Command>> {
         self.tables().running.get(&id).map(|running| running.commands.clone())
@@ -374,11 +304,8 @@ impl House {
         })?;
         let table = Table::open(id, &created)
             .map_err(|damaged| refused(ErrorReason::Corrupt, damaged.to_string()))?;
-        let (commands, closed) = self.register(id);
-        let this = Arc::clone(self);
-        let past = (State::new(table), Vec::new());
-        let actor = Actor::new(past, self.shared.clone(), commands).told_closed(closed);
-        tokio::spawn(async move { this.run(actor).await });
+        let task = self.register(id);
+        tokio::spawn(Arc::clone(self).start(Found::new(table), task));
         Ok(answer)
     }
 }

@@ -10,7 +10,7 @@ use rules::{By, Move, Next};
 use sha2::{Digest, Sha256};
 use wire::{Recorded, status};
 
-use crate::debt::Debt;
+use crate::debt::{Debt, waits_for_seed};
 use crate::entropy::{self, Now};
 use crate::peers::{Failure, Job, Reply};
 use crate::plan::{self, Plan};
@@ -217,11 +217,7 @@ pub fn answered(
     let paid = match reply {
         Ok(reply) => conclude(table, play, (debt, plan, now), reply)
             .and_then(|paid| checked(state, debt, (paid, now.at))),
-        // A seed stays owed, and nothing waits for it but the settlement of its own hand. No hand starts
-        // before the wallet says who may be dealt in.
-        Err(Failure::Refused(refusal))
-            if matches!(debt, Debt::Reveal { .. } | Debt::Start | Debt::CheckStanding) =>
-        {
+        Err(Failure::Refused(refusal)) if is_asked_again(table, play, debt) => {
             return Answered::Later(refusal.message().to_owned());
         }
         Err(Failure::Refused(refusal)) => refused(table, debt, &refusal),
@@ -239,6 +235,16 @@ pub fn answered(
             Answered::Append(stops::stopped(table, debt, why, None))
         }
     }
+}
+
+/// Whether a debt that is refused is nobody's to decide about: a seed stays owed, unless the settlement of
+/// its own hand waits for it; no hand starts before the wallet says who may be dealt in.
+fn is_asked_again(table: &Table, play: Option<&Play>, debt: Debt) -> bool {
+    if let Debt::Reveal { hand_no } = debt {
+        let waits = |play: &Play| play.hand_no == hand_no && waits_for_seed(table, play);
+        return !play.is_some_and(waits);
+    }
+    matches!(debt, Debt::Start | Debt::CheckStanding)
 }
 
 /// Starts a hand with those whom the wallet bars from none; where it bars somebody, that comes first.
@@ -387,6 +393,8 @@ pub fn refused(table: &Table, debt: Debt, refusal: &tonic::Status) -> Result<Pai
         "the opening of the hands shown at the end"
     } else if let Debt::Chance { .. } = debt {
         "the use of chance that was due"
+    } else if let Debt::Reveal { .. } = debt {
+        "the opening of the seed"
     } else {
         "a debt"
     };

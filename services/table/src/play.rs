@@ -179,6 +179,18 @@ impl Play {
         faces: &Faces,
         at: UnixMicros,
     ) -> Result<Option<Event>, Unplayable> {
+        self.note(recorded, at)?;
+        let event = self.replay.read(recorded, &|place| faces.get(&place).map(|face| face.card))?;
+        if let Recorded::ChanceUsed(used) = recorded {
+            self.shuffled(used);
+        } else if let Recorded::CardsMoved(moved) = recorded {
+            self.learned(moved, faces)?;
+        }
+        Ok(event)
+    }
+
+    /// Takes what needs no card to be known: all that the posting of a settled hand is made of.
+    pub fn note(&mut self, recorded: &Recorded, at: UnixMicros) -> Result<(), Unplayable> {
         self.version += 1;
         if let Recorded::HandSealed(sealed) = recorded {
             self.stage = Stage::Playing;
@@ -192,13 +204,7 @@ impl Play {
         } else if let Recorded::MoveDecided(decided) = recorded {
             self.count(decided)?;
         }
-        let event = self.replay.read(recorded, &|place| faces.get(&place).map(|face| face.card))?;
-        if let Recorded::ChanceUsed(used) = recorded {
-            self.shuffled(used);
-        } else if let Recorded::CardsMoved(moved) = recorded {
-            self.learned(moved, faces)?;
-        }
-        Ok(event)
+        Ok(())
     }
 
     /// A shuffle's root is public; what it took lies elsewhere now.

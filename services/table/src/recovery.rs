@@ -3,13 +3,17 @@
 //! The log is read once, from its beginning; every table is folded, and of a hand in play its events
 //! are kept. The faces of hidden cards are in no log of ours: the dealer is asked for them, which is
 //! on his record as a recovery, and then the hand is dealt again from its events. A dealer who does not
-//! give them, or others than its own roots say, costs the hand like any other silence or contradiction.
+//! give them, or others than its own roots say, costs the hand like any other silence or contradiction. A
+//! settled hand it costs nothing but its being looked at: what it came to is in the log.
+//!
+//! A record that one table cannot take costs that table alone: it stands as it was read so far, and waits
+//! for an operator. Damage that is of no single table leaves nothing to be relied on.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use eventlog::{Log, Position, ReadError, StreamId};
-use primitives::{PlayerId, TableId, UnixMicros};
+use primitives::{HandId, PlayerId, TableId, UnixMicros};
 use proto::common::v1::DeckRoot;
 use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
@@ -40,6 +44,16 @@ pub struct Found {
     seated: Seated,
     /// Where the event stands with which viewers were last told of a seat's player, by seat.
     told: BTreeMap<u32, Position>,
+    /// The first record that the table could not take; nothing behind it was read.
+    damage: Option<Damage>,
+}
+
+/// A record of one table that cannot be read, or contradicts those before it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("its log is damaged at position {}: {why}", position.0)]
+pub struct Damage {
+    pub position: Position,
+    pub why: String,
 }
 
 /// An event of a hand in play, or one that was published meanwhile.
@@ -110,20 +124,27 @@ pub(crate) fn rehearse(
     events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
     dealer: impl FnOnce(dealer::PerformRequest) -> dealer::PerformResponse,
 ) -> Result<(State, Vec<Past>), Closed> {
-    let mut folding = Folding::default();
-    for ((stream, event, at), position) in events.into_iter().zip(0..) {
-        let place = Place { stream, position: Position(position), at };
-        folding.take_recorded(place, event).unwrap();
-    }
-    let Some(found) = folding.tables.into_values().next() else {
-        return Err(folding.closed.into_values().next().unwrap());
-    };
+    let found = found(events)?;
     let Some(request) = found.hidden().unwrap() else {
         return Ok(found.dealt_again(&Faces::new()).unwrap());
     };
     let answer = dealer(request.clone());
     let faces = found.faces(&request, &answer).ok().unwrap();
     Ok(found.dealt_again(&faces).unwrap())
+}
+
+/// One table's log folded; what is kept of it where it is closed.
+#[cfg(test)]
+pub(crate) fn found(
+    events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
+) -> Result<Found, Closed> {
+    let mut folding = Folding::default();
+    for ((stream, event, at), position) in events.into_iter().zip(0..) {
+        let place = Place { stream, position: Position(position), at };
+        folding.take_recorded(place, event).unwrap();
+    }
+    let found = folding.tables.into_values().next();
+    found.ok_or_else(|| folding.closed.into_values().next().unwrap())
 }
 
 #[derive(Default)]
@@ -147,12 +168,60 @@ impl Folding {
     }
 
     fn take(&mut self, event: &eventlog::Event) -> Result<(), String> {
-        let recorded = Recorded::try_from(event).map_err(|error| error.to_string())?;
         let place = Place { stream: event.stream, position: event.position, at: event.recorded_at };
-        self.take_recorded(place, recorded)
+        match Recorded::try_from(event) {
+            Ok(recorded) => self.take_recorded(place, recorded),
+            Err(error) => self.damaged(place, error.to_string()),
+        }
     }
 
     fn take_recorded(&mut self, place: Place, recorded: Recorded) -> Result<(), String> {
+        if self.is_behind_damage(place.stream, &recorded) {
+            return Ok(());
+        }
+        self.evolve(place, recorded).or_else(|why| self.damaged(place, why))
+    }
+
+    /// Breaks the table down that a stream belongs to; an error where there is none.
+    fn damaged(
+        &mut self,
+        Place { stream, position, at: _ }: Place,
+        why: String,
+    ) -> Result<(), String> {
+        if self.only.is_some_and(|only| !self.is_of(only, stream)) {
+            return Ok(());
+        }
+        let number = self.streams.get(&stream);
+        let Some(found) = number.and_then(|number| self.tables.get_mut(number)) else {
+            return Err(why);
+        };
+        found.damage.get_or_insert(Damage { position, why });
+        Ok(())
+    }
+
+    /// Whether a record is one of a table that is broken down. Hands that the table has started since are
+    /// followed, so that their records are known for its own.
+    fn is_behind_damage(&mut self, stream: StreamId, recorded: &Recorded) -> bool {
+        let table = if let Recorded::HandOpened(opened) = recorded {
+            wire::field::table_id(&opened.table_id).map_or(stream, StreamId::from)
+        } else {
+            stream
+        };
+        let number = self.streams.get(&stream).or_else(|| self.streams.get(&table)).copied();
+        let found = number.and_then(|number| Some((number, self.tables.get(&number)?)));
+        let Some((number, _)) = found.filter(|(_, found)| found.damage.is_some()) else {
+            return false;
+        };
+        self.streams.insert(stream, number);
+        if let Recorded::HandStarted(started) = recorded
+            && let Ok(hand) = wire::field::id::<HandId>("hand_id", &started.hand_id)
+        {
+            self.streams.insert(hand.into(), number);
+        }
+        true
+    }
+
+    fn evolve(&mut self, place: Place, recorded: Recorded) -> Result<(), String> {
         let Place { stream, position, at } = place;
         if self.only.is_some_and(|only| !self.is_of(only, stream)) {
             return Ok(());
@@ -165,9 +234,7 @@ impl Folding {
             let number = self.created;
             self.created += 1;
             self.streams.insert(stream, number);
-            let found =
-                Found { table, hand: Vec::new(), seated: Seated::default(), told: BTreeMap::new() };
-            self.tables.insert(number, found);
+            self.tables.insert(number, Found::new(table));
             return Ok(());
         }
         let number = *self.streams.get(&stream).ok_or("a stream of no table")?;
@@ -223,6 +290,13 @@ impl Folding {
 }
 
 impl Found {
+    /// A table of which nothing but its opening is on record.
+    #[must_use]
+    pub fn new(table: Table) -> Found {
+        let (hand, seated, told) = (Vec::new(), Seated::default(), BTreeMap::new());
+        Found { table, hand, seated, told, damage: None }
+    }
+
     /// Players who sit here and whose names were set after viewers were last told of them: a stop
     /// came between. `named_at` says where a player's last name stands.
     #[must_use]
@@ -239,40 +313,39 @@ impl Found {
         owed.collect()
     }
 
-    /// The table with its hand in play, dealt again, and what its viewers may be told again. Asks
-    /// the dealer until he answers; not for longer than `patience` where the hand can be aborted.
+    /// The table with its hand in play, dealt again, and what its viewers may be told again; an error
+    /// where its log is damaged. Asks the dealer until he answers, for `patience` at most.
     pub async fn take_up(
         self,
         peers: &Peers,
         patience: Duration,
     ) -> Result<(State, Vec<Past>), Broken> {
+        if let Some(damage) = &self.damage {
+            return Err(Broken(damage.to_string()));
+        }
         let Some(request) = self.hidden()? else { return self.dealt_again(&Faces::new()) };
-        let asked = self.ask(peers, request);
+        let asked = tokio::time::timeout(patience, self.ask(peers, request)).await;
         let settled = self.table.hand.as_ref().is_some_and(|hand| hand.settled.is_some());
-        let faces = if settled {
-            // What it came to stands, however long this takes.
-            asked.await
-        } else {
-            match tokio::time::timeout(patience, asked).await {
-                Ok(faces) => faces,
-                Err(_) => Err(NoFaces::Silent),
-            }
-        };
-        match faces {
+        match asked.unwrap_or(Err(NoFaces::Silent)) {
             Ok(faces) => self.dealt_again(&faces),
+            // What it came to stands, and is paid without its cards.
+            Err(without) if settled => {
+                let (table, why) = (self.table.id, without.why());
+                tracing::warn!(runbook = "deploy/README.md, A seed is not opened", %table, why, "the cards of a settled hand are not shown again");
+                self.unseen()
+            }
             Err(NoFaces::Broken(broken)) => Err(broken),
             Err(NoFaces::Silent) => {
                 let text = "the dealer has not opened the cards again that the table had lost";
                 self.without_faces(Fault::Silent(text.to_owned()))
             }
-            Err(NoFaces::Contradicted(why)) if settled => Err(Broken(why)),
             Err(NoFaces::Contradicted(why)) => self.without_faces(Fault::Contradicted(why)),
         }
     }
 
     /// The hand dealt again from its events.
     fn dealt_again(self, faces: &Faces) -> Result<(State, Vec<Past>), Broken> {
-        let Found { table, hand, seated, told: _ } = self;
+        let Found { table, hand, seated, told: _, damage: _ } = self;
         let mut state = State::new(table);
         let mut past = Vec::new();
         for Kept { event, told, at, sequence } in hand {
@@ -293,7 +366,7 @@ impl Found {
 
     /// The hand as it was opened, to be aborted: that takes nothing but what it was opened with.
     fn without_faces(self, fault: Fault) -> Result<(State, Vec<Past>), Broken> {
-        let Found { table, hand, seated, told: _ } = self;
+        let Found { table, hand, seated, told: _, damage: _ } = self;
         let mut state = State::new(table);
         for Kept { event, at, .. } in hand {
             if let Some(Recorded::HandOpened(opened)) = event.as_deref() {
@@ -302,6 +375,21 @@ impl Found {
         }
         if let Some(play) = &mut state.play {
             play.fault = Some(fault);
+        }
+        Ok((state, Vec::new()))
+    }
+
+    /// The settled hand without its cards, as far as its settlement needs it.
+    fn unseen(self) -> Result<(State, Vec<Past>), Broken> {
+        let Found { table, hand, seated, told: _, damage: _ } = self;
+        let mut state = State::new(table);
+        for Kept { event, at, .. } in hand {
+            let Some(event) = event else { continue };
+            if let Recorded::HandOpened(opened) = &*event {
+                state.open_hand(opened, seated.clone(), at)?;
+            } else if let Some(play) = state.play.as_mut().filter(|_| state::is_of_hand(&event)) {
+                play.note(&event, at)?;
+            }
         }
         Ok((state, Vec::new()))
     }
@@ -388,6 +476,15 @@ enum NoFaces {
     Silent,
     Contradicted(String),
     Broken(Broken),
+}
+
+impl NoFaces {
+    fn why(&self) -> &str {
+        match self {
+            NoFaces::Silent => "the dealer does not answer",
+            NoFaces::Contradicted(why) | NoFaces::Broken(Broken(why)) => why,
+        }
+    }
 }
 
 impl From<Broken> for NoFaces {

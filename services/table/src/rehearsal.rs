@@ -10,6 +10,8 @@ mod late;
 #[cfg(test)]
 mod quota;
 #[cfg(test)]
+mod settled;
+#[cfg(test)]
 mod standing;
 #[cfg(test)]
 mod stops;

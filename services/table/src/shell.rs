@@ -23,12 +23,12 @@ use crate::api::{Api, PeopleApi};
 use crate::config::Config;
 use crate::house::{House, TakeUpError};
 use crate::peers::Peers;
-use crate::people::Keeping;
 use crate::people::directory::Directory;
 use crate::people::vault::Vault;
+use crate::people::{Keeping, PeopleError};
 use crate::receipt::ReceiptKey;
 use crate::recovery::FoldError;
-use crate::repo::{self, Keys};
+use crate::repo::{self, Keys, RepoError};
 
 /// The service's name: its schema, and a part of its role's name.
 const SERVICE: &str = "table";
@@ -211,14 +211,20 @@ async fn keep(
     }
 }
 
-/// Whether waiting does not help: what is stored contradicts itself. At start trouble with the players'
-/// keys is the operator's to see; later it passes, or is seen in the log.
+/// Whether waiting does not help: what is stored contradicts itself. That the players' keys do not open is
+/// the operator's to see at start; later it passes, or is seen in the log. A database that is away comes
+/// back, also for a standby that has just taken the log and needs it for the first time.
 const fn is_final(error: &RunError, first: bool) -> bool {
     match error {
         RunError::TakeUp(TakeUpError::Fold(FoldError::Read(
             ReadError::Unavailable { .. } | ReadError::Stopped,
         ))) => false,
-        RunError::TakeUp(TakeUpError::People(_)) => first,
+        RunError::TakeUp(TakeUpError::People(PeopleError::Keys(RepoError::Unavailable(_)))) => {
+            false
+        }
+        RunError::TakeUp(TakeUpError::People(
+            PeopleError::Keys(RepoError::Corrupt) | PeopleError::WrongKey(_),
+        )) => first,
         RunError::NoDatabase
         | RunError::NoLog
         | RunError::NoPeer(..)
@@ -248,6 +254,7 @@ async fn open(kept: &Kept, around: &Around) -> Result<Arc<House>, RunError> {
         directory: Directory::default(),
         key: Arc::clone(key),
         patience: PATIENCE,
+        lease: LEASE,
         lateness: Arc::default(),
         bounds: Arc::default(),
     };
@@ -329,4 +336,26 @@ async fn serve(
         .transpose()
         .map_err(|error| RunError::Tls(Box::new(error)))?;
     Ok(server.run(bound, app).await)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::people::vault::DoesNotOpen;
+
+    fn of_people(error: PeopleError) -> RunError {
+        RunError::TakeUp(TakeUpError::People(error))
+    }
+
+    #[test]
+    fn a_standby_waits_for_the_database_of_the_keys_and_not_for_a_key_that_is_wrong() {
+        let away = || {
+            let away = sqlx::Error::PoolTimedOut;
+            of_people(PeopleError::Keys(RepoError::Unavailable(Arc::new(away))))
+        };
+        // However long the log was waited for, to this process it is the first time.
+        assert!(!is_final(&away(), true) && !is_final(&away(), false));
+        let wrong = of_people(PeopleError::WrongKey(DoesNotOpen));
+        assert!(is_final(&wrong, true) && !is_final(&wrong, false));
+    }
 }

@@ -197,7 +197,7 @@ impl State {
 }
 
 /// Whether an event lies in a hand's stream and moves the hand.
-fn is_of_hand(recorded: &Recorded) -> bool {
+pub(crate) fn is_of_hand(recorded: &Recorded) -> bool {
     matches!(
         recorded,
         Recorded::HandSealed(_)

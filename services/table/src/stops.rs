@@ -8,7 +8,8 @@
 //! An operator lets them go on ([`resume`]), for the record and with a reason: by trying again, under
 //! the same request id unless that was refused as used, or, for a payment to a player, by paying to
 //! `house/suspense`, from where two operators move it by an adjustment. A settlement is never paid
-//! otherwise than it was played.
+//! otherwise than it was played; but as long as it cannot have been posted, an operator may make its hand
+//! void ([`crate::abort::may_be_void`]).
 
 use std::collections::BTreeMap;
 
@@ -191,13 +192,13 @@ pub fn is_of_hand(debt: Debt, number: u64) -> bool {
         | Debt::Chance { hand_no, .. }
         | Debt::Settle { hand_no }
         | Debt::Abandon { hand_no }
-        | Debt::Post { hand_no } => hand_no == number,
+        | Debt::Post { hand_no }
+        | Debt::Reveal { hand_no } => hand_no == number,
         Debt::Leave { .. } => true,
         Debt::Commit { .. }
         | Debt::Fund { .. }
         | Debt::CashOut { .. }
         | Debt::Start
-        | Debt::Reveal { .. }
         | Debt::PayOut { .. }
         | Debt::Share
         | Debt::Refund
@@ -206,6 +207,18 @@ pub fn is_of_hand(debt: Debt, number: u64) -> bool {
         | Debt::CheckStanding
         | Debt::RemoveIdle { .. } => false,
     }
+}
+
+/// Whether the wallet has judged the transfer of a stop and said no, by which it is certain that it has
+/// not posted it. Any other stop may be of a transfer that is posted, and whose answer was lost.
+#[must_use]
+pub fn was_judged(stop: &Stop) -> bool {
+    let judged = [
+        ErrorReason::TransferRefused,
+        ErrorReason::InsufficientCredits,
+        ErrorReason::AccountUnknown,
+    ];
+    judged.iter().any(|reason| stop.reason == status::name(*reason))
 }
 
 /// Whether an effect is one of a seat.

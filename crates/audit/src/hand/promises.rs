@@ -225,7 +225,8 @@ pub(super) fn seed(case: &Case<'_>) -> Result<(), Trouble> {
     hold(commitment.opens(&context, &seed), || {
         "the opened seed is not the one that the dealer committed to".to_owned()
     })?;
-    hold(opened.discarded == case.came_to_nothing(), || {
+    // A settled hand may come to nothing after the dealer was asked for its seed.
+    hold(opened.discarded == (case.came_to_nothing() && case.settled().is_err()), || {
         if opened.discarded {
             "the dealer opened the seed of a hand to be discarded, and it was not".to_owned()
         } else {
@@ -242,7 +243,7 @@ pub(super) fn seed(case: &Case<'_>) -> Result<(), Trouble> {
 
 fn in_time(case: &Case<'_>, seen: UnixMicros) -> Result<(), Trouble> {
     let known = seen.plus(CLOCK_SKEW);
-    if let Ok((aborted, _)) = case.aborted() {
+    if let (Ok((aborted, _)), Err(_)) = (case.aborted(), case.settled()) {
         return hold(aborted.recorded_at <= known, || {
             let over = aborted.recorded_at;
             format!("the dealer opened the seed at {seen}, the hand was aborted at {over}")

@@ -3,6 +3,7 @@
 use eventlog::Event;
 use primitives::StreamId;
 use proto::dealer::v1::OpeningReason;
+use proto::event::v1::AtFault;
 use wire::Recorded;
 
 use crate::hand::case::{Case, Read};
@@ -128,9 +129,11 @@ fn hand_in_order(case: &Case<'_>) -> Result<(), Trouble> {
                 matches!(before, Stage::Settled | Stage::Posted | Stage::Aborted) && !revealed
             }
             Stage::Aborted => {
-                // Of a settled hand only because the seed that was opened is not its own.
-                let over = matches!(before, Stage::Start | Stage::Settled);
-                !over && !aborted && !posted && !revealed
+                // Of a settled hand only because the seed that was opened is not its own, or because
+                // an operator says so before it is posted.
+                let settled = matches!(before, Stage::Settled | Stage::Revealed);
+                let over = before == Stage::Start || settled && !is_void(recorded);
+                !over && !aborted && !posted
             }
         };
         hold(comes, || {
@@ -144,6 +147,11 @@ fn hand_in_order(case: &Case<'_>) -> Result<(), Trouble> {
         before = stage;
     }
     Ok(())
+}
+
+/// Whether an operator makes the hand void.
+fn is_void(recorded: &Recorded) -> bool {
+    matches!(recorded, Recorded::HandAborted(aborted) if aborted.at_fault() == AtFault::Operator)
 }
 
 /// A stage, and which events are of it.

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use proto::event::v1 as pb;
 
 use super::*;
-use crate::specimen::{Entry, LogName, Room, trusted};
+use crate::specimen::{Entry, LogName, Room, Void, Ways, trusted};
 use wire::Recorded;
 
 /// The first table whose first hand has a decision of the clock, a bet, shown hands and a winner.
@@ -142,4 +142,54 @@ fn the_story_tells_everything_and_ends_with_the_verdicts() {
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!(json["checks"][0]["check"], "keys");
     assert_eq!(json["checks"][0]["verdict"], "passed");
+}
+
+/// A hand that an operator made void after its settlement.
+fn taken_back(void: Void, reveal_delay_seconds: u32) -> Room {
+    let mut room = Room::seated(3, "spike", 3);
+    room.ways = Ways { void: Some(void), reveal_delay_seconds, ..Ways::default() };
+    assert!(room.play());
+    room
+}
+
+#[test]
+fn a_settled_hand_that_is_made_void_before_it_is_posted_passes() {
+    for (void, delay) in
+        [(Void::BeforeItsSeed, 0), (Void::AfterItsSeed, 0), (Void::BeforeItsSeed, 30)]
+    {
+        let room = taken_back(void, delay);
+        let report = audit(&proved(&room, 1));
+        assert!(report.passed(), "{void:?} {report:#?}");
+        // It is not the dealer's to say so, nor anybody's without a reason in the log.
+        let mut blamed = room.clone();
+        for entry in &mut blamed.script.entries {
+            if let Recorded::HandAborted(aborted) = &mut entry.recorded {
+                aborted.set_at_fault(pb::AtFault::Dealer);
+            }
+        }
+        assert_eq!(fails(&audit(&proved(&blamed, 1))), [Check::Streams]);
+        // The dealer opens the seed of a settled hand as that of one that stands.
+        let mut discarded = room;
+        for entry in &mut discarded.script.entries {
+            if let Recorded::SeedOpened(opened) = &mut entry.recorded {
+                opened.discarded = true;
+            }
+        }
+        assert_eq!(fails(&audit(&proved(&discarded, 1))), [Check::Seed]);
+    }
+}
+
+#[test]
+fn a_settled_hand_whose_seed_stays_closed_is_void_and_nothing_is_disproved() {
+    let room = taken_back(Void::BeforeItsSeed, 0);
+    let mut records = proved(&room, 1);
+    records
+        .dealer
+        .retain(|event| !matches!(Recorded::try_from(event), Ok(Recorded::SeedOpened(_))));
+    records
+        .hand
+        .retain(|event| !matches!(Recorded::try_from(event), Ok(Recorded::HandRevealed(_))));
+    let report = audit(&records);
+    assert_eq!(fails(&report), [], "{report:#?}");
+    assert!(!report.passed());
 }

@@ -4,7 +4,7 @@ use primitives::{StreamId, UnixMicros};
 use proto::event::v1 as pb;
 
 use super::*;
-use crate::specimen::{Entry, LogName, Part, Room, Ways};
+use crate::specimen::{Entry, LogName, Part, Room, Void, Ways};
 
 const END: UnixMicros = UnixMicros(u64::MAX);
 
@@ -382,14 +382,17 @@ fn hands_that_come_to_nothing_leave_the_books_as_they_were() {
     let mut room = Room::seated(3, "dice", 3);
     let burnt = Ways { parts: [(1, Part::Withholds)].into(), ..Ways::default() };
     let void = Ways { abort: Some((pb::AtFault::Operator, Some(5))), ..Ways::default() };
-    for ways in [Ways::default(), burnt, void, Ways::default()] {
+    let taken_back = |void| Ways { void: Some(void), ..Ways::default() };
+    let taken_back = [Void::BeforeItsSeed, Void::AfterItsSeed].map(taken_back);
+    let all = [Ways::default(), burnt, void].into_iter().chain(taken_back);
+    for ways in all.chain([Ways::default()]) {
         room.ways = ways;
         assert!(room.play());
     }
     room.close();
     let honest = report(&room);
     assert!(honest.passed(), "{honest:#?}");
-    assert_eq!((honest.figures.hands_opened, honest.figures.hands_settled), (4, 2));
+    assert_eq!((honest.figures.hands_opened, honest.figures.hands_settled), (6, 2));
 
     let mut played = room.clone();
     the!(played.script.entries, HandFinished, |it: &pb::HandFinished| it.aborted).aborted = false;

@@ -157,10 +157,23 @@ impl Room {
         Keys::derive(&transcript, &Seed::new(secret.seed.into()))
     }
 
-    /// The hand comes to nothing: everything is as it was, and its seed is opened all the same.
+    /// The hand comes to nothing, and its seed is opened all the same.
     pub(super) fn abort(
         &mut self,
         (hand, secret): (HandId, &Secret),
+        opened: &pb::HandOpened,
+        end: (pb::AtFault, Vec<u32>),
+    ) {
+        self.give_back(hand, opened, end);
+        let seed = bytes::Bytes::copy_from_slice(&secret.seed);
+        self.dealer_says(hand, pb::SeedOpened { seed: seed.clone(), discarded: true });
+        self.hand_says(hand, pb::HandRevealed { seed });
+    }
+
+    /// Everything is as it was before the hand.
+    pub(super) fn give_back(
+        &mut self,
+        hand: HandId,
         opened: &pb::HandOpened,
         (at_fault, misses): (pb::AtFault, Vec<u32>),
     ) {
@@ -184,9 +197,6 @@ impl Room {
             aborted: true,
         };
         self.table_says(finished);
-        let seed = bytes::Bytes::copy_from_slice(&secret.seed);
-        self.dealer_says(hand, pb::SeedOpened { seed: seed.clone(), discarded: true });
-        self.hand_says(hand, pb::HandRevealed { seed });
     }
 
     /// What time it is, for whoever writes a record beside the room.

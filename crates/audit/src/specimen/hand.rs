@@ -13,7 +13,7 @@ use wire::places::handle_to_pb;
 use wire::{HandReplay, Recorded};
 
 use super::promise::Secret;
-use super::{ACTION_SECONDS, BANK_SECONDS, Part, Room, Seat, as_signed, transfer_of};
+use super::{ACTION_SECONDS, BANK_SECONDS, Part, Room, Seat, Void, as_signed, transfer_of};
 use crate::dealing;
 use crate::hand::chance;
 
@@ -268,6 +268,9 @@ impl Maker<'_> {
         let hand = self.hand;
         self.room.hand_says(hand, settled.clone());
         let ways = self.room.ways.clone();
+        if let Some(void) = ways.void {
+            return self.take_back(void, seed);
+        }
         if ways.reveal_delay_seconds == 0 && !ways.without_entropy {
             self.reveal(seed);
             self.finish(&settled);
@@ -280,6 +283,19 @@ impl Maker<'_> {
         self.room.hand_says(hand, pb::SettlementPosted { position });
         self.room.wait_ms(u64::from(ways.reveal_delay_seconds) * 1000);
         self.reveal(seed);
+    }
+
+    /// An operator makes the settled hand void. Its seed is opened as it would be had it been posted.
+    fn take_back(mut self, void: Void, seed: &[u8; 64]) {
+        if void == Void::AfterItsSeed {
+            self.reveal(seed);
+        }
+        let end = (pb::AtFault::Operator, self.misses.clone());
+        self.room.give_back(self.hand, &self.opened, end);
+        if void == Void::BeforeItsSeed {
+            self.room.wait_ms(60_000);
+            self.reveal(seed);
+        }
     }
 
     fn reveal(&mut self, seed: &[u8; 64]) {

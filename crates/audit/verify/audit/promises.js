@@ -147,7 +147,8 @@ export async function checkSeed(records) {
     "the opened seed is not the one that the dealer committed to",
   );
   hold(
-    opened.event.discarded === Boolean(records.aborted),
+    // A settled hand may come to nothing after the dealer was asked for its seed.
+    opened.event.discarded === Boolean(records.aborted && !records.find("HandSettled")),
     "the dealer opened the seed for another end of the hand than it had",
   );
   seedInTime(records, opened.time);
@@ -156,13 +157,13 @@ export async function checkSeed(records) {
 
 function seedInTime(records, seen) {
   const early = (end) => `the dealer opened the seed at ${timeText(seen)}, and ${end}`;
-  if (records.aborted) {
+  const settled = records.find("HandSettled");
+  if (records.aborted && !settled) {
     hold(records.aborted.time <= seen + CLOCK_SKEW, () =>
       early(`the hand was aborted at ${timeText(records.aborted.time)}`),
     );
     return;
   }
-  const settled = records.find("HandSettled");
   hold(settled, "the seed was opened, and no end of the hand is on record before it");
   const delay = BigInt(records.one("HandOpened").event.reveal_delay_seconds) * SECOND;
   hold(settled.time + delay <= seen + CLOCK_SKEW, () =>

@@ -5,6 +5,8 @@ import { ZEROS32 } from "../merkle.js";
 import { exactly, failed, hold, missing } from "./case.js";
 
 const RECOVERY = 4;
+// Who is at fault.
+const OPERATOR = 3;
 
 export function checkStreams(records) {
   if (records.hand.length === 0 || records.dealer.length === 0)
@@ -55,6 +57,7 @@ function part(log, stream, list) {
 // Of each record of the hand's stream those that may stand right before it.
 const PLAY = ["ChanceUsed", "CardsMoved", "MoveDecided", "ClockResumed"];
 const ENTROPY = ["EntropyClosed", "EntropyRevealed"];
+const SETTLED = ["HandSettled", "HandRevealed"];
 const AFTER = {
   HandOpened: [null],
   EntropyClosed: ["HandOpened"],
@@ -64,8 +67,8 @@ const AFTER = {
   SettlementPosted: ["HandSettled", "HandRevealed"],
   HandRevealed: ["HandSettled", "SettlementPosted", "HandAborted"],
   SeedRefused: ["HandSettled", "SettlementPosted", "HandAborted"],
-  // Of a settled hand only because the seed that was opened is not its own.
-  HandAborted: ["HandOpened", ...ENTROPY, "HandSealed", ...PLAY, "CardsShown", "SeedRefused"],
+  // Of a settled hand only because the seed that was opened is not its own, or because an operator says so.
+  HandAborted: ["HandOpened", ...ENTROPY, "HandSealed", ...PLAY, "CardsShown", "SeedRefused", ...SETTLED],
 };
 for (const name of PLAY) AFTER[name] = ["HandSealed", ...PLAY];
 const ONCE = ["SettlementPosted", "HandRevealed", "HandAborted"];
@@ -73,7 +76,7 @@ const ONCE = ["SettlementPosted", "HandRevealed", "HandAborted"];
 function handInOrder(records) {
   const seen = new Set();
   let before = null;
-  for (const { position, name } of records.hand) {
+  for (const { position, name, event } of records.hand) {
     const sealsAfter = records.hasEntropy ? ENTROPY : ["HandOpened"];
     const may = name === "HandSealed" ? sealsAfter : AFTER[name];
     if (!may) throw failed(`the table's stream of the hand, position ${position}: ${name} does not belong there`);
@@ -81,7 +84,9 @@ function handInOrder(records) {
     if (name === "EntropyClosed") comes &&= records.hasEntropy;
     if (name === "SettlementPosted") comes &&= !records.aborted;
     if (name === "SeedRefused") comes &&= !seen.has("HandRevealed");
-    if (name === "HandAborted") comes &&= !seen.has("SettlementPosted") && !seen.has("HandRevealed");
+    if (name === "HandAborted") {
+      comes &&= !seen.has("SettlementPosted") && (!SETTLED.includes(before) || event.at_fault === OPERATOR);
+    }
     hold(comes, () => `the table's stream of the hand, position ${position}: ${name} comes too early or too late`);
     seen.add(name);
     before = name;

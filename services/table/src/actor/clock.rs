@@ -12,8 +12,12 @@ use crate::pay::Paid;
 use crate::proof::Faces;
 
 impl Actor {
-    /// When the clock of the decision that is due ends, as the log last told of it.
+    /// When the clock of the decision that is due ends, as the log last told of it. Nobody's runs at a table
+    /// that contradicts its log.
     pub(super) fn deadline(&self) -> Option<UnixMicros> {
+        if self.broken.is_some() {
+            return None;
+        }
         let play = self.state.play.as_ref()?;
         let (deadline, _) = play.deadline(&self.state.table.config)?;
         Some(deadline)

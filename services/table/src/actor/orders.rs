@@ -65,12 +65,12 @@ impl Actor {
         let verdict = match judged {
             Ok(verdict) => verdict,
             Err(refusal) => {
-                let _ = order.reply.send(Err(refusal));
+                self.answer_unwritten(Err(refusal), order.reply);
                 return Ok(());
             }
         };
         if verdict.events.is_empty() {
-            let _ = order.reply.send(Ok(verdict.answer));
+            self.answer_unwritten(Ok(verdict.answer), order.reply);
             return Ok(());
         }
         let request = Request {
@@ -107,7 +107,7 @@ impl Actor {
             Deed::Resume(_) => {
                 let message = "the table as a whole has stopped: it can only be tried again";
                 let no = refused(ErrorReason::NothingStopped, message).field("resolution");
-                let _ = order.reply.send(Err(no));
+                self.answer_unwritten(Err(no), order.reply);
                 return Ok(());
             }
             Deed::SitDown { .. }
@@ -120,7 +120,8 @@ impl Actor {
             | Deed::Renamed { .. }
             | Deed::Close => {
                 let message = "this table has stopped and waits for an operator; nothing is lost";
-                let _ = order.reply.send(Err(refused(ErrorReason::Corrupt, message)));
+                let no = refused(ErrorReason::Corrupt, message);
+                self.answer_unwritten(Err(no), order.reply);
                 return Ok(());
             }
         };

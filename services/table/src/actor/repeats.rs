@@ -11,6 +11,7 @@ use prost::Message as _;
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use wire::{Recorded, Refused, refused, status};
 
 use super::{Actor, Ended, Order};
@@ -19,7 +20,7 @@ use crate::ids;
 use crate::state;
 
 /// Questions to the store that are on their way; beyond that the caller is asked to come again.
-const QUESTIONS: usize = 64;
+pub(super) const QUESTIONS: usize = 64;
 /// Records of a table that are read at a time.
 const PAGE: usize = 64;
 
@@ -36,6 +37,8 @@ pub(super) enum Asked {
     Recalled(Box<Order>, Result<Recall, ReadError>),
     /// The caller has the answer.
     Answered,
+    /// Likewise, and the log was ours after that time.
+    Confirmed(Instant),
 }
 
 impl Actor {
@@ -79,6 +82,10 @@ impl Actor {
                 done
             }
             Asked::Answered => Ok(()),
+            Asked::Confirmed(asked) => {
+                self.confirmed = self.confirmed.max(Some(asked));
+                Ok(())
+            }
         }
     }
 

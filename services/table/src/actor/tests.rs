@@ -80,6 +80,21 @@ fn open() -> Rehearsal {
     table
 }
 
+/// Somebody has a second to decide.
+fn to_decide() -> Rehearsal {
+    let mut table = Rehearsal::new("dice", |created| {
+        created.action_seconds = 1;
+        created.bank_seconds = 0;
+    });
+    table.now = UnixMicros(now().0 - 10_000_000);
+    table.go_on_while(|table| table.state.play.is_none());
+    table.wait(Duration::from_secs(10));
+    let waits =
+        |table: &Rehearsal| table.state.play.as_ref().is_none_or(|play| play.to_act().is_none());
+    table.go_on_while(waits);
+    table
+}
+
 #[tokio::test]
 async fn a_reveal_that_had_come_in_time_burns_nothing() {
     for comes in [false, true] {
@@ -134,17 +149,7 @@ async fn no_flood_of_commands_keeps_a_deadline_from_passing() {
 #[tokio::test]
 async fn a_decision_that_had_come_in_time_is_not_the_clocks() {
     for comes in [false, true] {
-        let mut table = Rehearsal::new("dice", |created| {
-            created.action_seconds = 1;
-            created.bank_seconds = 0;
-        });
-        table.now = UnixMicros(now().0 - 10_000_000);
-        table.go_on_while(|table| table.state.play.is_none());
-        table.wait(Duration::from_secs(10));
-        let waits = |table: &Rehearsal| {
-            table.state.play.as_ref().is_none_or(|play| play.to_act().is_none())
-        };
-        table.go_on_while(waits);
+        let table = to_decide();
         let play = table.state.play.as_ref().unwrap();
         let seat = play.seat(play.to_act().unwrap()).get();
         let (hand_no, turn) = (play.hand_no, play.turn);
@@ -170,4 +175,21 @@ async fn a_decision_that_had_come_in_time_is_not_the_clocks() {
             answer.await.unwrap().unwrap();
         }
     }
+}
+
+#[tokio::test]
+async fn nobodys_clock_runs_out_at_a_table_that_is_broken_down() {
+    let mut late = Late::new(to_decide()).await;
+    late.actor.break_down("two and two are five");
+    let commands = late.commands.clone();
+    // Whoever looks wakes the table.
+    let looks = tokio::spawn(async move {
+        for _ in 0..20 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let (reply, _) = oneshot::channel();
+            let _ = commands.send(Command::Look(Look::Summary { reply })).await;
+        }
+    });
+    assert_eq!(late.polled(Duration::from_secs(2)).await, [""; 0]);
+    looks.abort();
 }

@@ -10,7 +10,7 @@ use proto::table::v1 as pb;
 use wire::{Refused, refused};
 
 use super::Verdict;
-use crate::play::{Play, Stage};
+use crate::play::Play;
 use crate::table::{Closing, Table};
 use crate::{abort, entropy};
 
@@ -120,7 +120,8 @@ pub(super) fn reveal(
     Ok(Verdict::now(hand, revealed, &answer))
 }
 
-/// An operator makes the hand in play void.
+/// An operator makes the hand in play void; a settled one as long as its settlement cannot have been
+/// posted.
 pub(super) fn void(
     table: &Table,
     play: Option<&Play>,
@@ -136,7 +137,7 @@ pub(super) fn void(
         refused(ErrorReason::NotYourTurn, message).field("hand_no")
     };
     let play = play.filter(|play| play.hand_no == hand_no).ok_or_else(over)?;
-    if play.stage == Stage::Settled {
+    if !abort::may_be_void(table, play) {
         return Err(over());
     }
     let events = abort::void(table, play, reason);

@@ -9,7 +9,7 @@ use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Shelf, Store};
 use notary::{Notary, Parts};
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
-use proto::event::v1::Resolution;
+use proto::event::v1::{self as event, Resolution};
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
@@ -22,6 +22,7 @@ use crate::peers::Peers;
 use crate::people::directory::Directory;
 use crate::people::vault::Vault;
 use crate::receipt::ReceiptKey;
+use crate::recovery;
 use crate::repo::Keys;
 use crate::stops::Resume;
 
@@ -37,7 +38,10 @@ impl Room {
     }
 
     async fn open(&self) -> Arc<House> {
-        let shared = surroundings(&self.store).await;
+        self.open_in(surroundings(&self.store).await).await
+    }
+
+    async fn open_in(&self, shared: Surroundings) -> Arc<House> {
         let keeping = Keeping {
             keys: Keys::memory(),
             vault: Vault::new(&Zeroizing::new([5; 32])),
@@ -135,6 +139,7 @@ pub(crate) async fn surroundings(store: &Arc<MemStore>) -> Surroundings {
         directory: Directory::default(),
         key: Arc::new(ReceiptKey::new(key)),
         patience: Duration::from_secs(60),
+        lease: Duration::from_secs(5),
         lateness: Arc::new(Lateness::default()),
         bounds: Arc::default(),
     }
@@ -220,8 +225,8 @@ async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so
     let house = room.open().await;
     // As it would be after a fault of ours: a task whose memory is worth nothing.
     let found = recovery::fold_table(&house.shared.log, table).await.unwrap();
-    let (commands, closed) = house.register(table);
-    let mut actor = house.take_up(found, commands).await.told_closed(closed);
+    let task = house.register(table);
+    let mut actor = house.take_up(found, task.commands).await.told_closed(task.closed);
     actor.break_down("two and two are five");
     let this = Arc::clone(&house);
     tokio::spawn(async move { this.run(actor).await });
@@ -242,4 +247,133 @@ async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so
     assert!(view(&house, table, true).await.stopped.is_empty());
     // The same request again is answered as before.
     room.order(&house, table, retry).await.unwrap();
+}
+
+/// Appends an event as a fault of ours, or of the database, would have left it.
+async fn leave(house: &House, event: eventlog::NewEvent) -> Position {
+    let actor = "service:table".into();
+    let entry = Entry { events: vec![event], request: None, actor, trace: [0; 16] };
+    house.shared.log.append(entry).await.unwrap().first
+}
+
+#[tokio::test]
+async fn a_damaged_record_breaks_its_own_table_down_and_no_other() {
+    let room = Room::new();
+    let house = room.open().await;
+    let table = room.create(&house, "damaged").await.unwrap();
+    let other = room.create(&house, "other").await.unwrap();
+    // Nobody sits there; and behind it what the table cannot have started, and what nobody can read.
+    let free = Recorded::from(event::SeatFunded { seat: 3 });
+    let Position(damage) = leave(&house, free.on(table)).await;
+    let hand = primitives::HandId([8; 16]);
+    let started = event::HandStarted { hand_no: 1, hand_id: hand.0.to_vec().into() };
+    leave(&house, Recorded::from(started).on(table)).await;
+    leave(&house, Recorded::from(event::HandOpened::default()).on(hand)).await;
+    leave(&house, eventlog::NewEvent { payload: vec![0xff].into(), ..free.on(table) }).await;
+    let unheard = primitives::HandId([9; 16]);
+    let opened = event::HandOpened { table_id: table.0.to_vec().into(), ..Default::default() };
+    leave(&house, Recorded::from(opened).on(unheard)).await;
+    leave(&house, Recorded::from(event::HandAborted::default()).on(unheard)).await;
+    house.close().await;
+    let house = room.open().await;
+    assert_eq!(names(&house, None, 9), [table, other]);
+    let stand_up = |id| room.order(&house, id, (room.request(), Deed::StandUp));
+    assert_eq!(stand_up(other).await.unwrap_err().reason(), ErrorReason::NotYourSeat);
+    assert!(view(&house, other, true).await.stopped.is_empty());
+    let words = format!("position {damage}: ");
+    // An operator has it read again, and it says the same.
+    for _ in 0..2 {
+        assert_eq!(stand_up(table).await.unwrap_err().reason(), ErrorReason::Corrupt);
+        let stopped = view(&house, table, true).await.stopped;
+        assert!(stopped[0].why.contains(&words), "{stopped:?}");
+        let resolution = Resolution::Retry;
+        let resume = Deed::Resume(Resume { reason: "tested".to_owned(), resolution });
+        room.order(&house, table, (room.request(), resume)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn damage_of_no_single_table_ends_everything() {
+    let room = Room::new();
+    let house = room.open().await;
+    room.create(&house, "table").await.unwrap();
+    let free = Recorded::from(event::SeatFunded { seat: 3 });
+    let Position(damage) = leave(&house, free.on(TableId([9; 16]))).await;
+    house.close().await;
+    match fold(&surroundings(&room.store).await.log).await {
+        Err(FoldError::Damaged { position, why: _ }) => assert_eq!(position, damage),
+        Err(FoldError::Read(error)) => panic!("{error}"),
+        Ok(_) => panic!("nobody knows whose this is"),
+    }
+}
+
+#[tokio::test]
+async fn a_table_whose_task_panics_is_read_again_and_one_that_panics_again_waits_for_an_operator() {
+    let room = Room::new();
+    let house = room.open().await;
+    let table = room.create(&house, "table").await.unwrap();
+    let panic = || async {
+        let sender = house.table(table).await.unwrap();
+        sender.send(Command::Look(Look::Panic)).await.ok().unwrap();
+        tokio::time::timeout(Duration::from_secs(9), sender.closed()).await.unwrap();
+        // It is found again as soon as the panic is noticed.
+        let found = async {
+            while house.table(table).await.unwrap().is_closed() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(9), found).await.unwrap();
+    };
+    panic().await;
+    let stand_up = || room.order(&house, table, (room.request(), Deed::StandUp));
+    assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
+    assert!(view(&house, table, true).await.stopped.is_empty());
+    let last = house.shared.log.read(Position(1), 9).await.unwrap();
+    let [Ok(Recorded::EffectResumed(read))] =
+        &last.iter().map(Recorded::try_from).collect::<Vec<_>>()[..]
+    else {
+        panic!("{} records", last.len())
+    };
+    assert_eq!(read.reason, "the table's task had panicked");
+    panic().await;
+    let stopped = view(&house, table, true).await.stopped;
+    assert!(stopped[0].why.contains("panicked again"), "{stopped:?}");
+    assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::Corrupt);
+    let resume = Resume { reason: "mended".to_owned(), resolution: Resolution::Retry };
+    let resume = (room.request(), Deed::Resume(resume));
+    room.order(&house, table, resume).await.unwrap();
+    assert_eq!(stand_up().await.unwrap_err().reason(), ErrorReason::NotYourSeat);
+}
+
+#[tokio::test]
+async fn an_owner_that_was_silent_for_long_refuses_nobody_before_it_knows_whose_the_log_is() {
+    let room = Room::new();
+    // However short it was silent, that is long.
+    let silent = Surroundings { lease: Duration::ZERO, ..surroundings(&room.store).await };
+    let house = room.open_in(silent).await;
+    let table = room.create(&house, "table").await.unwrap();
+    let stand_up = || async {
+        let order = room.order(&house, table, (room.request(), Deed::StandUp));
+        order.await.unwrap_err().reason()
+    };
+    assert_eq!(stand_up().await, ErrorReason::NotYourSeat);
+    room.store.set_down(true);
+    assert_eq!(stand_up().await, ErrorReason::Unavailable);
+    room.store.set_down(false);
+    assert_eq!(stand_up().await, ErrorReason::NotYourSeat);
+    // Somebody else has it, and may have given the seat since.
+    let _other = surroundings(&room.store).await;
+    assert_eq!(stand_up().await, ErrorReason::Unavailable);
+    tokio::time::timeout(Duration::from_secs(1), house.lost()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_refusal_costs_the_store_nothing_while_it_takes_what_is_written() {
+    let room = Room::new();
+    let house = room.open().await;
+    let table = room.create(&house, "table").await.unwrap();
+    room.store.set_fence_slow(Duration::from_secs(60));
+    let order = room.order(&house, table, (room.request(), Deed::StandUp));
+    let refused = tokio::time::timeout(Duration::from_secs(1), order).await.unwrap();
+    assert_eq!(refused.unwrap_err().reason(), ErrorReason::NotYourSeat);
 }

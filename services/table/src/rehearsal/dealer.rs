@@ -44,6 +44,8 @@ pub(crate) enum Ill {
     Refuses,
     /// It says that the table may not ask: which says nothing about the hand.
     Denies,
+    /// It has lost the seeds, and opens none.
+    NoSeed,
 }
 
 #[derive(Default)]
@@ -95,6 +97,10 @@ impl Dealer {
                 }
                 let opened = vec![opened];
                 Reply::Performed(pb::PerformResponse { results: Vec::new(), opened })
+            }
+            Job::Reveal(_) if self.ill == Ill::NoSeed => {
+                let status = refused(ErrorReason::Corrupt, "a kept seed is missing").into();
+                return Err(Failure::Refused(Box::new(status)));
             }
             Job::Reveal(request) => {
                 let before = self.opened.insert(request.hand_no, request.discarded);

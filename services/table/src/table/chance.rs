@@ -127,10 +127,9 @@ impl Table {
             self.note_withheld(&aborted.seats, at);
         }
         self.no_longer_open();
-        self.seeds.ended(self.hand_no, at, true);
-        if let Some(hand) = &mut self.hand {
-            hand.settled = None;
-        }
+        let settled = self.hand.as_mut().and_then(|hand| hand.settled.take());
+        // Of a settled hand the dealer was asked for the seed already, and opens it in one way only.
+        self.seeds.ended(self.hand_no, at, settled.is_none());
     }
 
     fn no_longer_open(&mut self) {

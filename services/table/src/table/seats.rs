@@ -75,7 +75,7 @@ impl Table {
         let over = self.hand_no;
         self.forget_stops(|debt| {
             // A settlement may still have to be posted: older logs have the end beside it.
-            stops::is_of_hand(debt, over) && !matches!(debt, Debt::Post { .. })
+            stops::is_of_hand(debt, over) && (*aborted || !matches!(debt, Debt::Post { .. }))
         });
         match &mut self.hand {
             Some(hand) if !aborted && !hand.posted => hand.finished = true,

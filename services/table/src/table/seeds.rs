@@ -17,7 +17,7 @@ pub struct SeedOwed {
     pub commitment: Commitment,
     /// From when on the dealer is asked for it; none while the hand is played.
     pub due: Option<UnixMicros>,
-    /// The hand was burnt or aborted.
+    /// The hand was burnt or aborted before it was settled.
     pub discarded: bool,
 }
 

@@ -79,6 +79,7 @@ impl Waits {
             lateness: Arc::new(crate::lateness::Lateness::default()),
             key: Arc::new(ReceiptKey::new(key)),
             patience: Duration::from_secs(60),
+            lease: Duration::from_secs(5),
             bounds: Arc::default(),
         };
         let (commands, heard) = mpsc::channel(8);

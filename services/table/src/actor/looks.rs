@@ -1,0 +1,69 @@
+//! What changes nothing: a table's view, its line in a list, its updates.
+
+use primitives::PlayerId;
+use proto::table::v1 as pb;
+
+use super::{Actor, Look, Watched};
+use crate::backlog::backlog;
+use crate::{publish, updates};
+
+impl Actor {
+    pub(super) fn look(&mut self, look: Look) {
+        match look {
+            Look::View { viewer, full, reply } => {
+                let _ = reply.send(self.view(viewer, full));
+            }
+            Look::Summary { reply } => {
+                let open = !self.state.is_closed();
+                let _ = reply.send(open.then(|| self.state.summary()));
+            }
+            Look::Watch { viewer, resume, reply } => {
+                let _ = reply.send(self.watch(viewer, resume));
+            }
+            #[cfg(test)]
+            Look::Panic => panic!("a test wants to see it"),
+        }
+    }
+
+    /// The table as somebody may see it; `full`: with every reason why something has stopped.
+    fn view(&self, viewer: Option<PlayerId>, full: bool) -> pb::TableView {
+        let mut view = self.directory.named(self.state.view(viewer));
+        view.stopped = self.state.table.stopped(full);
+        if let Some((since, why)) = &self.broken {
+            view.stopped.push(pb::StoppedEffect {
+                effect: None,
+                what: "the table as a whole".to_owned(),
+                since: Some(updates::timestamp(*since)),
+                why: if full { why.clone() } else { String::new() },
+                payable_to_suspense: false,
+            });
+        }
+        view
+    }
+
+    fn watch(&mut self, viewer: Option<PlayerId>, resume: Option<u64>) -> Watched {
+        let sequence = self.state.table.sequence;
+        let token = publish::token(self.state.table.id, sequence);
+        if resume.is_some_and(|resume| resume > sequence) {
+            let problem = "this token is ahead of the table: it is not one of ours";
+            return Err(wire::BadField::new("resume_token", problem).into());
+        }
+        let message = |message| pb::WatchTableResponse {
+            message: Some(message),
+            resume_token: token.clone(),
+        };
+        let missed = resume.and_then(|resume| self.publisher.since(viewer, resume));
+        let mut first = missed.unwrap_or_else(|| {
+            let view = self.view(viewer, false);
+            vec![message(pb::watch_table_response::Message::Snapshot(Box::new(view)))]
+        });
+        first.push(message(pb::watch_table_response::Message::CaughtUp(pb::CaughtUp {})));
+        if self.state.is_closed() {
+            let reason = pb::EndReason::TableClosed.into();
+            let ended = pb::StreamEnded { reason };
+            first.push(message(pb::watch_table_response::Message::Ended(ended)));
+            return Ok((first, backlog().1));
+        }
+        Ok((first, self.publisher.watch(viewer)))
+    }
+}

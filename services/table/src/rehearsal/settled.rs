@@ -1,0 +1,219 @@
+//! Settled hands that are not posted: the dealer opens no seed, or the wallet takes no transfer.
+
+use std::time::Duration;
+
+use eventlog::MemStore;
+use proto::common::v1::ErrorReason;
+use proto::event::v1::{AtFault, Resolution};
+use wire::Recorded;
+
+use super::{Ill, PATIENCE, Rehearsal};
+use crate::debt::Debt;
+use crate::deeds::Deed;
+use crate::house::tests::surroundings;
+use crate::peers::Job;
+use crate::play::Stage;
+use crate::settle;
+use crate::stops::Resume;
+use crate::table::Closing;
+
+const OPERATOR: u8 = 200;
+const BEFORE: [u64; 3] = [1000; 3];
+
+fn void(hand_no: u64) -> Deed {
+    Deed::Void { hand_no, reason: "the seed is lost".to_owned() }
+}
+
+fn retry() -> Deed {
+    let reason = "looked at it".to_owned();
+    Deed::Resume(Resume { reason, resolution: Resolution::Retry })
+}
+
+fn stacks(table: &Rehearsal) -> Vec<u64> {
+    table.state.table.seats.values().map(|seat| seat.stack.get()).collect()
+}
+
+fn is_settlement(job: &Job) -> bool {
+    matches!(job, Job::Settle(_))
+}
+
+fn is_settled(table: &Rehearsal) -> bool {
+    table.state.play.as_ref().is_some_and(|play| play.stage == Stage::Settled)
+}
+
+/// The first hand is settled, and nothing has become of that yet.
+fn settled(delay: u32) -> Rehearsal {
+    let mut table = Rehearsal::new("dice", |created| created.reveal_delay_seconds = delay);
+    table.go_on();
+    table.wait(Duration::from_secs(2));
+    table.go_on_while(|table| !is_settled(table));
+    assert!(is_settled(&table) && table.state.table.hand_no == 1);
+    table
+}
+
+/// The hand is void and everybody has what they had before; the table plays on.
+fn is_void(table: &mut Rehearsal) {
+    let from = table.log.len();
+    table.deed(OPERATOR, void(1)).unwrap();
+    assert_eq!(table.names(from), ["HandAborted", "HandFinished"]);
+    let aborted = table.log.iter().rev().find_map(|(_, event, _)| match event {
+        Recorded::HandAborted(aborted) => Some(aborted.clone()),
+        _ => None,
+    });
+    let aborted = aborted.unwrap();
+    assert_eq!(aborted.at_fault(), AtFault::Operator);
+    assert_eq!(aborted.evidence, "the seed is lost");
+    assert_eq!(stacks(table), BEFORE);
+    assert!(table.state.table.sabacc_pot.is_zero() && table.state.table.stops.is_empty());
+    assert_eq!(table.refusal(OPERATOR, void(1)).0, ErrorReason::NotYourTurn);
+    table.go_on_while(|table| table.state.table.hand_no == 1);
+    assert_eq!(table.state.table.hand_no, 2);
+}
+
+#[test]
+fn a_seed_that_is_refused_stops_and_an_operator_has_it_tried_again() {
+    let mut table = settled(0);
+    table.dealer.ill = Ill::NoSeed;
+    table.go_on();
+    assert!(table.names(0).ends_with(&["EffectStopped"]));
+    assert_eq!(table.state.table.stopped(false)[0].what, "the seed of hand 1");
+    let why = &table.state.table.stopped(true)[0].why;
+    assert_eq!(why, "the opening of the seed was refused: a kept seed is missing");
+    // Nothing is asked, and nothing passes by itself.
+    table.wait(PATIENCE * 100);
+    let before = table.log.len();
+    table.go_on();
+    assert_eq!(table.log.len(), before);
+    table.dealer.ill = Ill::Well;
+    table.deed(OPERATOR, retry()).unwrap();
+    table.go_on_while(|table| table.state.table.hand_no == 1);
+    assert!(table.names(0).contains(&"SettlementPosted"));
+    assert!(table.state.table.stops.is_empty() && stacks(&table) != BEFORE);
+}
+
+#[test]
+fn a_dealer_who_is_away_stops_nothing() {
+    let mut table = settled(0);
+    table.dealer.ill = Ill::Silent;
+    table.go_on();
+    assert!(table.state.table.stops.is_empty());
+    assert!(table.debts().contains(&Debt::Reveal { hand_no: 1 }));
+}
+
+#[test]
+fn a_settled_hand_whose_seed_stays_closed_is_made_void() {
+    for stopped in [false, true] {
+        let mut table = settled(0);
+        table.dealer.ill = Ill::NoSeed;
+        if stopped {
+            table.go_on();
+            assert_eq!(table.state.table.stops.len(), 1);
+        }
+        is_void(&mut table);
+        assert!(!table.asked.iter().any(is_settlement));
+        // The seed is asked for as before, and again and again.
+        assert!(!table.pay(|debt| debt == Debt::Reveal { hand_no: 1 }));
+        assert!(table.state.table.stops.is_empty());
+        table.dealer.ill = Ill::Well;
+        assert!(table.pay(|debt| debt == Debt::Reveal { hand_no: 1 }));
+        assert!(!table.dealer.opened[&1]);
+        // No credit was made or lost.
+        table.deed(OPERATOR, Deed::Close).unwrap();
+        for _ in 0..3 {
+            table.wait(PATIENCE);
+            table.go_on();
+        }
+        assert_eq!(table.state.table.closing, Closing::Closed);
+        let paid = table.asked.iter().map(|job| match job {
+            Job::CashOut(request) => request.amount,
+            _ => 0,
+        });
+        assert_eq!(paid.sum::<u64>(), BEFORE.iter().sum::<u64>());
+    }
+}
+
+#[test]
+fn a_seed_that_was_under_way_when_its_hand_became_void_is_taken() {
+    let mut table = settled(0);
+    let reveal = Debt::Reveal { hand_no: 1 };
+    let asked = |table: &Rehearsal| {
+        let (table, play) = (&table.state.table, table.state.play.as_ref());
+        match crate::pay::prepare(table, play, reveal).unwrap().job {
+            Job::Reveal(request) => request,
+            job => panic!("{job:?}"),
+        }
+    };
+    let before = asked(&table);
+    table.deed(OPERATOR, void(1)).unwrap();
+    assert_eq!(asked(&table), before);
+}
+
+#[test]
+fn a_settled_hand_whose_transfer_the_wallet_refuses_is_made_void() {
+    for delay in [0, 3600] {
+        let mut table = settled(delay);
+        table.wallet_refuses = Some((is_settlement, ErrorReason::TransferRefused));
+        table.go_on();
+        assert_eq!(table.state.table.stopped(false)[0].what, "the posting of hand 1");
+        is_void(&mut table);
+    }
+}
+
+#[test]
+fn a_settled_hand_whose_transfer_may_be_posted_is_not_made_void() {
+    // The wallet says what it may also say of a transfer that it has posted.
+    for reason in [ErrorReason::Corrupt, ErrorReason::RequestIdReused, ErrorReason::RoleNotAllowed]
+    {
+        let mut table = settled(0);
+        table.wallet_refuses = Some((is_settlement, reason));
+        table.go_on();
+        assert_eq!(table.state.table.stops.len(), 1);
+        assert_eq!(table.refusal(OPERATOR, void(1)).0, ErrorReason::NotYourTurn);
+    }
+    for delay in [0, 3600] {
+        let mut table = settled(delay);
+        table.wallet_silent = true;
+        table.go_on();
+        assert!(table.debts().contains(&Debt::Post { hand_no: 1 }));
+        assert_eq!(table.refusal(OPERATOR, void(1)).0, ErrorReason::NotYourTurn);
+    }
+    // It is asked for once more.
+    let mut table = settled(0);
+    table.wallet_refuses = Some((is_settlement, ErrorReason::TransferRefused));
+    table.go_on();
+    table.deed(OPERATOR, retry()).unwrap();
+    assert_eq!(table.refusal(OPERATOR, void(1)).0, ErrorReason::NotYourTurn);
+}
+
+#[tokio::test]
+async fn a_settled_hand_is_taken_up_and_paid_without_its_cards() {
+    let mut table = Rehearsal::new("spike", |_| {});
+    table.go_on();
+    table.wait(Duration::from_secs(2));
+    table.go_on_while(|table| !is_settled(table));
+    assert!(is_settled(&table));
+    // Nobody answers for the dealer.
+    let shared = surroundings(&MemStore::new()).await;
+    let found = crate::recovery::found(table.log.iter().cloned()).ok().unwrap();
+    let (state, past) = found.take_up(&shared.peers, Duration::from_millis(50)).await.unwrap();
+    assert!(past.is_empty());
+    let (new, old) = (state.play.as_ref().unwrap(), table.state.play.as_ref().unwrap());
+    let debts = |state: &crate::state::State| {
+        crate::debt::debts(&state.table, state.play.as_ref(), &table.now())
+    };
+    assert_eq!(debts(&state), debts(&table.state));
+    let legs = |play| settle::transfer(&table.state.table, play).unwrap().legs;
+    assert!(!legs(old).is_empty());
+    assert_eq!(legs(new), legs(old));
+    let posted = |play| settle::posted(&table.state.table, play, 9).unwrap().events;
+    assert_eq!(posted(new), posted(old));
+    assert_eq!(new.version, old.version);
+    // It can be looked at, and goes on by itself.
+    assert!(state.view(None).hand.is_some());
+    table.state = state;
+    table.steady = true;
+    table.go_on_while(|table| table.state.table.hand_no == 1);
+    assert!(
+        table.names(0).contains(&"SettlementPosted") && !table.names(0).contains(&"HandAborted")
+    );
+}
