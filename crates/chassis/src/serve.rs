@@ -16,8 +16,10 @@ mod frames;
 mod grpc;
 mod health;
 mod lifetime;
+mod places;
 mod probes;
 mod readiness;
+mod streams;
 mod taking;
 mod unreadable;
 
@@ -49,6 +51,7 @@ pub use grpc::{Grpc, GrpcApp};
 pub use health::{Health, LIVENESS};
 pub use lifetime::{Lifetime, LifetimeLayer};
 pub use readiness::{Condition, Readiness};
+pub use streams::{IsStream, Streams, StreamsLayer};
 pub use unreadable::{Readable, ReadableLayer};
 
 /// Time for the operating system to get file descriptors back.

@@ -1,15 +1,14 @@
 //! Who may connect, whose calls a connection carries, and how often an address may call.
 //!
-//! An address may have so many connections, and take so many units of calls a second: a call is one, a
-//! connection is more since it costs more, and a token that is not believed is charged afterwards. All
-//! of it is decided before a token is looked at. Who cannot pay for a connection is not answered; who
-//! only has too many is, by a few connections that are kept for that.
+//! An address may have so many connections and streams, and take so many units of calls a second: a
+//! call is one, a connection is more since it costs more, and a token that is not believed is charged
+//! afterwards. All of it but the streams is decided before a token is looked at. Who cannot pay for a
+//! connection is not answered; who only has too many is, by a few connections that are kept for that.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -17,6 +16,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
+use super::places::{Place, Places};
 use crate::auth::AddressPays;
 use crate::limits::Limits;
 use crate::proxies::Proxies;
@@ -27,16 +27,15 @@ use crate::rate_limiter::RateLimiter;
 const CONNECTION: u32 = 4;
 /// Units of a token that is not believed, beside those of its call.
 const UNBELIEVED: u32 = 9;
-/// What a network of 48 bits may have, in networks of 56: as many as a few households.
-const AROUND: usize = 4;
+/// What a network of 48 bits may take, in networks of 56: as much as a few households.
 const WIDER: NonZeroU32 = NonZeroU32::new(4).expect("it is not zero");
 /// Connections at once that only hear why they cannot be had.
 const REFUSING: usize = 32;
 
 /// The callers of one server, by address.
 pub(super) struct Addresses {
-    most: Option<usize>,
-    open: Mutex<BTreeMap<IpAddr, usize>>,
+    connections: Arc<Places>,
+    streams: Arc<Places>,
     rate: Option<RateLimiter<IpAddr>>,
     /// Of the networks of 48 bits.
     around: Option<RateLimiter<IpAddr>>,
@@ -64,14 +63,11 @@ pub(super) enum Entry {
     Dropped,
 }
 
-/// One connection's place; given back when dropped.
-pub(super) struct Place(Option<(IpAddr, Arc<Addresses>)>);
-
 impl Addresses {
     pub(super) fn new(limits: &Limits, proxies: Proxies) -> Addresses {
         Addresses {
-            most: limits.address_connections,
-            open: Mutex::default(),
+            connections: Places::new(limits.address_connections),
+            streams: Places::new(limits.address_streams),
             rate: limits.address_calls.map(RateLimiter::new),
             around: limits.address_calls.map(|calls| RateLimiter::new(calls.saturating_mul(WIDER))),
             exempt_loopback: limits.exempt_loopback,
@@ -107,24 +103,20 @@ impl Addresses {
 
     /// A place for a connection. One of a trusted proxy carries many, and is not counted.
     pub(super) fn enter(self: &Arc<Addresses>, origin: Origin, now: Instant) -> Entry {
-        let Origin::Address(address) = origin else { return Entry::Admitted(Place(None)) };
+        let Origin::Address(address) = origin else { return Entry::Admitted(Place::UNCOUNTED) };
         if self.take(address, CONNECTION, now).is_err() {
             return Entry::Dropped;
         }
-        let Some(most) = self.most else { return Entry::Admitted(Place(None)) };
-        let mut open = self.locked();
-        let around = neighbourhood(address);
-        let of = |open: &BTreeMap<IpAddr, usize>, address| open.get(&address).copied().unwrap_or(0);
-        let room = around.is_none_or(|around| of(&open, around) < most.saturating_mul(AROUND));
-        if room && of(&open, address) < most {
-            for address in around.into_iter().chain([address]) {
-                *open.entry(address).or_insert(0) += 1;
-            }
-            return Entry::Admitted(Place(Some((address, Arc::clone(self)))));
+        if let Some(place) = self.connections.enter(address) {
+            return Entry::Admitted(place);
         }
-        drop(open);
         let place = Arc::clone(&self.refusing).try_acquire_owned();
         place.map_or(Entry::Dropped, Entry::Refused)
+    }
+
+    /// What the streams of all addresses are counted with.
+    pub(super) const fn streams(&self) -> &Arc<Places> {
+        &self.streams
     }
 
     /// Whose call it is, where that is counted.
@@ -162,25 +154,6 @@ impl Addresses {
             rate.charge(&address, UNBELIEVED, now);
         }
     }
-
-    fn locked(&self) -> MutexGuard<'_, BTreeMap<IpAddr, usize>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let Some((address, addresses)) = self.0.take() else { return };
-        let mut open = addresses.locked();
-        for address in neighbourhood(address).into_iter().chain([address]) {
-            if let Some(count) = open.get_mut(&address) {
-                *count = count.saturating_sub(1);
-                if *count == 0 {
-                    open.remove(&address);
-                }
-            }
-        }
-    }
 }
 
 /// What counts as one address: in IPv6 a network of 56 bits, as one household has (RFC 6177).
@@ -196,7 +169,7 @@ fn network(address: IpAddr) -> IpAddr {
 
 /// Key of the 48 bits around an address of IPv6, as one site has: told from the network of 56 bits that
 /// begins alike by its last bit. An address of IPv4 has no neighbours that are its own.
-fn neighbourhood(address: IpAddr) -> Option<IpAddr> {
+pub(super) fn neighbourhood(address: IpAddr) -> Option<IpAddr> {
     match address {
         IpAddr::V6(address) => {
             let [a, b, c, ..] = address.segments();
@@ -273,7 +246,7 @@ mod tests {
         assert_eq!((many(&own, "127.0.0.2"), many(&own, "::2")), (2, 2));
         let inside = addresses(|limits| limits.address_connections = None);
         assert_eq!(many(&inside, "192.0.2.1"), 3);
-        assert!(inside.locked().is_empty());
+        assert!(inside.connections.is_empty());
     }
 
     #[test]

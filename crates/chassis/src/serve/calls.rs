@@ -19,6 +19,7 @@ use tonic::{Code, Status};
 use tower::{Service, ServiceExt};
 
 use super::addresses::{Addresses, Origin};
+use super::streams::StreamsOf;
 use super::taking::Pieces;
 use crate::auth::PeerNames;
 use crate::limits::Limits;
@@ -108,6 +109,10 @@ impl Calls {
         request.extensions_mut().insert(self.info.clone());
         if let Some(pays) = self.addresses.pays(caller) {
             request.extensions_mut().insert(pays);
+        }
+        if let Some(address) = caller {
+            let streams = Arc::clone(self.addresses.streams());
+            request.extensions_mut().insert(StreamsOf(address, streams));
         }
         if let Some(names) = &self.names {
             request.extensions_mut().insert(names.clone());

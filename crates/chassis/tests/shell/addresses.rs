@@ -9,8 +9,10 @@ use chassis::entropy::SystemEntropy;
 use chassis::limits::Limits;
 use chassis::proxies::{Network, Proxies};
 use chassis::serve::Server;
+use hyper::body::Incoming;
 use tokio::io::AsyncReadExt as _;
 use tonic::Code;
+use tonic::codegen::http::Response;
 use tonic_types::StatusExt as _;
 
 use crate::auth::token;
@@ -21,6 +23,11 @@ use crate::raw::{Raw, dial, reason};
 /// `Bearer` and a token of somebody whom the room believes.
 fn believed(room: &Room) -> String {
     format!("Bearer {}", token(room, Role::Player))
+}
+
+/// The same of an operator.
+fn operating(room: &Room) -> String {
+    format!("Bearer {}", token(room, Role::Operator))
 }
 
 /// One with the signature of somebody whom it does not.
@@ -97,6 +104,36 @@ async fn a_connection_too_many_hears_why() {
     tokio::time::sleep(Duration::from_millis(200)).await;
     let mut again = Raw::open("127.0.0.2", room.bound).await.unwrap();
     assert_eq!(again.call("Play", &headers, "hello").await.unwrap().code(), Code::Ok);
+}
+
+/// Whether it is an answer that goes on, and no refusal.
+fn is_open(answer: &Response<Incoming>) -> bool {
+    !answer.headers().contains_key("grpc-status")
+}
+
+#[tokio::test]
+async fn streams_of_an_address_are_bounded_over_all_its_connections_and_players() {
+    let room = Room::open(edge(|limits| limits.address_streams = Some(2))).await;
+    let (one, another) = (believed(&room), operating(&room));
+    let mut first = Raw::open("127.0.0.2", room.bound).await.unwrap();
+    let mut second = Raw::open("127.0.0.2", room.bound).await.unwrap();
+    let stream = first.send("Ticks", &[("authorization", &one)], "go").await.unwrap();
+    let other_stream = first.send("Ticks", &[("authorization", &another)], "go").await.unwrap();
+    assert!(is_open(&stream) && is_open(&other_stream));
+    for token in [&one, &another] {
+        let headers = [("authorization", &**token)];
+        let status = second.call("Ticks", &headers, "go").await.unwrap();
+        assert_eq!((status.code(), &*reason(&status)), (Code::ResourceExhausted, "OVERLOADED"));
+        assert!(status.message().contains("streams"), "{}", status.message());
+        assert!(status.get_details_retry_info().unwrap().retry_delay.is_some());
+    }
+    let status = second.call("Play", &[("authorization", &one)], "hello").await.unwrap();
+    assert_eq!(status.code(), Code::Ok, "calls that end are no streams");
+    let mut other = Raw::open("127.0.0.3", room.bound).await.unwrap();
+    assert!(is_open(&other.send("Ticks", &[("authorization", &one)], "go").await.unwrap()));
+    drop(stream);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(is_open(&second.send("Ticks", &[("authorization", &one)], "go").await.unwrap()));
 }
 
 #[tokio::test]
