@@ -46,6 +46,7 @@ use crate::proxies::Proxies;
 
 pub use beside::Beside;
 pub use bodies::{Bodies, BodiesLayer, WholeBody};
+pub use calls::CallerAddress;
 pub use deadline::{Deadline, DeadlineLayer};
 pub use grpc::{Grpc, GrpcApp};
 pub use health::{Health, LIVENESS};

@@ -50,6 +50,11 @@ pub(super) struct Calls {
     pub(super) ended: CancellationToken,
 }
 
+/// In a request's extensions: the address that it is counted with, in IPv6 a network; absent where it
+/// is counted with none.
+#[derive(Debug, Clone, Copy)]
+pub struct CallerAddress(pub IpAddr);
+
 /// In a request's extensions: the end of its connection's time.
 #[derive(Clone)]
 pub(super) struct ConnectionEnd(pub(super) CancellationToken);
@@ -113,6 +118,7 @@ impl Calls {
         if let Some(address) = caller {
             let streams = Arc::clone(self.addresses.streams());
             request.extensions_mut().insert(StreamsOf(address, streams));
+            request.extensions_mut().insert(CallerAddress(address));
         }
         if let Some(names) = &self.names {
             request.extensions_mut().insert(names.clone());
