@@ -136,8 +136,11 @@ impl Addresses {
     /// The payer of what a call costs beside its one unit; nobody where calls are not counted.
     pub(super) fn pays(self: &Arc<Addresses>, caller: Option<IpAddr>) -> Option<AddressPays> {
         self.rate.as_ref()?;
-        let (address, addresses) = (caller?, Arc::clone(self));
-        Some(AddressPays::new(move |units| addresses.take(address, units, Instant::now())))
+        let (address, pays, charged) = (caller?, Arc::clone(self), Arc::clone(self));
+        Some(AddressPays::new(
+            move |units| pays.take(address, units, Instant::now()),
+            move |units| charged.charge(address, units, Instant::now()),
+        ))
     }
 
     /// Takes units of an address and of its neighbourhood, or says how long to wait for them.
@@ -152,6 +155,16 @@ impl Addresses {
     pub(super) fn unbelieved(&self, caller: Option<IpAddr>, now: Instant) {
         if let (Some(rate), Some(address)) = (&self.rate, caller) {
             rate.charge(&address, UNBELIEVED, now);
+        }
+    }
+
+    /// Charges an address and its neighbourhood for what was done.
+    fn charge(&self, address: IpAddr, units: u32, now: Instant) {
+        if let (Some(rate), Some(around)) = (&self.around, neighbourhood(address)) {
+            rate.charge(&around, units, now);
+        }
+        if let Some(rate) = &self.rate {
+            rate.charge(&address, units, now);
         }
     }
 }

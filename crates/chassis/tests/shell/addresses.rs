@@ -15,7 +15,7 @@ use tonic::Code;
 use tonic::codegen::http::Response;
 use tonic_types::StatusExt as _;
 
-use crate::auth::token;
+use crate::auth::{token, token_of};
 use crate::echo::{Room, Setting};
 use crate::limits::with;
 use crate::raw::{Raw, dial, reason};
@@ -23,6 +23,12 @@ use crate::raw::{Raw, dial, reason};
 /// `Bearer` and a token of somebody whom the room believes.
 fn believed(room: &Room) -> String {
     format!("Bearer {}", token(room, Role::Player))
+}
+
+/// The same of another player.
+fn another(room: &Room) -> String {
+    let subject = "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5b";
+    format!("Bearer {}", token_of(room, Role::Player, subject))
 }
 
 /// The same of an operator.
@@ -104,6 +110,25 @@ async fn a_connection_too_many_hears_why() {
     tokio::time::sleep(Duration::from_millis(200)).await;
     let mut again = Raw::open("127.0.0.2", room.bound).await.unwrap();
     assert_eq!(again.call("Play", &headers, "hello").await.unwrap().code(), Code::Ok);
+}
+
+#[tokio::test]
+async fn what_a_call_turns_out_to_cost_is_charged_to_its_player_and_their_address() {
+    let player_calls = NonZeroU32::new(10);
+    let room = Room::open(edge(|limits| limits.player_calls = player_calls)).await;
+    let (dear, other) = (believed(&room), another(&room));
+    let mut elsewhere = Raw::open("127.0.0.3", room.bound).await.unwrap();
+    let mut same = Raw::open("127.0.0.2", room.bound).await.unwrap();
+    let headers = [("authorization", &*dear)];
+    let status = same.call("Play", &headers, "charge 100").await.unwrap();
+    assert_eq!(status.code(), Code::Ok);
+    let status = elsewhere.call("Play", &headers, "hello").await.unwrap();
+    assert!(status.message().starts_with("you call faster"), "{status:?}");
+    let headers = [("authorization", &*other)];
+    let status = same.call("Play", &headers, "hello").await.unwrap();
+    assert!(status.message().starts_with("this address calls faster"), "{status:?}");
+    let status = elsewhere.call("Play", &headers, "hello").await.unwrap();
+    assert_eq!(status.code(), Code::Ok);
 }
 
 /// Whether it is an answer that goes on, and no refusal.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use chassis::auth::{Access, IssuerKey, ServiceToken, TokenIssuer, Verifier};
+use chassis::auth::{Access, Bill, IssuerKey, ServiceToken, TokenIssuer, Verifier};
 use chassis::channel::{self, Carry, PeerChannel, Pool};
 use chassis::clock::SystemClock;
 use chassis::drain::Drain;
@@ -85,7 +85,8 @@ fn mark<T>(request: &Request<T>) -> Text {
     Text { text: if marked { "a stream" } else { "no stream" }.into() }
 }
 
-/// Answers `actor trace-id`; `sleep N` sleeps for N milliseconds before. Asked for its mark, it tells it.
+/// Answers `actor trace-id`; `sleep N` sleeps for N milliseconds before. Asked for its mark, it tells
+/// it; `charge N` has cost N units more, twice.
 struct Unary;
 
 impl tonic::server::UnaryService<Text> for Unary {
@@ -95,10 +96,15 @@ impl tonic::server::UnaryService<Text> for Unary {
     fn call(&mut self, request: Request<Text>) -> Self::Future {
         let actor = chassis::auth::Identity::of(&request).map(chassis::auth::Identity::actor);
         let mark = mark(&request);
+        let bill = request.extensions().get::<Bill>().cloned();
         Box::pin(async move {
             let text = request.into_inner().text;
             if let Some(millis) = text.strip_prefix("sleep ") {
                 tokio::time::sleep(Duration::from_millis(millis.parse().unwrap())).await;
+            }
+            if let (Some(units), Some(bill)) = (text.strip_prefix("charge "), bill) {
+                let units = units.parse().unwrap();
+                [units; 2].into_iter().for_each(|units| bill.charge(units));
             }
             if text == "mark" {
                 return Ok(Response::new(mark));
