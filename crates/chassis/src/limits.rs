@@ -47,7 +47,8 @@ pub struct Limits {
     pub address_streams: Option<usize>,
     /// Units of calls a second of one address, with or without a token.
     pub address_calls: Option<NonZeroU32>,
-    /// Whether 127.0.0.1 and ::1, and no other address, are exempt from what bounds an address.
+    /// Whether 127.0.0.1 and ::1, and no other address, are exempt from what bounds an address, where no
+    /// proxy is trusted and none has handed a call on.
     pub exempt_loopback: bool,
     /// TLS handshakes have this long.
     pub handshake: Duration,

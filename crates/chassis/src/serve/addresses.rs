@@ -47,12 +47,12 @@ pub(super) struct Addresses {
 /// Whose calls a connection carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Nobody's who is counted.
-    Exempt,
+    /// This machine's own, which is exempt. Where a call on it was handed on by a proxy that is not
+    /// trusted, it is somebody else's: then it counts as this address's.
+    Exempt(IpAddr),
     Address(IpAddr),
-    /// A trusted proxy's, each call from somebody else. The address is the proxy's own, none where it is
-    /// exempt.
-    Proxy(Option<IpAddr>),
+    /// A trusted proxy's, each call from somebody else. The address is the proxy's own.
+    Proxy(IpAddr),
 }
 
 /// What becomes of a connection.
@@ -83,22 +83,23 @@ impl Addresses {
     pub(super) async fn origin(&self, stream: &mut TcpStream, peer: IpAddr) -> io::Result<Origin> {
         let peer = peer.to_canonical();
         if !self.proxies.trust(peer) {
-            return Ok(self.counted(peer).map_or(Origin::Exempt, Origin::Address));
+            return Ok(self.direct(peer));
         }
         match proxy_protocol::take(stream).await? {
             Header::From(Some(address)) if self.proxies.trust(address) => {
-                Ok(Origin::Proxy(Some(network(address))))
+                Ok(Origin::Proxy(network(address)))
             }
             Header::From(Some(address)) => Ok(Origin::Address(network(address))),
-            Header::From(None) | Header::None => Ok(Origin::Proxy(self.counted(peer))),
+            Header::From(None) | Header::None => Ok(Origin::Proxy(network(peer))),
         }
     }
 
-    /// The network that an address is counted with, unless it is exempt.
-    fn counted(&self, address: IpAddr) -> Option<IpAddr> {
+    /// Whose a connection is that comes from an address without a word of a proxy. Where proxies are
+    /// trusted nobody is exempt: all the world could come in by one on this machine.
+    fn direct(&self, peer: IpAddr) -> Origin {
         let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
-        let exempt = self.exempt_loopback && own.contains(&address);
-        (!exempt).then(|| network(address))
+        let exempt = self.exempt_loopback && self.proxies.is_empty() && own.contains(&peer);
+        if exempt { Origin::Exempt(network(peer)) } else { Origin::Address(network(peer)) }
     }
 
     /// A place for a connection. One of a trusted proxy carries many, and is not counted.
@@ -122,9 +123,9 @@ impl Addresses {
     /// Whose call it is, where that is counted.
     pub(super) fn caller(&self, origin: Origin, headers: &HeaderMap) -> Option<IpAddr> {
         match origin {
-            Origin::Exempt => None,
+            Origin::Exempt(own) => Proxies::are_told_of(headers).then_some(own),
             Origin::Address(address) => Some(address),
-            Origin::Proxy(own) => self.proxies.handed_on(headers).map(network).or(own),
+            Origin::Proxy(own) => Some(self.proxies.handed_on(headers).map_or(own, network)),
         }
     }
 
@@ -198,18 +199,21 @@ mod tests {
     use crate::proxies::Network;
 
     fn addresses(change: impl FnOnce(&mut Limits)) -> Arc<Addresses> {
+        let proxies = Proxies::new(vec![Network::parse("10.0.0.0/8").unwrap()]);
+        behind(proxies, change)
+    }
+
+    fn behind(proxies: Proxies, change: impl FnOnce(&mut Limits)) -> Arc<Addresses> {
         let mut limits = Limits::public();
         limits.address_connections = Some(2);
         change(&mut limits);
-        let proxies = Proxies::new(vec![Network::parse("10.0.0.0/8").unwrap()]);
         Arc::new(Addresses::new(&limits, proxies))
     }
 
     impl Addresses {
         fn origin_of(&self, peer: &str) -> Origin {
             let peer: IpAddr = peer.parse().unwrap();
-            let peer = peer.to_canonical();
-            self.counted(peer).map_or(Origin::Exempt, Origin::Address)
+            self.direct(peer.to_canonical())
         }
     }
 
@@ -254,12 +258,29 @@ mod tests {
         };
         let strict = addresses(|_| {});
         assert_eq!((many(&strict, "127.0.0.1"), many(&strict, "::1")), (2, 2));
-        let own = addresses(|limits| limits.exempt_loopback = true);
+        let own = behind(Proxies::default(), |limits| limits.exempt_loopback = true);
         assert_eq!((many(&own, "127.0.0.1"), many(&own, "::1")), (3, 3));
         assert_eq!((many(&own, "127.0.0.2"), many(&own, "::2")), (2, 2));
         let inside = addresses(|limits| limits.address_connections = None);
         assert_eq!(many(&inside, "192.0.2.1"), 3);
         assert!(inside.connections.is_empty());
+    }
+
+    #[test]
+    fn nobody_is_exempt_who_may_be_all_the_world() {
+        let exempt = |limits: &mut Limits| limits.exempt_loopback = true;
+        let (trusting, own) = (addresses(exempt), behind(Proxies::default(), exempt));
+        for peer in ["127.0.0.1", "::1"] {
+            assert!(matches!(trusting.origin_of(peer), Origin::Address(_)), "{peer}");
+            let origin = own.origin_of(peer);
+            assert_eq!(own.caller(origin, &HeaderMap::new()), None);
+            for name in ["forwarded", "x-forwarded-for", "x-forwarded-proto", "x-real-ip", "via"] {
+                let mut headers = HeaderMap::new();
+                headers.insert(name, "192.0.2.1".parse().unwrap());
+                let caller = own.caller(origin, &headers);
+                assert_eq!(caller, Some(network(peer.parse().unwrap())), "{name}: nobody's word");
+            }
+        }
     }
 
     #[test]
@@ -285,10 +306,8 @@ mod tests {
         headers.insert("x-forwarded-for", "192.0.2.1".parse().unwrap());
         let (own, told): (IpAddr, IpAddr) =
             ("10.0.0.1".parse().unwrap(), "192.0.2.1".parse().unwrap());
-        assert_eq!(addresses.caller(Origin::Proxy(Some(own)), &headers), Some(told));
-        assert_eq!(addresses.caller(Origin::Proxy(None), &headers), Some(told));
+        assert_eq!(addresses.caller(Origin::Proxy(own), &headers), Some(told));
         assert_eq!(addresses.caller(Origin::Address(own), &headers), Some(own), "not trusted");
-        assert_eq!(addresses.caller(Origin::Exempt, &headers), None);
-        assert_eq!(addresses.caller(Origin::Proxy(Some(own)), &HeaderMap::new()), Some(own));
+        assert_eq!(addresses.caller(Origin::Proxy(own), &HeaderMap::new()), Some(own));
     }
 }

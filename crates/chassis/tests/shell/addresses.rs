@@ -202,6 +202,28 @@ async fn this_machine_is_exempt_only_where_it_is_said() {
     }
 }
 
+#[tokio::test]
+async fn a_proxy_on_this_machine_exempts_nobody() {
+    let trusted = |server: &mut Server| {
+        server.proxies = Proxies::new(vec![Network::parse("127.0.0.1").unwrap()]);
+    };
+    for change in [trusted as fn(&mut Server), |_| {}] {
+        let setting = edge(|limits| {
+            limits.address_calls = NonZeroU32::new(10);
+            limits.exempt_loopback = true;
+        });
+        let room = Room::open(Setting { change, ..setting }).await;
+        let honest = believed(&room);
+        let headers = [("authorization", &*honest), ("x-forwarded-for", "192.0.2.1")];
+        let mut raw = Raw::open("127.0.0.1", room.bound).await.unwrap();
+        let mut last = Code::Ok;
+        for _ in 0..30 {
+            last = raw.call("Play", &headers, "hello").await.unwrap().code();
+        }
+        assert_eq!(last, Code::ResourceExhausted);
+    }
+}
+
 fn behind_proxies(server: &mut Server) {
     server.proxies = Proxies::new(vec![Network::parse("127.0.0.3").unwrap()]);
 }
