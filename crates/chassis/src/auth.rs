@@ -11,6 +11,7 @@
 //! process-wide cryptography provider has to be installed.
 
 mod access;
+mod bill;
 mod claims;
 mod guard;
 mod issuer;
@@ -22,6 +23,7 @@ mod verifier;
 use primitives::PlayerId;
 
 pub use access::{Access, AccessError};
+pub use bill::{Bill, UNITS, take_units};
 pub use claims::{AUDIENCE, Claims};
 pub(crate) use guard::{AddressPays, Paced, TokenLife};
 pub use guard::{Guard, Guarded};

@@ -1,33 +1,35 @@
 //! Concurrency limiter: so many at work at once, so many waiting behind them, and no more.
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bounds work that takes long. Who finds the queue full is told to come again.
 #[derive(Debug)]
 pub struct ConcurrencyLimiter {
-    at_work: Semaphore,
+    at_work: Arc<Semaphore>,
     /// Those at work and those that wait.
-    all: Semaphore,
+    all: Arc<Semaphore>,
 }
 
-/// A place at work; given back when dropped.
+/// A place at work; given back when dropped. It goes along with work that outlives whoever asked for it.
 #[derive(Debug)]
-pub struct Permit<'a> {
-    _at_work: SemaphorePermit<'a>,
-    _all: SemaphorePermit<'a>,
+pub struct Permit {
+    _at_work: OwnedSemaphorePermit,
+    _all: OwnedSemaphorePermit,
 }
 
 impl ConcurrencyLimiter {
     #[must_use]
-    pub const fn new(at_work: usize, waiting: usize) -> ConcurrencyLimiter {
-        let all = Semaphore::const_new(at_work.saturating_add(waiting));
-        ConcurrencyLimiter { at_work: Semaphore::const_new(at_work), all }
+    pub fn new(at_work: usize, waiting: usize) -> ConcurrencyLimiter {
+        let all = Arc::new(Semaphore::new(at_work.saturating_add(waiting)));
+        ConcurrencyLimiter { at_work: Arc::new(Semaphore::new(at_work)), all }
     }
 
     /// A place, as soon as there is one, in the order of asking; none where too many wait already.
-    pub async fn enter(&self) -> Option<Permit<'_>> {
-        let all = self.all.try_acquire().ok()?;
-        let at_work = self.at_work.acquire().await.ok()?;
+    pub async fn enter(&self) -> Option<Permit> {
+        let all = Arc::clone(&self.all).try_acquire_owned().ok()?;
+        let at_work = Arc::clone(&self.at_work).acquire_owned().await.ok()?;
         Some(Permit { _at_work: at_work, _all: all })
     }
 }

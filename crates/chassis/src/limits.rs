@@ -43,9 +43,12 @@ pub struct Limits {
     pub connections: Option<usize>,
     /// Connections of one address.
     pub address_connections: Option<usize>,
+    /// Streams of one address that are open at once, over all its connections.
+    pub address_streams: Option<usize>,
     /// Units of calls a second of one address, with or without a token.
     pub address_calls: Option<NonZeroU32>,
-    /// Whether 127.0.0.1 and ::1, and no other address, are exempt from what bounds an address.
+    /// Whether 127.0.0.1 and ::1, and no other address, are exempt from what bounds an address, where no
+    /// proxy is trusted and none has handed a call on.
     pub exempt_loopback: bool,
     /// TLS handshakes have this long.
     pub handshake: Duration,
@@ -73,6 +76,7 @@ impl Limits {
             player_streams: Some(8),
             connections: Some(4096),
             address_connections: Some(16),
+            address_streams: Some(64),
             address_calls: NonZeroU32::new(200),
             exempt_loopback: false,
             handshake: Duration::from_secs(5),
@@ -101,6 +105,7 @@ impl Limits {
             player_streams: None,
             connections: None,
             address_connections: None,
+            address_streams: None,
             address_calls: None,
             ..Limits::public()
         }

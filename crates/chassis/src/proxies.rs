@@ -13,6 +13,11 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use http::HeaderMap;
 
+const FORWARDED: &str = "forwarded";
+const PLAIN: &str = "x-forwarded-for";
+/// What a proxy adds, also where it does not say for whom.
+const HANDED_ON: [&str; 5] = [FORWARDED, PLAIN, "x-forwarded-proto", "x-real-ip", "via"];
+
 /// A network: an address, and so many bits of it that are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
@@ -63,6 +68,18 @@ impl Proxies {
         Proxies(networks)
     }
 
+    /// Whether nobody is believed.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether somebody, trusted or not, says that a call is handed on.
+    #[must_use]
+    pub fn are_told_of(headers: &HeaderMap) -> bool {
+        HANDED_ON.iter().any(|name| headers.contains_key(*name))
+    }
+
     #[must_use]
     pub fn trust(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(address))
@@ -72,8 +89,8 @@ impl Proxies {
     /// believed.
     #[must_use]
     pub fn handed_on(&self, headers: &HeaderMap) -> Option<IpAddr> {
-        let forwarded = list(headers, "forwarded").map(|list| self.last(list.map(forwarded_for)));
-        let plain = list(headers, "x-forwarded-for").map(|list| self.last(list.map(node)));
+        let forwarded = list(headers, FORWARDED).map(|list| self.last(list.map(forwarded_for)));
+        let plain = list(headers, PLAIN).map(|list| self.last(list.map(node)));
         match (forwarded, plain) {
             (Some(one), Some(other)) if one != other => None,
             (Some(address), _) | (None, Some(address)) => address,

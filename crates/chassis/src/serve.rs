@@ -16,8 +16,10 @@ mod frames;
 mod grpc;
 mod health;
 mod lifetime;
+mod places;
 mod probes;
 mod readiness;
+mod streams;
 mod taking;
 mod unreadable;
 
@@ -44,11 +46,13 @@ use crate::proxies::Proxies;
 
 pub use beside::Beside;
 pub use bodies::{Bodies, BodiesLayer, WholeBody};
+pub use calls::CallerAddress;
 pub use deadline::{Deadline, DeadlineLayer};
 pub use grpc::{Grpc, GrpcApp};
 pub use health::{Health, LIVENESS};
 pub use lifetime::{Lifetime, LifetimeLayer};
 pub use readiness::{Condition, Readiness};
+pub use streams::{IsStream, Streams, StreamsLayer};
 pub use unreadable::{Readable, ReadableLayer};
 
 /// Time for the operating system to get file descriptors back.

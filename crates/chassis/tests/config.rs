@@ -208,11 +208,12 @@ fn a_service_may_have_settings_of_its_own() {
 #[test]
 fn limits_of_addresses_and_players_are_settings() {
     let text = "trusted_proxies = '10.0.0.7, fd00::/8'\n[limits]\nplayer_streams = 3\n\
-                connection_grace_ms = 0\nexempt_loopback = true\naddress_calls = 0\n";
+                connection_grace_ms = 0\nexempt_loopback = true\naddress_calls = 0\naddress_streams = 9\n";
     let source = Source::new("room.toml", text, BTreeMap::new()).unwrap();
     let config = ServiceConfig::parse(Service::Gateway, source).unwrap();
     let limits = &config.limits;
     assert_eq!((limits.player_streams, limits.address_calls), (Some(3), None));
+    assert_eq!(limits.address_streams, Some(9));
     assert!(limits.exempt_loopback && limits.connection_grace.is_none());
     let trusts = |address: &str| config.trusted_proxies.trust(address.parse().unwrap());
     assert!(trusts("10.0.0.7") && trusts("fd12::1") && !trusts("10.0.0.8"));

@@ -167,7 +167,7 @@ impl Api {
     }
 
     /// A turn to read from the store.
-    async fn turn(&self) -> Result<Permit<'_>, Refused> {
+    async fn turn(&self) -> Result<Permit, Refused> {
         let busy = "too many read this log at once: try again in a moment";
         let turn = self.notary.desk.reads.enter().await;
         turn.ok_or_else(|| refused(ErrorReason::Overloaded, busy))

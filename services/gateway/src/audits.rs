@@ -7,10 +7,11 @@
 //! them this service says that it is not there, and the others are.
 //!
 //! An audit reads three logs, so it costs its caller more than another call (the methods' option says what),
-//! few are at work at once, and a hand that passed is kept.
+//! few are at work at once (`turns`), and a hand that passed is kept.
 
 mod collect;
 mod kept;
+mod turns;
 
 use std::sync::Arc;
 
@@ -20,7 +21,6 @@ use audit::{Checked, Verdict};
 use chassis::auth::ServiceToken;
 use chassis::channel::{self, Carry, PeerChannel};
 use chassis::clock::SystemClock;
-use chassis::concurrency_limiter::ConcurrencyLimiter;
 use chassis::config::ServiceConfig;
 use chassis::entropy::SystemEntropy;
 use primitives::TableId;
@@ -35,16 +35,12 @@ use wire::status::{Refused, refused};
 use crate::StartError;
 use collect::Logs;
 use kept::{Audited, Kept};
+use turns::{Caller, Turns};
 
 /// The name that the gateway calls other services by.
 const SERVICE: &str = "gateway";
 /// A hand's records are longer than a call of a player may be.
 const LONGEST: usize = 8 << 20;
-
-/// Audits at work at once …
-const AT_WORK: usize = 4;
-/// … and that wait behind them. More are told to come again.
-const WAITING: usize = 16;
 
 /// Audits hands, where it can reach their logs.
 #[derive(Clone)]
@@ -54,7 +50,7 @@ pub(crate) struct Audits {
 }
 
 struct Shared {
-    limiter: ConcurrencyLimiter,
+    turns: Turns,
     kept: Kept,
 }
 
@@ -66,8 +62,7 @@ pub(crate) fn service(config: &ServiceConfig) -> Result<AuditServiceServer<Audit
             "audits of hands are not served: set SABACC_SIGNING_KEY and the address of every service"
         );
     }
-    let limiter = ConcurrencyLimiter::new(AT_WORK, WAITING);
-    let shared = Arc::new(Shared { limiter, kept: Kept::default() });
+    let shared = Arc::new(Shared { turns: Turns::new(), kept: Kept::default() });
     let audits = AuditServiceServer::new(Audits { logs, shared });
     Ok(audits.max_decoding_message_size(longest))
 }
@@ -95,8 +90,9 @@ impl AuditService for Audits {
         &self,
         request: Request<pb::GetHandBundleRequest>,
     ) -> Result<Response<pb::GetHandBundleResponse>, Status> {
+        let caller = Caller::of(&request);
         let pb::GetHandBundleRequest { table_id, hand_no } = request.into_inner();
-        let audited = self.audited(field::table_id(&table_id)?, hand_no).await?;
+        let audited = self.audited((field::table_id(&table_id)?, hand_no), caller).await?;
         Ok(Response::new(pb::GetHandBundleResponse { bundle: audited.bundle.clone() }))
     }
 
@@ -104,15 +100,20 @@ impl AuditService for Audits {
         &self,
         request: Request<pb::AuditHandRequest>,
     ) -> Result<Response<pb::AuditHandResponse>, Status> {
+        let caller = Caller::of(&request);
         let pb::AuditHandRequest { table_id, hand_no } = request.into_inner();
-        let audited = self.audited(field::table_id(&table_id)?, hand_no).await?;
+        let audited = self.audited((field::table_id(&table_id)?, hand_no), caller).await?;
         Ok(Response::new(audited.answer.clone()))
     }
 }
 
 impl Audits {
     /// A hand's records, audited; what is kept of it where it passed before.
-    async fn audited(&self, table: TableId, hand_no: u64) -> Result<Arc<Audited>, Status> {
+    async fn audited(
+        &self,
+        (table, hand_no): (TableId, u64),
+        caller: Caller,
+    ) -> Result<Arc<Audited>, Status> {
         let Audits { logs, shared } = self;
         if let Some(kept) = shared.kept.get(table, hand_no) {
             return Ok(kept);
@@ -122,17 +123,17 @@ impl Audits {
                          address of every service";
             refused(ErrorReason::NoSuchMethod, words)
         })?;
-        let busy = "as many hands are being audited as can be: try again in a moment";
-        let turn = shared.limiter.enter().await;
-        let _turn = turn.ok_or_else(|| refused(ErrorReason::Overloaded, busy))?;
+        let turn = shared.turns.enter(caller).await?;
         // Whoever was before may have asked for the same.
         if let Some(kept) = shared.kept.get(table, hand_no) {
             return Ok(kept);
         }
         let bundle = logs.hand(table, hand_no).await?;
         let broken = |_| refused(ErrorReason::Corrupt, "the audit of this hand broke down");
-        let audited =
-            tokio::task::spawn_blocking(move || audit(bundle)).await.map_err(broken)??;
+        // A caller who stops waiting does not stop the work: the turn is over when that is.
+        let work = tokio::task::spawn_blocking(move || (audit(bundle), turn));
+        let (audited, _turn) = work.await.map_err(broken)?;
+        let audited = audited?;
         let audited = Arc::new(audited);
         // One that passed is over and stays what it is; any other may still be completed.
         if audited.answer.passed {

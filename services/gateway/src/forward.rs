@@ -11,15 +11,17 @@ use std::pin::Pin;
 use std::sync::LazyLock;
 use std::task::{Context, Poll};
 
+use chassis::auth::{Bill, take_units};
 use chassis::channel::{CallError, Pool};
 use chassis::clock::{Clock as _, SystemClock};
-use chassis::serve::WholeBody;
+use chassis::serve::{IsStream, WholeBody};
 use http::{HeaderName, HeaderValue, Request, Response};
 use proto::common::v1::ErrorReason;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::Service;
 use tonic::server::NamedService;
+use tracing::Instrument as _;
 use wire::status::{self, refused};
 
 /// All methods of one public service, answered by the service behind.
@@ -87,14 +89,35 @@ impl<N: Name> Service<Request<Body>> for Forward<N> {
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         stamp(&mut request);
+        let (streams, bill) =
+            (request.extensions().get::<IsStream>().is_some(), request.extensions().get().cloned());
         let answer = self.to.call(request);
-        Box::pin(async move {
-            Ok(match answer.await {
-                Ok(answer) => answer,
+        let answer = async move {
+            match answer.await {
+                Ok(answer) => paid(answer, bill.as_ref()),
                 Err(error) => no_answer(N::NAME, &error),
-            })
-        })
+            }
+        };
+        if !streams {
+            return Box::pin(async move { Ok(answer.await) });
+        }
+        // Who leaves before the answer begins pays too.
+        let answer = tokio::spawn(answer.in_current_span());
+        Box::pin(async move { Ok(answer.await.unwrap_or_else(|_| broken())) })
     }
+}
+
+/// Charges what an answer has cost beside its method's units. Nobody outside hears of that.
+fn paid(mut answer: Response<Body>, bill: Option<&Bill>) -> Response<Body> {
+    let units = take_units(answer.headers_mut());
+    if let Some(bill) = bill.filter(|_| units > 0) {
+        bill.charge(units);
+    }
+    answer
+}
+
+fn broken() -> Response<Body> {
+    Status::from(refused(ErrorReason::Corrupt, "this call broke down in the middle")).into_http()
 }
 
 /// When a request was completely here, in microseconds since 1970 by this gateway's clock: the service
@@ -137,7 +160,70 @@ pub(crate) fn no_answer(service: &str, error: &CallError) -> Response<Body> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    use chassis::auth::UNITS;
+    use chassis::channel::{self, Carry};
+    use chassis::drain::Drain;
+    use chassis::limits::Limits;
+    use chassis::serve::{self, Health, Server};
+
     use super::*;
+
+    /// A service whose answers begin after a while and have cost something.
+    #[derive(Clone)]
+    struct Dear;
+
+    const BEGINS: Duration = Duration::from_millis(100);
+
+    impl Service<Request<Body>> for Dear {
+        type Response = Response<Body>;
+        type Error = Infallible;
+        type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn call(&mut self, _: Request<Body>) -> Self::Future {
+            Box::pin(async {
+                tokio::time::sleep(BEGINS).await;
+                let mut answer = Status::ok("").into_http();
+                answer.headers_mut().insert(UNITS, HeaderValue::from_static("32"));
+                Ok(answer)
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_stream_has_cost_is_charged_also_to_who_has_left() {
+        let bound = serve::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let uri = format!("http://{}", bound.address()).parse().unwrap();
+        let drain = Drain::new(Duration::from_secs(1));
+        let server = Server::new(Limits::inside(), Health::new(), drain);
+        tokio::spawn(server.run(bound, Dear));
+        let pool = Pool::new(move || channel::to(&uri, None, Carry::Nothing)).unwrap();
+        let mut forward = Forward::<Table>::new(pool);
+        let charged = Arc::new(AtomicU32::new(0));
+        let mut watch = || {
+            let charged = Arc::clone(&charged);
+            let mut request = Request::new(Body::empty());
+            *request.uri_mut() = "/sabacc.table.v1.TableService/WatchTable".parse().unwrap();
+            request.extensions_mut().insert(IsStream);
+            request.extensions_mut().insert(Bill::new(move |units| {
+                charged.fetch_add(units, Ordering::Relaxed);
+            }));
+            forward.call(request)
+        };
+        let answer = watch().await.unwrap();
+        assert!(!answer.headers().contains_key(UNITS), "it is nobody else's affair");
+        assert_eq!(charged.load(Ordering::Relaxed), 32);
+        assert!(tokio::time::timeout(BEGINS / 4, watch()).await.is_err());
+        tokio::time::sleep(BEGINS * 4).await;
+        assert_eq!(charged.load(Ordering::Relaxed), 64);
+    }
 
     #[test]
     fn only_the_gateway_says_when_a_request_was_here() {

@@ -31,13 +31,14 @@
 //! room anywhere: `--key` is the private key of an issuer whose tokens that room believes, for the
 //! bots need tokens of a player each. There the logs cannot be read, and so nothing is audited.
 //!
-//! **Limits.** The public port takes 32 streams on a connection, and 16 connections and 200 calls a
-//! second of an address (of its own machine as many as come, where `limits.exempt_loopback` is set), and
-//! services among themselves 256 streams on a connection. A room of its own is started with more. An
-//! operator who wants to load theirs from one address sets, at the gateway, `limits.streams` to the bots
-//! divided by the connections, plus the tables divided by the connections, `limits.address_connections`
-//! to the connections, and `limits.address_calls` to 0; and at the table service `limits.streams` and `limits.connection_calls` to the
-//! bots plus the tables.
+//! **Limits.** The public port takes 32 streams on a connection, and of an address 16 connections, 64
+//! streams and 200 calls a second (of its own machine as many as come, where `limits.exempt_loopback` is
+//! set), and services among themselves 256 streams on a connection. A room of its own is started with
+//! more. An operator who wants to load theirs from one address sets, at the gateway, `limits.streams` to
+//! the bots divided by the connections, plus the tables divided by the connections,
+//! `limits.address_connections` to the connections, and `limits.address_streams` and
+//! `limits.address_calls` to 0; and at the table service `limits.streams` and `limits.connection_calls`
+//! to the bots plus the tables.
 
 mod bot;
 mod crowd;

@@ -2,8 +2,9 @@
 //! do apart, on a PostgreSQL of their own, which is started again where it dies.
 //!
 //! The public port speaks TLS where a certificate is set, and has to where others than this machine
-//! reach it. The room's own people (bots, and the commands of its folder) come in by another port, on
-//! this machine alone and without TLS, since they know it by its folder and not by a name.
+//! reach it. The room's own people (bots, and the commands of its folder) then come in by another port,
+//! on this machine alone and without TLS, since they know it by its folder and not by a name; so they do
+//! where a proxy stands before the public port. That one exempts nobody from its limits.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use chassis::config::{Service, ServiceConfig, Source};
 use chassis::drain::Drain;
 use chassis::entropy::SystemEntropy;
 use chassis::postgres::{self, Postgres, PostgresError};
+use chassis::proxies::Proxies;
 use chassis::secret::Secret;
 use chassis::serve::{self, Bound};
 use merkle::note::VerifierKey;
@@ -94,8 +96,9 @@ impl Room {
         folder.publish(&keys::of_room(&folder)?)?;
         let urls = migrate(&folder, &postgres).await?;
         progress.say("schemas dealer, wallet and table are up to date");
-        let own = if tls(listen)? { Some(serve::bind(LOOPBACK).await?) } else { None };
-        let scheme = if own.is_some() { "https" } else { "http" };
+        let edge = edge(listen)?;
+        let own = if edge.others_come() { Some(serve::bind(LOOPBACK).await?) } else { None };
+        let scheme = if edge.0.tls.is_some() { "https" } else { "http" };
         let mut room = Room {
             address: own.as_ref().unwrap_or(&public).address(),
             public: format!("{scheme}://{}", public.address()),
@@ -201,11 +204,15 @@ impl Room {
         // It reads the logs for auditors in its own name.
         config.auth.signing = Some(self.issuer.clone());
         if let Some(own) = own {
-            let plain = config.clone();
+            let mut plain = config.clone();
+            // It is reached by this machine's own, and by nobody for others.
+            plain.trusted_proxies = Proxies::default();
             self.spawn("gateway of this machine", |drain| async move {
                 Ok(sabacc_gateway::run(plain, own, drain).await?)
             });
-            config.tls = self.config(Service::Gateway, None)?.tls;
+            let edge = edge(public.address())?.0;
+            config.tls = edge.tls;
+            config.limits.exempt_loopback = edge.limits.exempt_loopback;
         }
         self.spawn("gateway", |drain| async move {
             Ok(sabacc_gateway::run(config, public, drain).await?)
@@ -328,20 +335,32 @@ impl Room {
     }
 }
 
-/// Whether the public port speaks TLS.
+/// Settings of the public port.
+pub(crate) struct Edge(ServiceConfig);
+
+/// The public port's settings, from the environment.
 ///
 /// # Errors
 /// A setting is wrong, or others than this machine would reach a port without TLS.
-pub(crate) fn tls(listen: SocketAddr) -> anyhow::Result<bool> {
+pub(crate) fn edge(listen: SocketAddr) -> anyhow::Result<Edge> {
     let config = ServiceConfig::parse(Service::Gateway, Source::from_process(None)?)?;
     if config.tls.is_none() && !listen.ip().is_loopback() {
         bail!(
             "others than this machine reach {listen}, and without TLS they could read every token: \
-             set SABACC_TLS_CERTIFICATE and SABACC_TLS_KEY to files in PEM, or listen on 127.0.0.1 \
-             and put a proxy that speaks TLS before it"
+             set SABACC_TLS_CERTIFICATE and SABACC_TLS_KEY to files in PEM, or listen on 127.0.0.1, \
+             put a proxy that speaks TLS before it, and name that with SABACC_TRUSTED_PROXIES=127.0.0.1"
         );
     }
-    Ok(config.tls.is_some())
+    Ok(Edge(config))
+}
+
+impl Edge {
+    /// Whether others than this machine's own come in by the public port. Then it exempts nobody whom its
+    /// settings do not, and the room's own people have a port to themselves.
+    fn others_come(&self) -> bool {
+        let Edge(config) = self;
+        config.tls.is_some() || !config.trusted_proxies.is_empty()
+    }
 }
 
 /// A token of the room, good for a day.
@@ -367,4 +386,22 @@ pub(crate) async fn migrate(folder: &Folder, postgres: &Postgres) -> anyhow::Res
         postgres.url_for("sabacc_wallet", &wallet),
         postgres.url_for("sabacc_table", &table),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn the_rooms_own_people_have_a_port_where_others_come_in_by_the_public_one() {
+        let edge = |text: &str| {
+            let source = Source::new("room.toml", text, BTreeMap::new()).unwrap();
+            Edge(ServiceConfig::parse(Service::Gateway, source).unwrap())
+        };
+        assert!(!edge("").others_come());
+        assert!(edge("trusted_proxies = '127.0.0.1'").others_come());
+        assert!(!edge("").0.limits.exempt_loopback, "the public port exempts nobody by itself");
+    }
 }

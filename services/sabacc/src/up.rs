@@ -59,7 +59,7 @@ pub(crate) async fn run(
     signals.on_signals().context("signals cannot be listened to")?;
     chassis::memory::protect();
     // What is wrong with the settings is said before anything is made.
-    room::tls(options.listen)?;
+    room::edge(options.listen)?;
     let environment = Environment::read();
     let folder = Folder::create(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
     let mut postgres = postgres::Options::new(folder.path(), environment);

@@ -126,6 +126,18 @@ impl Api {
     }
 }
 
+/// An answer that says what it has cost beside its method's units.
+fn costing<T>(units: u32, answer: T) -> Response<T> {
+    let mut answer = Response::new(answer);
+    if units > 0 {
+        let headers = std::mem::take(answer.metadata_mut());
+        let mut headers = headers.into_headers();
+        headers.insert(chassis::auth::UNITS, units.into());
+        *answer.metadata_mut() = tonic::metadata::MetadataMap::from_headers(headers);
+    }
+    answer
+}
+
 /// A deed, under which request, and when it had arrived.
 struct Asked {
     request: RequestId,
@@ -389,11 +401,12 @@ impl TableService for Api {
         let caller = Caller::of(&request)?;
         // Boxed, as is the other: it is moved for every message.
         let following = Box::new(self.following(&caller, request.into_inner()).await?);
+        let units = following.units();
         let stream = futures_util::stream::unfold(following, |mut following| async move {
             let message = following.next().await?;
             Some((Ok(message), following))
         });
-        Ok(Response::new(Box::pin(stream.fuse())))
+        Ok(costing(units, Box::pin(stream.fuse())))
     }
 
     type PlayStream = Pin<Box<dyn Stream<Item = Result<pb::PlayResponse, Status>> + Send>>;
@@ -408,6 +421,7 @@ impl TableService for Api {
             let watch = play::opening(&mut asked).await?;
             (watch.table_id.clone(), self.following(&caller, watch).await?)
         };
+        let units = following.units();
         let house = self.house()?;
         let (bounds, id) = (Arc::clone(house.bounds()), field::table_id(&table_id)?);
         let seat = play::Seat { caller, table: house.table(id).await?, table_id, bounds };
@@ -417,7 +431,7 @@ impl TableService for Api {
             let message = playing.next().await?;
             Some((message, playing))
         });
-        Ok(Response::new(Box::pin(stream.fuse())))
+        Ok(costing(units, Box::pin(stream.fuse())))
     }
 }
 
@@ -449,4 +463,19 @@ fn entropy(message: &pb::RevealEntropyRequest) -> Result<Deed, wire::BadField> {
     let pb::RevealEntropyRequest { request_id: _, table_id: _, hand_no, entropy } = message;
     let entropy = Entropy(field::exactly("entropy", entropy)?);
     Ok(Deed::RevealEntropy { hand_no: *hand_no, entropy })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_what_it_has_cost_where_it_has() {
+        let units = |units| {
+            let mut headers = costing(units, ()).metadata().clone().into_headers();
+            chassis::auth::take_units(&mut headers)
+        };
+        assert_eq!((units(0), units(32)), (0, 32));
+        assert!(costing(0, ()).metadata().is_empty());
+    }
 }

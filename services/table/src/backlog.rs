@@ -27,10 +27,11 @@ pub struct Backlog {
     bytes: Arc<AtomicUsize>,
 }
 
-/// A message, and the bytes that it counts for.
+/// A message, and the bytes that it counts for. Clones are the same message: whoever takes one copies it
+/// in their own time, and the table in none.
 #[derive(Clone)]
 pub struct Weighed {
-    message: pb::WatchTableResponse,
+    message: Arc<pb::WatchTableResponse>,
     bytes: usize,
 }
 
@@ -46,7 +47,7 @@ impl Weighed {
     #[must_use]
     pub fn new(message: pb::WatchTableResponse) -> Weighed {
         let bytes = message.encoded_len() + EACH;
-        Weighed { message, bytes }
+        Weighed { message: Arc::new(message), bytes }
     }
 }
 
@@ -65,7 +66,7 @@ impl Viewer {
     /// Sends the last word of a stream.
     pub fn finish(self, message: pb::WatchTableResponse) {
         // Whoever is gone needs none.
-        let _ = self.out.send(Weighed { message, bytes: 0 });
+        let _ = self.out.send(Weighed { message: Arc::new(message), bytes: 0 });
     }
 
     #[must_use]
@@ -79,7 +80,7 @@ impl Backlog {
     pub async fn next(&mut self) -> Option<pb::WatchTableResponse> {
         let Weighed { message, bytes } = self.live.recv().await?;
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
-        Some(message)
+        Some(Arc::unwrap_or_clone(message))
     }
 }
 
@@ -110,6 +111,18 @@ mod tests {
             assert_eq!(backlog.next().await.unwrap().resume_token.len(), 3, "the last word");
             assert!(backlog.next().await.is_none());
         }
+    }
+
+    #[tokio::test]
+    async fn viewers_who_are_told_alike_share_what_they_are_told() {
+        let ((one, mut first), (two, mut second)) = (backlog(), backlog());
+        let told = Weighed::new(message(100));
+        assert!(one.send(told.clone()) && two.send(told));
+        let on_its_way = [&mut first, &mut second].map(|it| it.live.try_recv().unwrap());
+        let [one_way, other_way] = on_its_way;
+        assert!(Arc::ptr_eq(&one_way.message, &other_way.message));
+        assert!(one.send(one_way.clone()) && two.send(one_way));
+        assert_eq!(first.next().await, second.next().await);
     }
 
     #[tokio::test]

@@ -161,22 +161,25 @@ impl People {
         by: By,
     ) -> Result<(pb::SetNameResponse, bool), Refused> {
         let name = words::name(given)?;
-        // What is so already costs nobody their turn.
-        if !name.is_empty() && self.directory.name(player) == name {
-            return Ok((pb::SetNameResponse { name }, false));
+        let answer = pb::SetNameResponse { name: name.clone() };
+        // Who is refused, or has that name already, costs nobody their turn.
+        self.look(|registry| judge::not_erased(registry, player))?;
+        self.know(&[player]).await.map_err(unusable)?;
+        if self.directory.name(player) == name {
+            return Ok((answer, false));
         }
         let _one_at_a_time = self.writing.lock().await;
         self.look(|registry| judge::not_erased(registry, player))?;
-        let key = self.keeping.key(player).await?;
-        let digest = key.digest(by.digest);
-        let answer = pb::SetNameResponse { name: name.clone() };
-        if self.recalled((&by.actor, by.request), digest).await?.is_some() {
+        let key = self.keeping.known_key(player).await?;
+        if self.recalled_under(key.as_ref(), &by).await?.is_some() {
             return Ok((answer, false));
         }
         self.know(&[player]).await.map_err(unusable)?;
         if self.directory.name(player) == name {
             return Ok((answer, false));
         }
+        let key = self.key_to_write_with(key, player).await?;
+        let digest = key.digest(by.digest);
         let message = Zeroizing::new(PlayerNamed { name: name.clone() }.encode_to_vec());
         let named = self.sealed(&key, (player, player.into()), (EventType::PlayerNamed, &message));
         let events = [Recorded::PlayerNamed(named)];
@@ -237,6 +240,28 @@ impl People {
     ) -> SealedPayload {
         let nonce = entropy::bytes(&*self.keeping.entropy);
         key.seal(player, (stream, kind(kind_of)), message, nonce)
+    }
+
+    /// The answer that a request got before, which was recorded under its player's key.
+    async fn recalled_under(
+        &self,
+        key: Option<&PlayerKey>,
+        by: &By,
+    ) -> Result<Option<Vec<u8>>, Refused> {
+        // Without a key nothing was recorded under one: whatever is there is another request's.
+        let digest = key.map_or([0; 32], |key| key.digest(by.digest));
+        self.recalled((&by.actor, by.request), digest).await
+    }
+
+    async fn key_to_write_with(
+        &self,
+        known: Option<PlayerKey>,
+        player: PlayerId,
+    ) -> Result<PlayerKey, Refused> {
+        match known {
+            Some(key) => Ok(key),
+            None => self.keeping.new_key(player).await,
+        }
     }
 
     /// The answer that a request got before.

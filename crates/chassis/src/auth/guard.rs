@@ -15,7 +15,7 @@ use tower::{Layer, Service};
 use super::access::{Access, Rule};
 use super::open_calls::{OpenCalls, Place};
 use super::verifier::{TokenError, Verifier};
-use super::{Identity, PeerNames, Role};
+use super::{Bill, Identity, PeerNames, Role};
 use crate::clock::Clock;
 use crate::held::Held;
 use crate::limits::Limits;
@@ -63,13 +63,18 @@ impl Paced {
 
 /// In a request's extensions: the address that it comes from, as a payer. It has paid one unit.
 #[derive(Clone)]
-pub(crate) struct AddressPays(Arc<Pay>);
+pub(crate) struct AddressPays {
+    pay: Arc<Pay>,
+    /// Of what was done already.
+    bill: Bill,
+}
 
 impl AddressPays {
     pub(crate) fn new(
         pay: impl Fn(u32) -> Result<(), Duration> + Send + Sync + 'static,
+        charge: impl Fn(u32) + Send + Sync + 'static,
     ) -> AddressPays {
-        AddressPays(Arc::new(pay))
+        AddressPays { pay: Arc::new(pay), bill: Bill::new(charge) }
     }
 }
 
@@ -129,12 +134,25 @@ impl Guard {
             Role::Player => {
                 // Its address pays in full too: many players may be one.
                 let rest = rule.cost.saturating_sub(1);
-                address.map_or(Ok(()), |AddressPays(pay)| pay(rest)).map_err(address_too_fast)?;
+                address.map_or(Ok(()), |address| (address.pay)(rest)).map_err(address_too_fast)?;
                 self.limit(&identity.subject, rule)?
             }
             Role::Operator | Role::Auditor | Role::Service => None,
         };
         Ok(Some(Admitted { identity, until, place }))
+    }
+
+    /// What a player's call turns out to cost is charged to them, and to their address.
+    fn bill(&self, identity: &Identity, address: Option<AddressPays>) -> Bill {
+        let (rate, player) = (self.rate.clone(), identity.subject.clone());
+        Bill::new(move |units| {
+            if let Some(rate) = &rate {
+                rate.charge(player.as_str(), units, Instant::now());
+            }
+            if let Some(address) = &address {
+                address.bill.charge(units);
+            }
+        })
     }
 
     /// Holds a player to their limits.
@@ -215,6 +233,7 @@ where
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         // Only a guard says who calls.
         request.extensions_mut().remove::<Identity>();
+        request.extensions_mut().remove::<Bill>();
         let authorization = request.headers().get(http::header::AUTHORIZATION);
         let path = request.uri().path();
         let address = request.extensions().get::<AddressPays>();
@@ -230,7 +249,9 @@ where
         match admitted {
             Ok(None) => {
                 // Nobody is known who could pay for what follows, but the address.
-                if let Some(AddressPays(pay)) = request.extensions_mut().remove::<AddressPays>() {
+                if let Some(AddressPays { pay, bill: _ }) =
+                    request.extensions_mut().remove::<AddressPays>()
+                {
                     request.extensions_mut().insert(Paced(pay));
                 }
                 Box::pin(self.inner.call(request))
@@ -238,6 +259,10 @@ where
             Ok(Some(Admitted { identity, until, place })) => {
                 let clock = Arc::clone(self.guard.verifier.clock());
                 request.extensions_mut().insert(TokenLife { until, clock });
+                if identity.role == Role::Player {
+                    let address = request.extensions().get::<AddressPays>().cloned();
+                    request.extensions_mut().insert(self.guard.bill(&identity, address));
+                }
                 if let (Role::Player, Some(rate)) = (identity.role, &self.guard.rate) {
                     let (rate, player) = (Arc::clone(rate), identity.subject.clone());
                     let pay = move |units| rate.take(player.as_str(), units, Instant::now());

@@ -4,7 +4,8 @@
 //! and waits for ever where the streams before it are watches that do not end. So calls are spread
 //! over connections by how many of them each carries, and one more is opened where all are busy: a
 //! connection never carries more answers than its window is made for. Where all connections are busy
-//! that may be opened, a call is refused. A connection that is no longer needed stays: idle, it costs a
+//! that may be opened, a call is refused. Streams hold their places for as long as their callers like, so
+//! they have three quarters of all places and no more: calls that end find the rest. A connection that is no longer needed stays: idle, it costs a
 //! ping every twenty seconds.
 
 use std::pin::Pin;
@@ -17,12 +18,15 @@ use tower::Service;
 
 use super::{ChannelError, PeerChannel};
 use crate::held::Held;
+use crate::serve::IsStream;
 
 /// Calls on a connection before another one is opened: below the 256 streams that our services take
 /// on each from the inside.
 const BUSY: usize = 200;
 /// Connections at the most.
 const MOST: usize = 64;
+/// Streams on all connections together.
+const STREAMS: usize = BUSY * MOST / 4 * 3;
 
 type Open = Box<dyn Fn() -> Result<PeerChannel, ChannelError> + Send + Sync>;
 
@@ -46,12 +50,20 @@ pub enum CallError {
 struct Shared {
     open: Open,
     lanes: Mutex<Vec<Lane>>,
+    /// Held by each stream as long as its place is.
+    streams: Arc<()>,
 }
 
 struct Lane {
     channel: PeerChannel,
     /// Held by each call on it until the last byte of its answer.
     calls: Arc<()>,
+}
+
+/// A call's place on a connection, and a stream's among the streams.
+struct Place {
+    _call: Arc<()>,
+    _stream: Option<Arc<()>>,
 }
 
 impl Pool {
@@ -63,7 +75,11 @@ impl Pool {
         open: impl Fn() -> Result<PeerChannel, ChannelError> + Send + Sync + 'static,
     ) -> Result<Pool, ChannelError> {
         let first = Lane { channel: open()?, calls: Arc::default() };
-        let shared = Shared { open: Box::new(open), lanes: Mutex::new(vec![first]) };
+        let shared = Shared {
+            open: Box::new(open),
+            lanes: Mutex::new(vec![first]),
+            streams: Arc::default(),
+        };
         Ok(Pool { shared: Arc::new(shared) })
     }
 
@@ -74,7 +90,7 @@ impl Pool {
     }
 }
 
-/// A call goes to the least busy connection.
+/// A call goes to the least busy connection. A stream is known by its mark, [`IsStream`].
 impl Service<Request<Body>> for Pool {
     type Response = Response<Body>;
     type Error = CallError;
@@ -86,7 +102,8 @@ impl Service<Request<Body>> for Pool {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let least_busy = self.shared.least_busy();
+        let streams = request.extensions().get::<IsStream>().is_some();
+        let least_busy = self.shared.least_busy(streams);
         Box::pin(async move {
             let (mut channel, place) = least_busy.ok_or(CallError::Busy)?;
             std::future::poll_fn(|context| channel.poll_ready(context)).await?;
@@ -97,15 +114,20 @@ impl Service<Request<Body>> for Pool {
 }
 
 impl Shared {
-    /// The connection that takes the next call; none where all are busy.
-    fn least_busy(&self) -> Option<(PeerChannel, Arc<()>)> {
+    /// The connection that takes the next call, and the call's place; none where all are busy.
+    fn least_busy(&self, streams: bool) -> Option<(PeerChannel, Place)> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        if streams && Arc::strong_count(&self.streams) > STREAMS {
+            return None;
+        }
+        let place = |lane: &Lane| Place {
+            _call: Arc::clone(&lane.calls),
+            _stream: streams.then(|| Arc::clone(&self.streams)),
+        };
         let calls = |lane: &Lane| Arc::strong_count(&lane.calls) - 1;
         let least = lanes.iter().min_by_key(|lane| calls(lane)).expect("there is always one lane");
-        let (busy, taken) =
-            (calls(least) >= BUSY, (least.channel.clone(), Arc::clone(&least.calls)));
-        if !busy {
-            return Some(taken);
+        if calls(least) < BUSY {
+            return Some((least.channel.clone(), place(least)));
         }
         if lanes.len() >= MOST {
             return None;
@@ -113,7 +135,7 @@ impl Shared {
         match (self.open)() {
             Ok(channel) => {
                 let lane = Lane { channel, calls: Arc::default() };
-                let opened = (lane.channel.clone(), Arc::clone(&lane.calls));
+                let opened = (lane.channel.clone(), place(&lane));
                 lanes.push(lane);
                 Some(opened)
             }
@@ -122,5 +144,31 @@ impl Shared {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::{self, Carry};
+
+    #[tokio::test]
+    async fn streams_leave_a_quarter_of_the_places_to_calls() {
+        let open = || channel::to(&"http://127.0.0.1:1".parse().unwrap(), None, Carry::Nothing);
+        let pool = Pool::new(open).unwrap();
+        let taken = |streams| {
+            let places: Vec<_> =
+                std::iter::from_fn(|| pool.shared.least_busy(streams).map(|(_, place)| place))
+                    .collect();
+            places
+        };
+        let mut streams = taken(true);
+        assert_eq!(streams.len(), 9_600);
+        let calls = taken(false);
+        assert_eq!((calls.len(), pool.connections()), (3_200, 64));
+        drop(calls);
+        assert!(taken(true).is_empty(), "a stream's place is a stream's");
+        streams.pop();
+        assert_eq!(taken(true).len(), 1);
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn limits(settings: &mut Settings, default: &Limits) -> Limits {
             "limits.address_connections",
             default.address_connections,
         ),
+        address_streams: count(settings, "limits.address_streams", default.address_streams),
         address_calls: rate(settings, "limits.address_calls", default.address_calls),
         exempt_loopback: settings
             .choice("limits.exempt_loopback", &["true", "false"])

@@ -1,15 +1,14 @@
 //! Who may connect, whose calls a connection carries, and how often an address may call.
 //!
-//! An address may have so many connections, and take so many units of calls a second: a call is one, a
-//! connection is more since it costs more, and a token that is not believed is charged afterwards. All
-//! of it is decided before a token is looked at. Who cannot pay for a connection is not answered; who
-//! only has too many is, by a few connections that are kept for that.
+//! An address may have so many connections and streams, and take so many units of calls a second: a
+//! call is one, a connection is more since it costs more, and a token that is not believed is charged
+//! afterwards. All of it but the streams is decided before a token is looked at. Who cannot pay for a
+//! connection is not answered; who only has too many is, by a few connections that are kept for that.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -17,6 +16,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
+use super::places::{Place, Places};
 use crate::auth::AddressPays;
 use crate::limits::Limits;
 use crate::proxies::Proxies;
@@ -27,16 +27,15 @@ use crate::rate_limiter::RateLimiter;
 const CONNECTION: u32 = 4;
 /// Units of a token that is not believed, beside those of its call.
 const UNBELIEVED: u32 = 9;
-/// What a network of 48 bits may have, in networks of 56: as many as a few households.
-const AROUND: usize = 4;
+/// What a network of 48 bits may take, in networks of 56: as much as a few households.
 const WIDER: NonZeroU32 = NonZeroU32::new(4).expect("it is not zero");
 /// Connections at once that only hear why they cannot be had.
 const REFUSING: usize = 32;
 
 /// The callers of one server, by address.
 pub(super) struct Addresses {
-    most: Option<usize>,
-    open: Mutex<BTreeMap<IpAddr, usize>>,
+    connections: Arc<Places>,
+    streams: Arc<Places>,
     rate: Option<RateLimiter<IpAddr>>,
     /// Of the networks of 48 bits.
     around: Option<RateLimiter<IpAddr>>,
@@ -48,12 +47,12 @@ pub(super) struct Addresses {
 /// Whose calls a connection carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Nobody's who is counted.
-    Exempt,
+    /// This machine's own, which is exempt. Where a call on it was handed on by a proxy that is not
+    /// trusted, it is somebody else's: then it counts as this address's.
+    Exempt(IpAddr),
     Address(IpAddr),
-    /// A trusted proxy's, each call from somebody else. The address is the proxy's own, none where it is
-    /// exempt.
-    Proxy(Option<IpAddr>),
+    /// A trusted proxy's, each call from somebody else. The address is the proxy's own.
+    Proxy(IpAddr),
 }
 
 /// What becomes of a connection.
@@ -64,14 +63,11 @@ pub(super) enum Entry {
     Dropped,
 }
 
-/// One connection's place; given back when dropped.
-pub(super) struct Place(Option<(IpAddr, Arc<Addresses>)>);
-
 impl Addresses {
     pub(super) fn new(limits: &Limits, proxies: Proxies) -> Addresses {
         Addresses {
-            most: limits.address_connections,
-            open: Mutex::default(),
+            connections: Places::new(limits.address_connections),
+            streams: Places::new(limits.address_streams),
             rate: limits.address_calls.map(RateLimiter::new),
             around: limits.address_calls.map(|calls| RateLimiter::new(calls.saturating_mul(WIDER))),
             exempt_loopback: limits.exempt_loopback,
@@ -87,52 +83,49 @@ impl Addresses {
     pub(super) async fn origin(&self, stream: &mut TcpStream, peer: IpAddr) -> io::Result<Origin> {
         let peer = peer.to_canonical();
         if !self.proxies.trust(peer) {
-            return Ok(self.counted(peer).map_or(Origin::Exempt, Origin::Address));
+            return Ok(self.direct(peer));
         }
         match proxy_protocol::take(stream).await? {
             Header::From(Some(address)) if self.proxies.trust(address) => {
-                Ok(Origin::Proxy(Some(network(address))))
+                Ok(Origin::Proxy(network(address)))
             }
             Header::From(Some(address)) => Ok(Origin::Address(network(address))),
-            Header::From(None) | Header::None => Ok(Origin::Proxy(self.counted(peer))),
+            Header::From(None) | Header::None => Ok(Origin::Proxy(network(peer))),
         }
     }
 
-    /// The network that an address is counted with, unless it is exempt.
-    fn counted(&self, address: IpAddr) -> Option<IpAddr> {
+    /// Whose a connection is that comes from an address without a word of a proxy. Where proxies are
+    /// trusted nobody is exempt: all the world could come in by one on this machine.
+    fn direct(&self, peer: IpAddr) -> Origin {
         let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
-        let exempt = self.exempt_loopback && own.contains(&address);
-        (!exempt).then(|| network(address))
+        let exempt = self.exempt_loopback && self.proxies.is_empty() && own.contains(&peer);
+        if exempt { Origin::Exempt(network(peer)) } else { Origin::Address(network(peer)) }
     }
 
     /// A place for a connection. One of a trusted proxy carries many, and is not counted.
     pub(super) fn enter(self: &Arc<Addresses>, origin: Origin, now: Instant) -> Entry {
-        let Origin::Address(address) = origin else { return Entry::Admitted(Place(None)) };
+        let Origin::Address(address) = origin else { return Entry::Admitted(Place::UNCOUNTED) };
         if self.take(address, CONNECTION, now).is_err() {
             return Entry::Dropped;
         }
-        let Some(most) = self.most else { return Entry::Admitted(Place(None)) };
-        let mut open = self.locked();
-        let around = neighbourhood(address);
-        let of = |open: &BTreeMap<IpAddr, usize>, address| open.get(&address).copied().unwrap_or(0);
-        let room = around.is_none_or(|around| of(&open, around) < most.saturating_mul(AROUND));
-        if room && of(&open, address) < most {
-            for address in around.into_iter().chain([address]) {
-                *open.entry(address).or_insert(0) += 1;
-            }
-            return Entry::Admitted(Place(Some((address, Arc::clone(self)))));
+        if let Some(place) = self.connections.enter(address) {
+            return Entry::Admitted(place);
         }
-        drop(open);
         let place = Arc::clone(&self.refusing).try_acquire_owned();
         place.map_or(Entry::Dropped, Entry::Refused)
+    }
+
+    /// What the streams of all addresses are counted with.
+    pub(super) const fn streams(&self) -> &Arc<Places> {
+        &self.streams
     }
 
     /// Whose call it is, where that is counted.
     pub(super) fn caller(&self, origin: Origin, headers: &HeaderMap) -> Option<IpAddr> {
         match origin {
-            Origin::Exempt => None,
+            Origin::Exempt(own) => Proxies::are_told_of(headers).then_some(own),
             Origin::Address(address) => Some(address),
-            Origin::Proxy(own) => self.proxies.handed_on(headers).map(network).or(own),
+            Origin::Proxy(own) => Some(self.proxies.handed_on(headers).map_or(own, network)),
         }
     }
 
@@ -144,8 +137,11 @@ impl Addresses {
     /// The payer of what a call costs beside its one unit; nobody where calls are not counted.
     pub(super) fn pays(self: &Arc<Addresses>, caller: Option<IpAddr>) -> Option<AddressPays> {
         self.rate.as_ref()?;
-        let (address, addresses) = (caller?, Arc::clone(self));
-        Some(AddressPays::new(move |units| addresses.take(address, units, Instant::now())))
+        let (address, pays, charged) = (caller?, Arc::clone(self), Arc::clone(self));
+        Some(AddressPays::new(
+            move |units| pays.take(address, units, Instant::now()),
+            move |units| charged.charge(address, units, Instant::now()),
+        ))
     }
 
     /// Takes units of an address and of its neighbourhood, or says how long to wait for them.
@@ -163,22 +159,13 @@ impl Addresses {
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, BTreeMap<IpAddr, usize>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let Some((address, addresses)) = self.0.take() else { return };
-        let mut open = addresses.locked();
-        for address in neighbourhood(address).into_iter().chain([address]) {
-            if let Some(count) = open.get_mut(&address) {
-                *count = count.saturating_sub(1);
-                if *count == 0 {
-                    open.remove(&address);
-                }
-            }
+    /// Charges an address and its neighbourhood for what was done.
+    fn charge(&self, address: IpAddr, units: u32, now: Instant) {
+        if let (Some(rate), Some(around)) = (&self.around, neighbourhood(address)) {
+            rate.charge(&around, units, now);
+        }
+        if let Some(rate) = &self.rate {
+            rate.charge(&address, units, now);
         }
     }
 }
@@ -196,7 +183,7 @@ fn network(address: IpAddr) -> IpAddr {
 
 /// Key of the 48 bits around an address of IPv6, as one site has: told from the network of 56 bits that
 /// begins alike by its last bit. An address of IPv4 has no neighbours that are its own.
-fn neighbourhood(address: IpAddr) -> Option<IpAddr> {
+pub(super) fn neighbourhood(address: IpAddr) -> Option<IpAddr> {
     match address {
         IpAddr::V6(address) => {
             let [a, b, c, ..] = address.segments();
@@ -212,18 +199,21 @@ mod tests {
     use crate::proxies::Network;
 
     fn addresses(change: impl FnOnce(&mut Limits)) -> Arc<Addresses> {
+        let proxies = Proxies::new(vec![Network::parse("10.0.0.0/8").unwrap()]);
+        behind(proxies, change)
+    }
+
+    fn behind(proxies: Proxies, change: impl FnOnce(&mut Limits)) -> Arc<Addresses> {
         let mut limits = Limits::public();
         limits.address_connections = Some(2);
         change(&mut limits);
-        let proxies = Proxies::new(vec![Network::parse("10.0.0.0/8").unwrap()]);
         Arc::new(Addresses::new(&limits, proxies))
     }
 
     impl Addresses {
         fn origin_of(&self, peer: &str) -> Origin {
             let peer: IpAddr = peer.parse().unwrap();
-            let peer = peer.to_canonical();
-            self.counted(peer).map_or(Origin::Exempt, Origin::Address)
+            self.direct(peer.to_canonical())
         }
     }
 
@@ -268,12 +258,29 @@ mod tests {
         };
         let strict = addresses(|_| {});
         assert_eq!((many(&strict, "127.0.0.1"), many(&strict, "::1")), (2, 2));
-        let own = addresses(|limits| limits.exempt_loopback = true);
+        let own = behind(Proxies::default(), |limits| limits.exempt_loopback = true);
         assert_eq!((many(&own, "127.0.0.1"), many(&own, "::1")), (3, 3));
         assert_eq!((many(&own, "127.0.0.2"), many(&own, "::2")), (2, 2));
         let inside = addresses(|limits| limits.address_connections = None);
         assert_eq!(many(&inside, "192.0.2.1"), 3);
-        assert!(inside.locked().is_empty());
+        assert!(inside.connections.is_empty());
+    }
+
+    #[test]
+    fn nobody_is_exempt_who_may_be_all_the_world() {
+        let exempt = |limits: &mut Limits| limits.exempt_loopback = true;
+        let (trusting, own) = (addresses(exempt), behind(Proxies::default(), exempt));
+        for peer in ["127.0.0.1", "::1"] {
+            assert!(matches!(trusting.origin_of(peer), Origin::Address(_)), "{peer}");
+            let origin = own.origin_of(peer);
+            assert_eq!(own.caller(origin, &HeaderMap::new()), None);
+            for name in ["forwarded", "x-forwarded-for", "x-forwarded-proto", "x-real-ip", "via"] {
+                let mut headers = HeaderMap::new();
+                headers.insert(name, "192.0.2.1".parse().unwrap());
+                let caller = own.caller(origin, &headers);
+                assert_eq!(caller, Some(network(peer.parse().unwrap())), "{name}: nobody's word");
+            }
+        }
     }
 
     #[test]
@@ -309,10 +316,8 @@ mod tests {
         headers.insert("x-forwarded-for", "192.0.2.1".parse().unwrap());
         let (own, told): (IpAddr, IpAddr) =
             ("10.0.0.1".parse().unwrap(), "192.0.2.1".parse().unwrap());
-        assert_eq!(addresses.caller(Origin::Proxy(Some(own)), &headers), Some(told));
-        assert_eq!(addresses.caller(Origin::Proxy(None), &headers), Some(told));
+        assert_eq!(addresses.caller(Origin::Proxy(own), &headers), Some(told));
         assert_eq!(addresses.caller(Origin::Address(own), &headers), Some(own), "not trusted");
-        assert_eq!(addresses.caller(Origin::Exempt, &headers), None);
-        assert_eq!(addresses.caller(Origin::Proxy(Some(own)), &HeaderMap::new()), Some(own));
+        assert_eq!(addresses.caller(Origin::Proxy(own), &HeaderMap::new()), Some(own));
     }
 }

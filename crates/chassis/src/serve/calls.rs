@@ -19,6 +19,7 @@ use tonic::{Code, Status};
 use tower::{Service, ServiceExt};
 
 use super::addresses::{Addresses, Origin};
+use super::streams::StreamsOf;
 use super::taking::Pieces;
 use crate::auth::PeerNames;
 use crate::limits::Limits;
@@ -48,6 +49,11 @@ pub(super) struct Calls {
     /// Cancelled where the connection's time is over: its streams end.
     pub(super) ended: CancellationToken,
 }
+
+/// In a request's extensions: the address that it is counted with, in IPv6 a network; absent where it
+/// is counted with none.
+#[derive(Debug, Clone, Copy)]
+pub struct CallerAddress(pub IpAddr);
 
 /// In a request's extensions: the end of its connection's time.
 #[derive(Clone)]
@@ -108,6 +114,11 @@ impl Calls {
         request.extensions_mut().insert(self.info.clone());
         if let Some(pays) = self.addresses.pays(caller) {
             request.extensions_mut().insert(pays);
+        }
+        if let Some(address) = caller {
+            let streams = Arc::clone(self.addresses.streams());
+            request.extensions_mut().insert(StreamsOf(address, streams));
+            request.extensions_mut().insert(CallerAddress(address));
         }
         if let Some(names) = &self.names {
             request.extensions_mut().insert(names.clone());

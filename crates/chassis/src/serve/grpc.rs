@@ -14,13 +14,14 @@ use super::bodies::{Bodies, BodiesLayer};
 use super::deadline::{Deadline, DeadlineLayer};
 use super::health::Health;
 use super::lifetime::{Lifetime, LifetimeLayer};
+use super::streams::{Streams, StreamsLayer};
 use super::unreadable::{Readable, ReadableLayer};
 use crate::auth::{Access, Guard, Guarded, Verifier};
 use crate::limits::Limits;
 use crate::refusal::refusal;
 
 /// Services behind their guard, ready for a [`Server`](super::Server).
-pub type GrpcApp = Guarded<Lifetime<Readable<Deadline<Bodies<Routes>>>>>;
+pub type GrpcApp = Guarded<Streams<Lifetime<Readable<Deadline<Bodies<Routes>>>>>>;
 
 /// Collects the services of one server.
 pub struct Grpc {
@@ -72,9 +73,10 @@ impl Grpc {
         let bodies = BodiesLayer::new(limits.message_bytes, Arc::clone(&access));
         let lifetime = LifetimeLayer::new(Arc::clone(&access));
         let readable = ReadableLayer::new(Arc::clone(&access));
+        let streams = StreamsLayer::new(Arc::clone(&access));
         let guard = Guard::new(verifier, access).limited(limits);
         let answered = readable.layer(deadline.layer(bodies.layer(routes.prepare())));
-        guard.layer(lifetime.layer(answered))
+        guard.layer(streams.layer(lifetime.layer(answered)))
     }
 }
 

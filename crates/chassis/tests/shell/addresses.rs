@@ -9,11 +9,13 @@ use chassis::entropy::SystemEntropy;
 use chassis::limits::Limits;
 use chassis::proxies::{Network, Proxies};
 use chassis::serve::Server;
+use hyper::body::Incoming;
 use tokio::io::AsyncReadExt as _;
 use tonic::Code;
+use tonic::codegen::http::Response;
 use tonic_types::StatusExt as _;
 
-use crate::auth::token;
+use crate::auth::{token, token_of};
 use crate::echo::{Room, Setting};
 use crate::limits::with;
 use crate::raw::{Raw, dial, reason};
@@ -21,6 +23,17 @@ use crate::raw::{Raw, dial, reason};
 /// `Bearer` and a token of somebody whom the room believes.
 fn believed(room: &Room) -> String {
     format!("Bearer {}", token(room, Role::Player))
+}
+
+/// The same of another player.
+fn another(room: &Room) -> String {
+    let subject = "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5b";
+    format!("Bearer {}", token_of(room, Role::Player, subject))
+}
+
+/// The same of an operator.
+fn operating(room: &Room) -> String {
+    format!("Bearer {}", token(room, Role::Operator))
 }
 
 /// One with the signature of somebody whom it does not.
@@ -100,6 +113,55 @@ async fn a_connection_too_many_hears_why() {
 }
 
 #[tokio::test]
+async fn what_a_call_turns_out_to_cost_is_charged_to_its_player_and_their_address() {
+    let player_calls = NonZeroU32::new(10);
+    let room = Room::open(edge(|limits| limits.player_calls = player_calls)).await;
+    let (dear, other) = (believed(&room), another(&room));
+    let mut elsewhere = Raw::open("127.0.0.3", room.bound).await.unwrap();
+    let mut same = Raw::open("127.0.0.2", room.bound).await.unwrap();
+    let headers = [("authorization", &*dear)];
+    let status = same.call("Play", &headers, "charge 100").await.unwrap();
+    assert_eq!(status.code(), Code::Ok);
+    let status = elsewhere.call("Play", &headers, "hello").await.unwrap();
+    assert!(status.message().starts_with("you call faster"), "{status:?}");
+    let headers = [("authorization", &*other)];
+    let status = same.call("Play", &headers, "hello").await.unwrap();
+    assert!(status.message().starts_with("this address calls faster"), "{status:?}");
+    let status = elsewhere.call("Play", &headers, "hello").await.unwrap();
+    assert_eq!(status.code(), Code::Ok);
+}
+
+/// Whether it is an answer that goes on, and no refusal.
+fn is_open(answer: &Response<Incoming>) -> bool {
+    !answer.headers().contains_key("grpc-status")
+}
+
+#[tokio::test]
+async fn streams_of_an_address_are_bounded_over_all_its_connections_and_players() {
+    let room = Room::open(edge(|limits| limits.address_streams = Some(2))).await;
+    let (one, another) = (believed(&room), operating(&room));
+    let mut first = Raw::open("127.0.0.2", room.bound).await.unwrap();
+    let mut second = Raw::open("127.0.0.2", room.bound).await.unwrap();
+    let stream = first.send("Ticks", &[("authorization", &one)], "go").await.unwrap();
+    let other_stream = first.send("Ticks", &[("authorization", &another)], "go").await.unwrap();
+    assert!(is_open(&stream) && is_open(&other_stream));
+    for token in [&one, &another] {
+        let headers = [("authorization", &**token)];
+        let status = second.call("Ticks", &headers, "go").await.unwrap();
+        assert_eq!((status.code(), &*reason(&status)), (Code::ResourceExhausted, "OVERLOADED"));
+        assert!(status.message().contains("streams"), "{}", status.message());
+        assert!(status.get_details_retry_info().unwrap().retry_delay.is_some());
+    }
+    let status = second.call("Play", &[("authorization", &one)], "hello").await.unwrap();
+    assert_eq!(status.code(), Code::Ok, "calls that end are no streams");
+    let mut other = Raw::open("127.0.0.3", room.bound).await.unwrap();
+    assert!(is_open(&other.send("Ticks", &[("authorization", &one)], "go").await.unwrap()));
+    drop(stream);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(is_open(&second.send("Ticks", &[("authorization", &one)], "go").await.unwrap()));
+}
+
+#[tokio::test]
 async fn all_connections_together_are_bounded() {
     let room = Room::open(edge(|limits| limits.connections = Some(3))).await;
     let mut open = Vec::new();
@@ -137,6 +199,28 @@ async fn this_machine_is_exempt_only_where_it_is_said() {
             last = raw.call("Play", &[("authorization", &honest)], "hello").await.unwrap().code();
         }
         assert_eq!(last, expected, "{from}, exempt: {exempt}");
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_on_this_machine_exempts_nobody() {
+    let trusted = |server: &mut Server| {
+        server.proxies = Proxies::new(vec![Network::parse("127.0.0.1").unwrap()]);
+    };
+    for change in [trusted as fn(&mut Server), |_| {}] {
+        let setting = edge(|limits| {
+            limits.address_calls = NonZeroU32::new(10);
+            limits.exempt_loopback = true;
+        });
+        let room = Room::open(Setting { change, ..setting }).await;
+        let honest = believed(&room);
+        let headers = [("authorization", &*honest), ("x-forwarded-for", "192.0.2.1")];
+        let mut raw = Raw::open("127.0.0.1", room.bound).await.unwrap();
+        let mut last = Code::Ok;
+        for _ in 0..30 {
+            last = raw.call("Play", &headers, "hello").await.unwrap().code();
+        }
+        assert_eq!(last, Code::ResourceExhausted);
     }
 }
 

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use chassis::auth::{Access, IssuerKey, ServiceToken, TokenIssuer, Verifier};
+use chassis::auth::{Access, Bill, IssuerKey, ServiceToken, TokenIssuer, Verifier};
 use chassis::channel::{self, Carry, PeerChannel, Pool};
 use chassis::clock::SystemClock;
 use chassis::drain::Drain;
 use chassis::entropy::SystemEntropy;
 use chassis::limits::Limits;
-use chassis::serve::{self, Bound, Grpc, GrpcApp, Health, Server};
+use chassis::serve::{self, Bound, Grpc, GrpcApp, Health, IsStream, Server};
 use chassis::telemetry;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use prost::Message;
@@ -79,7 +79,14 @@ impl Service<http::Request<Body>> for Echo {
     }
 }
 
-/// Answers `actor trace-id`; `sleep N` sleeps for N milliseconds before.
+/// What says whether a call is marked as one that streams.
+fn mark<T>(request: &Request<T>) -> Text {
+    let marked = request.extensions().get::<IsStream>().is_some();
+    Text { text: if marked { "a stream" } else { "no stream" }.into() }
+}
+
+/// Answers `actor trace-id`; `sleep N` sleeps for N milliseconds before. Asked for its mark, it tells
+/// it; `charge N` has cost N units more, twice.
 struct Unary;
 
 impl tonic::server::UnaryService<Text> for Unary {
@@ -88,10 +95,19 @@ impl tonic::server::UnaryService<Text> for Unary {
 
     fn call(&mut self, request: Request<Text>) -> Self::Future {
         let actor = chassis::auth::Identity::of(&request).map(chassis::auth::Identity::actor);
+        let mark = mark(&request);
+        let bill = request.extensions().get::<Bill>().cloned();
         Box::pin(async move {
             let text = request.into_inner().text;
             if let Some(millis) = text.strip_prefix("sleep ") {
                 tokio::time::sleep(Duration::from_millis(millis.parse().unwrap())).await;
+            }
+            if let (Some(units), Some(bill)) = (text.strip_prefix("charge "), bill) {
+                let units = units.parse().unwrap();
+                [units; 2].into_iter().for_each(|units| bill.charge(units));
+            }
+            if text == "mark" {
+                return Ok(Response::new(mark));
             }
             if text == "fail" {
                 return Err(Status::internal("as asked"));
@@ -117,7 +133,7 @@ impl tonic::server::StreamingService<Text> for Talk {
 }
 
 /// One tick at once, then silence until told to stop, then "bye"; asked for a flood, a kilobyte again
-/// and again.
+/// and again, and for its mark, that first.
 struct Ticks(Echo);
 
 impl tonic::server::ServerStreamingService<Text> for Ticks {
@@ -126,11 +142,14 @@ impl tonic::server::ServerStreamingService<Text> for Ticks {
     type Future = std::future::Ready<Result<Response<Self::ResponseStream>, Status>>;
 
     fn call(&mut self, request: Request<Text>) -> Self::Future {
-        if request.into_inner().text == "flood" {
+        let mark = mark(&request);
+        let text = request.into_inner().text;
+        if text == "flood" {
             let flood = stream::repeat_with(|| Ok(Text { text: "x".repeat(1024) }));
             return std::future::ready(Ok(Response::new(flood.boxed())));
         }
-        let tick = stream::once(async { Ok(Text { text: "tick".into() }) });
+        let first = if text == "mark" { mark } else { Text { text: "tick".into() } };
+        let tick = stream::once(async { Ok(first) });
         let rest: BoxStream<'static, _> = match self.0.stopping.clone() {
             None => stream::pending().boxed(),
             Some(token) => stream::once(async move {

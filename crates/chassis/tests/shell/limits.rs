@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt;
 
-use crate::echo::{Room, Setting, call, text, ticks};
+use crate::echo::{Room, Setting, call, text, ticks, ticks_of};
 
 pub(crate) fn with(change: impl FnOnce(&mut Limits)) -> Setting {
     let mut limits = Limits::public();
@@ -212,6 +212,15 @@ async fn a_pool_opens_connections_as_streams_need_them() {
     open.clear();
     call(&pool, "Operate", text("hello")).await.unwrap();
     assert_eq!(pool.connections(), 3, "what there is is used");
+}
+
+#[tokio::test]
+async fn a_call_that_streams_is_marked_and_no_other_is() {
+    let room = Room::open(Setting::default()).await;
+    let mut stream = ticks_of(&room.channel(), text("mark")).await.unwrap();
+    assert_eq!(stream.message().await.unwrap().unwrap().text, "a stream");
+    let answer = call(&room.channel(), "Operate", text("mark")).await.unwrap();
+    assert_eq!(answer.into_inner().text, "no stream");
 }
 
 #[tokio::test]

@@ -102,5 +102,6 @@ async fn a_room_for_the_world_without_tls_is_refused() {
     let (status, said) = place.run(place.sabacc(&["up", "--listen", "0.0.0.0:0"])).await;
     assert_eq!(status.code(), Some(1), "{said}");
     assert!(said.contains("SABACC_TLS_CERTIFICATE") && said.contains("0.0.0.0"), "{said}");
+    assert!(said.contains("SABACC_TRUSTED_PROXIES=127.0.0.1"), "{said}");
     assert!(!place.data().exists(), "nothing was made for it");
 }

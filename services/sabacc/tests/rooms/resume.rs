@@ -50,7 +50,7 @@ impl Unbroken {
     }
 }
 
-/// Opens a stream, as soon as the tables are there.
+/// Opens a stream, as soon as the tables are there and its caller may.
 async fn watch(
     url: &str,
     table: &[u8],
@@ -64,7 +64,13 @@ async fn watch(
             let request = pb::WatchTableRequest { table_id, resume_token };
             match tables.watch_table(bearing(token, request)).await {
                 Ok(stream) => return stream.into_inner(),
-                Err(status) if status.code() == tonic::Code::Unavailable => {
+                // What was told again before is paid for first.
+                Err(status)
+                    if matches!(
+                        status.code(),
+                        tonic::Code::Unavailable | tonic::Code::ResourceExhausted
+                    ) =>
+                {
                     tokio::time::sleep(std::time::Duration::from_millis(20)).await;
                 }
                 Err(status) => panic!("{status:?}"),

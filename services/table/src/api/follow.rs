@@ -15,6 +15,9 @@ use crate::{publish, updates};
 /// A sign of life this often on a stream on which nothing happens.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
+/// Updates that are told again for a unit of calls.
+const A_UNIT: usize = 8;
+
 /// Where a followed table's stream is.
 pub(super) struct Following {
     table: TableId,
@@ -46,6 +49,16 @@ impl Following {
             last: Instant::now(),
             over: false,
         }
+    }
+
+    /// Units that the beginning of the stream has cost beside the call's own: the more was missed, the more
+    /// the table has to make again.
+    pub(super) fn units(&self) -> u32 {
+        let again = |first: &&pb::WatchTableResponse| {
+            matches!(first.message, Some(pb::watch_table_response::Message::Update(_)))
+        };
+        let again = self.first.as_slice().iter().filter(again).count();
+        u32::try_from(again / A_UNIT).unwrap_or(u32::MAX)
     }
 
     /// The next message; none after the end was told. A future that is dropped has taken nothing.
@@ -100,3 +113,29 @@ impl Following {
 }
 
 pub(super) static CLOCK: SystemClock = SystemClock::new();
+
+#[cfg(test)]
+mod tests {
+    use pb::watch_table_response::Message;
+
+    use super::*;
+    use crate::backlog::backlog;
+
+    #[tokio::test]
+    async fn eight_updates_told_again_cost_a_unit_and_a_snapshot_none() {
+        let following = |first: Vec<Message>| {
+            let first = first.into_iter().chain([Message::CaughtUp(pb::CaughtUp {})]);
+            let message =
+                |message| pb::WatchTableResponse { message: Some(message), resume_token: vec![] };
+            let first = first.map(message).collect();
+            Following::new(TableId([7; 16]), first, backlog().1, CancellationToken::new())
+        };
+        let updates = |count| vec![Message::Update(Box::default()); count];
+        for (count, units) in [(0, 0), (7, 0), (8, 1), (256, 32)] {
+            let mut following = following(updates(count));
+            assert_eq!(following.units(), units, "{count}");
+            following.next().await;
+        }
+        assert_eq!(following(vec![Message::Snapshot(Box::default())]).units(), 0);
+    }
+}

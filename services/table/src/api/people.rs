@@ -13,7 +13,7 @@ use proto::audit::v1::dispute_service_server::{DisputeService, DisputeServiceSer
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use proto::table::v1::people_service_server::{PeopleService, PeopleServiceServer};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tonic::{Request, Response, Status};
 use wire::{BadField, Refused, field, refused, status};
 
@@ -25,12 +25,15 @@ use crate::people::By;
 
 /// Commands that are done or wait for each other; more are refused.
 const COMMANDS: usize = 256;
+/// Those of them that players do not get: an operator and an auditor are heard where a crowd is not.
+const STAFF: usize = 16;
 
 /// People over whatever house is ours at the moment. Clones are handles of the same.
 #[derive(Clone)]
 pub struct PeopleApi {
     house: watch::Receiver<Option<Arc<House>>>,
     room: Arc<Semaphore>,
+    staff: Arc<Semaphore>,
 }
 
 impl PeopleApi {
@@ -38,8 +41,20 @@ impl PeopleApi {
     pub fn services(
         house: watch::Receiver<Option<Arc<House>>>,
     ) -> (PeopleServiceServer<PeopleApi>, DisputeServiceServer<PeopleApi>) {
-        let api = PeopleApi { house, room: Arc::new(Semaphore::new(COMMANDS)) };
+        let api = PeopleApi::new(house);
         (PeopleServiceServer::new(api.clone()), DisputeServiceServer::new(api))
+    }
+
+    fn new(house: watch::Receiver<Option<Arc<House>>>) -> PeopleApi {
+        let room = Arc::new(Semaphore::new(COMMANDS - STAFF));
+        PeopleApi { house, room, staff: Arc::new(Semaphore::new(STAFF)) }
+    }
+
+    /// A place for a command; none where too many are done or wait.
+    fn place(&self, caller: &Caller) -> Option<OwnedSemaphorePermit> {
+        let staff = caller.player.is_none().then(|| Arc::clone(&self.staff).try_acquire_owned());
+        let place = staff.and_then(Result::ok);
+        place.or_else(|| Arc::clone(&self.room).try_acquire_owned().ok())
     }
 
     fn house(&self) -> Result<Arc<House>, Refused> {
@@ -50,16 +65,17 @@ impl PeopleApi {
     /// Does it to the end, whether anybody waits or not.
     async fn done<A: Send + 'static>(
         &self,
+        caller: &Caller,
         doing: impl Future<Output = Result<A, Refused>> + Send + 'static,
     ) -> Result<Response<A>, Status> {
-        let full = |_| {
+        let full = || {
             let message = "too much is being asked about people: try again in a moment";
             refused(ErrorReason::Overloaded, message)
         };
-        let room = Arc::clone(&self.room).try_acquire_owned().map_err(full)?;
+        let place = self.place(caller).ok_or_else(full)?;
         let task = tokio::spawn(async move {
             let answer = doing.await;
-            drop(room);
+            drop(place);
             answer
         });
         let broken = |_| refused(ErrorReason::Corrupt, "this command broke down in the middle");
@@ -96,7 +112,7 @@ impl PeopleService for PeopleApi {
         let message = request.into_inner();
         let (house, player) = (self.house()?, own(&caller)?);
         let by = by(&house, &caller, "SetName", (&message.request_id, &message))?;
-        self.done(async move { house.set_name(player, &message.name, by).await }).await
+        self.done(&caller, async move { house.set_name(player, &message.name, by).await }).await
     }
 
     async fn get_player(
@@ -122,7 +138,7 @@ impl PeopleService for PeopleApi {
         let by = by(&house, &caller, "ErasePlayer", (&message.request_id, &message))?;
         let player = field::player_id(&message.player_id)?;
         let people = Arc::clone(house.people());
-        self.done(async move { people.erase(player, &message.reason, by).await }).await
+        self.done(&caller, async move { people.erase(player, &message.reason, by).await }).await
     }
 }
 
@@ -137,7 +153,7 @@ impl DisputeService for PeopleApi {
         let house = self.house()?;
         let by = by(&house, &caller, "OpenDispute", (&message.request_id, &message))?;
         let (people, player) = (Arc::clone(house.people()), own(&caller)?);
-        self.done(async move { people.open_dispute(player, &message, by).await }).await
+        self.done(&caller, async move { people.open_dispute(player, &message, by).await }).await
     }
 
     async fn list_disputes(
@@ -171,7 +187,7 @@ impl DisputeService for PeopleApi {
         let house = self.house()?;
         let by = by(&house, &caller, "AnswerDispute", (&message.request_id, &message))?;
         let people = Arc::clone(house.people());
-        self.done(async move { people.answer_dispute(&message, by).await }).await
+        self.done(&caller, async move { people.answer_dispute(&message, by).await }).await
     }
 }
 
@@ -187,4 +203,26 @@ pub(super) fn page(size: u32, token: &str) -> Result<(usize, usize), BadField> {
         BadField::new("page_token", "not one of ours: send what the page before gave")
     })?;
     Ok((skip, if size == 0 { default } else { size }))
+}
+
+#[cfg(test)]
+mod tests {
+    use primitives::UnixMicros;
+
+    use super::*;
+
+    #[test]
+    fn a_crowd_of_players_leaves_places_to_operators_and_auditors() {
+        let api = PeopleApi::new(watch::channel(None).1);
+        let places = |player| {
+            let caller = Caller { player, actor: "somebody".into(), arrived: UnixMicros(0) };
+            std::iter::from_fn(|| api.place(&caller)).collect::<Vec<_>>()
+        };
+        let crowd = places(Some(PlayerId([1; 16])));
+        assert_eq!(crowd.len(), COMMANDS - STAFF);
+        let staff = places(None);
+        assert_eq!(staff.len(), STAFF);
+        drop(crowd);
+        assert_eq!(places(None).len(), COMMANDS - STAFF, "they may have the others' too");
+    }
 }

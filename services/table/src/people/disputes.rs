@@ -32,15 +32,18 @@ impl People {
         let table = field::table_id(table_id)?;
         let text = words::text(text)?;
         let hand = fairness::hand_id(table, *hand_no);
+        // Who is refused costs nobody their turn. A repeat is judged by what it was answered.
+        self.look(|registry| judge::not_erased(registry, player))?;
+        judge::dealt_into(player, &self.hand(table, *hand_no).await?)?;
         let _one_at_a_time = self.writing.lock().await;
         self.look(|registry| judge::not_erased(registry, player))?;
-        let key = self.keeping.key(player).await?;
-        let digest = key.digest(by.digest);
-        if let Some(answer) = self.recalled((&by.actor, by.request), digest).await? {
+        let key = self.keeping.known_key(player).await?;
+        if let Some(answer) = self.recalled_under(key.as_ref(), &by).await? {
             return read(&answer);
         }
-        let opened = self.hand(table, *hand_no).await?;
-        self.look(|registry| judge::dispute(registry, player, (hand, &opened)))?;
+        self.look(|registry| judge::dispute(registry, player, hand))?;
+        let key = self.key_to_write_with(key, player).await?;
+        let digest = key.digest(by.digest);
         let id = self.ids.dispute_id();
         let stated = Zeroizing::new(DisputeStated { text }.encode_to_vec());
         let stated = self.sealed(&key, (player, id.into()), (EventType::DisputeStated, &stated));

@@ -39,17 +39,18 @@ pub fn erase(registry: &Registry, player: PlayerId, seats: &[TableId]) -> Result
     Ok(())
 }
 
-/// Whether a player may dispute a hand, which was opened as the log says.
-pub fn dispute(
-    registry: &Registry,
-    player: PlayerId,
-    (hand, opened): (HandId, &HandOpened),
-) -> Result<(), Refused> {
-    not_erased(registry, player)?;
-    if !opened.roster.iter().any(|seat| seat.player_id[..] == player.0) {
-        let message = format!("you were not dealt into hand {} of this table", opened.hand_no);
-        return Err(refused(ErrorReason::NotYourHand, message).field("hand_no"));
+/// Whether a player was dealt into a hand, which was opened as the log says.
+pub fn dealt_into(player: PlayerId, opened: &HandOpened) -> Result<(), Refused> {
+    if opened.roster.iter().any(|seat| seat.player_id[..] == player.0) {
+        return Ok(());
     }
+    let message = format!("you were not dealt into hand {} of this table", opened.hand_no);
+    Err(refused(ErrorReason::NotYourHand, message).field("hand_no"))
+}
+
+/// Whether a player may dispute a hand that they were dealt into.
+pub fn dispute(registry: &Registry, player: PlayerId, hand: HandId) -> Result<(), Refused> {
+    not_erased(registry, player)?;
     let Some(person) = registry.person(player) else { return Ok(()) };
     let mut open = person.open.iter().filter_map(|id| registry.dispute(*id));
     if let Some(other) = open.find(|dispute| dispute.hand == hand) {

@@ -69,28 +69,28 @@ impl Keeping {
         Ok(())
     }
 
-    /// The key of a player who is not erased; made where he has none.
-    pub(super) async fn key(&self, player: PlayerId) -> Result<PlayerKey, Refused> {
-        let known = self.keys.get(&[player]).await.map_err(|error| of_keys(&error))?;
-        let kept = match known.into_iter().next() {
-            Some((_, kept)) => kept,
-            None => {
-                let new = PlayerKey::new(Zeroizing::new(entropy::bytes(&*self.entropy)));
-                let new = self.vault.wrap(player, &new, entropy::bytes(&*self.entropy));
-                self.keys.keep(player, new).await.map_err(|error| of_keys(&error))?
-            }
-        };
+    /// The key of a player, where they have one.
+    pub(super) async fn known_key(&self, player: PlayerId) -> Result<Option<PlayerKey>, Refused> {
+        let kept = self.keys.get(&[player]).await.map_err(|error| of_keys(&error))?;
+        let key = kept.get(&player).map(|kept| self.vault.unwrap(player, kept)).transpose();
+        key.map_err(|error| unusable(error.into()))
+    }
+
+    /// A key for a player who is not erased and has none. It is a row for ever: made when something is
+    /// about to be recorded under it, and for nobody who is refused.
+    pub(super) async fn new_key(&self, player: PlayerId) -> Result<PlayerKey, Refused> {
+        let new = PlayerKey::new(Zeroizing::new(entropy::bytes(&*self.entropy)));
+        let new = self.vault.wrap(player, &new, entropy::bytes(&*self.entropy));
+        let kept = self.keys.keep(player, new).await.map_err(|error| of_keys(&error))?;
         self.vault.unwrap(player, &kept).map_err(|error| unusable(error.into()))
     }
 
     /// The key of a player who has one.
     pub(super) async fn kept_key(&self, player: PlayerId) -> Result<PlayerKey, Refused> {
-        let kept = self.keys.get(&[player]).await.map_err(|error| of_keys(&error))?;
-        let Some(kept) = kept.get(&player) else {
+        self.known_key(player).await?.ok_or_else(|| {
             let message = format!("the key of player {player} is missing, and he was not erased");
-            return Err(refused(ErrorReason::Corrupt, message));
-        };
-        self.vault.unwrap(player, kept).map_err(|error| unusable(error.into()))
+            refused(ErrorReason::Corrupt, message)
+        })
     }
 }
 

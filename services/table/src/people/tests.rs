@@ -164,6 +164,33 @@ async fn a_name_is_shown_again_after_a_restart_and_not_in_the_log() {
 }
 
 #[tokio::test]
+async fn nothing_is_kept_of_who_is_refused_or_changes_nothing_and_nobody_waits_for_them() {
+    const CARL: PlayerId = PlayerId([3; 16]);
+    let place = Place::new();
+    place.hand(1).await;
+    let people = place.people().await.unwrap();
+    people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
+    let busy = people.writing.lock().await;
+    let soon = Duration::from_secs(5);
+    let idle = async {
+        assert_eq!(people.set_name(BOB, "", by(2, 2)).await.unwrap().0.name, "");
+        assert_eq!(people.set_name(ANN, NAME, by(3, 3)).await.unwrap().0.name, NAME);
+        let nowhere = people.open_dispute(BOB, &objection(2), by(4, 4)).await.unwrap_err();
+        assert_eq!(nowhere.reason(), ErrorReason::HandUnknown);
+        let absent = people.open_dispute(CARL, &objection(1), by(5, 5)).await.unwrap_err();
+        assert_eq!(absent.reason(), ErrorReason::NotYourHand);
+    };
+    tokio::time::timeout(soon, idle).await.expect("nobody waits for another's turn");
+    drop(busy);
+    // The id of another request, of one who has no key yet.
+    let used = people.set_name(BOB, "Bossk", by(1, 1)).await.unwrap_err();
+    assert_eq!(used.reason(), ErrorReason::RequestIdReused);
+    assert_eq!(place.keys.get(&[BOB, CARL]).await.unwrap(), BTreeMap::new());
+    people.open_dispute(BOB, &objection(1), by(6, 6)).await.unwrap();
+    assert_eq!(place.keys.get(&[BOB]).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn a_repeat_is_known_by_nobody_without_the_key() {
     let place = Place::new();
     let people = place.people().await.unwrap();

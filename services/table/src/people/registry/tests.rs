@@ -116,22 +116,23 @@ fn disputes_are_listed_as_they_were_opened() {
 fn only_who_was_dealt_in_disputes_a_hand_and_one_at_a_time() {
     let (one, two) = (HandId([1; 16]), HandId([2; 16]));
     let empty = Registry::default();
-    assert!(judge::dispute(&empty, ANN, (one, &hand(&[BOB, ANN]))).is_ok());
-    let refused = judge::dispute(&empty, ANN, (one, &hand(&[BOB]))).unwrap_err();
+    assert!(judge::dealt_into(ANN, &hand(&[BOB, ANN])).is_ok());
+    assert!(judge::dispute(&empty, ANN, one).is_ok());
+    let refused = judge::dealt_into(ANN, &hand(&[BOB])).unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::NotYourHand);
     let mut registry = folded(&[(opened(ANN, 1), id(1).into())]).unwrap();
-    let refused = judge::dispute(&registry, ANN, (one, &hand(&[ANN]))).unwrap_err();
+    let refused = judge::dispute(&registry, ANN, one).unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::AlreadyExists);
-    assert!(judge::dispute(&registry, ANN, (two, &hand(&[ANN]))).is_ok());
+    assert!(judge::dispute(&registry, ANN, two).is_ok());
     registry.evolve(&answered(), place(id(1), 1)).unwrap();
-    assert!(judge::dispute(&registry, ANN, (one, &hand(&[ANN]))).is_ok(), "again, once answered");
+    assert!(judge::dispute(&registry, ANN, one).is_ok(), "again, once answered");
 }
 
 #[test]
 fn ten_disputes_may_be_open() {
     let mut events: Vec<(Recorded, StreamId)> =
         (1..=10).map(|number| (opened(ANN, number.into()), id(number).into())).collect();
-    let eleventh = (HandId([11; 16]), &hand(&[ANN]));
+    let eleventh = HandId([11; 16]);
     let full = folded(&events).unwrap();
     let refused = judge::dispute(&full, ANN, eleventh).unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::DisputesOpen);

@@ -1,0 +1,74 @@
+//! Places by address: of what may be open at once, so many for each.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::addresses::neighbourhood;
+
+/// What a network of 48 bits may have, in networks of 56: as many as a few households.
+const AROUND: usize = 4;
+
+/// Counts what each address has open. Keeps nothing of addresses that have nothing open.
+#[derive(Debug)]
+pub(super) struct Places {
+    most: Option<usize>,
+    open: Mutex<BTreeMap<IpAddr, usize>>,
+}
+
+/// One place; given back when dropped.
+#[derive(Debug)]
+pub(super) struct Place(Option<(IpAddr, Arc<Places>)>);
+
+impl Place {
+    /// A place that is not counted.
+    pub(super) const UNCOUNTED: Place = Place(None);
+}
+
+impl Places {
+    /// So many for an address, or any number.
+    pub(super) fn new(most: Option<usize>) -> Arc<Places> {
+        Arc::new(Places { most, open: Mutex::default() })
+    }
+
+    /// A place for one more, unless the address, or the site that it is of, has all it may.
+    pub(super) fn enter(self: &Arc<Places>, address: IpAddr) -> Option<Place> {
+        let Some(most) = self.most else { return Some(Place::UNCOUNTED) };
+        let mut open = self.locked();
+        let around = neighbourhood(address);
+        let of = |address| open.get(&address).copied().unwrap_or(0);
+        let room = around.is_none_or(|around| of(around) < most.saturating_mul(AROUND));
+        if !room || of(address) >= most {
+            return None;
+        }
+        for address in around.into_iter().chain([address]) {
+            *open.entry(address).or_insert(0) += 1;
+        }
+        drop(open);
+        Some(Place(Some((address, Arc::clone(self)))))
+    }
+
+    fn locked(&self) -> MutexGuard<'_, BTreeMap<IpAddr, usize>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.locked().is_empty()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Some((address, places)) = self.0.take() else { return };
+        let mut open = places.locked();
+        for address in neighbourhood(address).into_iter().chain([address]) {
+            if let Some(count) = open.get_mut(&address) {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    open.remove(&address);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Turns at auditing: few at once, and nobody's callers keep everybody else's waiting.
+//!
+//! A player has one audit at work or waiting, and an address two, however many players call from it.
+//! Operators and auditors have places of their own: a crowd of players does not keep them from looking
+//! into a dispute.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chassis::auth::{Identity, Role};
+use chassis::concurrency_limiter::{ConcurrencyLimiter, Permit};
+use chassis::serve::CallerAddress;
+use proto::common::v1::ErrorReason;
+use tonic::Request;
+use wire::status::{Refused, refused};
+
+/// Audits of players at work at once …
+const AT_WORK: usize = 4;
+/// … and that wait behind them. More are told to come again.
+const WAITING: usize = 16;
+/// Of them, of one player …
+const OF_PLAYER: usize = 1;
+/// … and of one address.
+const OF_ADDRESS: usize = 2;
+/// Audits of operators and auditors at work at once; as many wait as of players.
+const STAFF_AT_WORK: usize = 4;
+
+/// Who shares a bound of audits that are open at once.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Sharer {
+    Player(String),
+    Address(IpAddr),
+}
+
+impl Sharer {
+    const fn most(&self) -> usize {
+        match self {
+            Sharer::Player(_) => OF_PLAYER,
+            Sharer::Address(_) => OF_ADDRESS,
+        }
+    }
+}
+
+/// Whose turn it is to be.
+#[derive(Debug, Clone)]
+pub(super) enum Caller {
+    Staff,
+    Player { subject: String, address: Option<IpAddr> },
+}
+
+impl Caller {
+    /// As the guard, and the connection, left it in the request.
+    pub(super) fn of<T>(request: &Request<T>) -> Caller {
+        let identity = Identity::of(request);
+        match identity.map(|identity| identity.role) {
+            Some(Role::Operator | Role::Auditor | Role::Service) => Caller::Staff,
+            Some(Role::Player) | None => {
+                let subject = identity.map(|identity| identity.subject.clone()).unwrap_or_default();
+                let address = request.extensions().get::<CallerAddress>();
+                Caller::Player { subject, address: address.map(|CallerAddress(address)| *address) }
+            }
+        }
+    }
+}
+
+/// The audits at work and waiting.
+pub(super) struct Turns {
+    players: ConcurrencyLimiter,
+    staff: ConcurrencyLimiter,
+    open: Arc<Open>,
+}
+
+#[derive(Default)]
+struct Open(Mutex<BTreeMap<Sharer, usize>>);
+
+/// A turn; over when dropped.
+pub(super) struct Turn {
+    _permit: Permit,
+    _shares: Vec<Share>,
+}
+
+struct Share {
+    sharer: Sharer,
+    of: Arc<Open>,
+}
+
+impl Turns {
+    pub(super) fn new() -> Turns {
+        Turns {
+            players: ConcurrencyLimiter::new(AT_WORK, WAITING),
+            staff: ConcurrencyLimiter::new(STAFF_AT_WORK, WAITING),
+            open: Arc::default(),
+        }
+    }
+
+    /// A turn, as soon as there is one.
+    ///
+    /// # Errors
+    /// The caller, or everybody, has as many open as there may be.
+    pub(super) async fn enter(&self, caller: Caller) -> Result<Turn, Refused> {
+        let (limiter, sharers) = match caller {
+            Caller::Staff => (&self.staff, Vec::new()),
+            Caller::Player { subject, address } => {
+                let address = address.map(Sharer::Address);
+                (&self.players, [Sharer::Player(subject)].into_iter().chain(address).collect())
+            }
+        };
+        let shares = sharers.into_iter().map(|sharer| Share::take(sharer, &self.open));
+        let shares = shares.collect::<Result<Vec<_>, _>>()?;
+        let permit = limiter.enter().await;
+        let busy = "as many hands are being audited as can be: try again in a moment";
+        let permit = permit.ok_or_else(|| refused(ErrorReason::Overloaded, busy))?;
+        Ok(Turn { _permit: permit, _shares: shares })
+    }
+}
+
+impl Share {
+    fn take(sharer: Sharer, of: &Arc<Open>) -> Result<Share, Refused> {
+        let mut open = of.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.get(&sharer).copied().unwrap_or(0);
+        if count >= sharer.most() {
+            let words = match sharer {
+                Sharer::Player(_) => "another audit of yours is under way: wait until it ends",
+                Sharer::Address(_) => {
+                    "other audits of this address are under way: wait until one ends"
+                }
+            };
+            return Err(refused(ErrorReason::Overloaded, words));
+        }
+        open.insert(sharer.clone(), count + 1);
+        drop(open);
+        Ok(Share { sharer, of: Arc::clone(of) })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut open = self.of.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = open.get(&self.sharer).map_or(0, |count| count.saturating_sub(1));
+        if left == 0 {
+            open.remove(&self.sharer);
+        } else {
+            open.insert(self.sharer.clone(), left);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn player(player: usize, address: Option<u8>) -> Caller {
+        let address = address.map(|last| IpAddr::from([192, 0, 2, last]));
+        Caller::Player { subject: player.to_string(), address }
+    }
+
+    async fn entered(turns: &Turns, caller: Caller) -> Option<Result<Turn, Refused>> {
+        tokio::time::timeout(Duration::from_millis(20), turns.enter(caller)).await.ok()
+    }
+
+    #[tokio::test]
+    async fn a_player_has_one_turn_and_an_address_two() {
+        let turns = Turns::new();
+        let first = entered(&turns, player(1, Some(1))).await.unwrap().unwrap();
+        for address in [Some(1), Some(2), None] {
+            let again = entered(&turns, player(1, address)).await.unwrap();
+            assert_eq!(again.err().unwrap().reason(), ErrorReason::Overloaded);
+        }
+        let _second = entered(&turns, player(2, Some(1))).await.unwrap().unwrap();
+        let third = entered(&turns, player(3, Some(1))).await.unwrap().err().unwrap();
+        let third = tonic::Status::from(third);
+        assert!(third.message().contains("this address"), "{third}");
+        let _elsewhere = entered(&turns, player(3, Some(2))).await.unwrap().unwrap();
+        drop(first);
+        entered(&turns, player(3, Some(1))).await.unwrap().err().unwrap();
+        entered(&turns, player(1, Some(1))).await.unwrap().unwrap();
+        drop(turns.enter(player(4, Some(2))));
+        entered(&turns, player(4, Some(2))).await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn auditors_have_turns_where_players_have_taken_all_of_theirs() {
+        let turns = Turns::new();
+        let mut at_work = Vec::new();
+        for number in 0..AT_WORK {
+            at_work.push(entered(&turns, player(number, None)).await.unwrap().unwrap());
+        }
+        let mut waiting: Vec<_> = (AT_WORK..AT_WORK + WAITING)
+            .map(|number| Box::pin(turns.enter(player(number, None))))
+            .collect();
+        for one in &mut waiting {
+            let entered = tokio::time::timeout(Duration::from_millis(1), pin!(one)).await;
+            assert!(entered.is_err(), "it waits");
+        }
+        let busy = entered(&turns, player(1_000, None)).await.unwrap();
+        assert_eq!(busy.err().unwrap().reason(), ErrorReason::Overloaded);
+        for _ in 0..STAFF_AT_WORK {
+            at_work.push(entered(&turns, Caller::Staff).await.unwrap().unwrap());
+        }
+        assert!(entered(&turns, Caller::Staff).await.is_none(), "it waits its turn");
+        drop((waiting, at_work));
+        assert!(turns.open.0.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn whoever_calls_is_told_apart_by_role_and_address() {
+        let mut request = Request::new(());
+        request.extensions_mut().insert(CallerAddress(IpAddr::from([192, 0, 2, 1])));
+        for (role, staff) in [(Role::Operator, true), (Role::Auditor, true), (Role::Player, false)]
+        {
+            let subject = "somebody".to_owned();
+            request.extensions_mut().insert(Identity { role, subject });
+            match Caller::of(&request) {
+                Caller::Staff => assert!(staff),
+                Caller::Player { subject, address } => {
+                    assert!(!staff && subject == "somebody" && address.is_some());
+                }
+            }
+        }
+    }
+}
