@@ -9,6 +9,7 @@ from .bundle import Read
 from .case import Case, hold, missing
 
 RECOVERY = 4
+OPERATOR = 3
 LETTERS = {
     "HandOpened": "o", "EntropyClosed": "c", "EntropyRevealed": "e", "HandSealed": "s",
     "ChanceUsed": "x", "CardsMoved": "x", "MoveDecided": "x", "ClockResumed": "x",
@@ -19,9 +20,10 @@ LETTERS = {
 # After its settlement a hand is posted and its seed is opened, in either order. A seed that is not
 # the one committed to can still end the hand in nothing, as long as no credit has moved.
 PLAYED = "o(sx*w*(t(p[rf]?|rp?|f)?)?)?"
-ABORTED = "o(sx*w*(tf)?)?ar?"
+# Nor need a settled hand stand that an operator makes void (v) before it is posted.
+ABORTED = "o(sx*w*(tf)?)?[av]r?|osx*w*t(vr?|rv)"
 PLAYED_WITH_ENTROPY = "o(ce*(sx*w*(t(p[rf]?|rp?|f)?)?)?)?"
-ABORTED_WITH_ENTROPY = "o(ce*(sx*w*(tf)?)?)?ar?"
+ABORTED_WITH_ENTROPY = "o(ce*(sx*w*(tf)?)?)?[av]r?|oce*sx*w*t(vr?|rv)"
 # How often the dealer promised is judged with the promise. D: the seed of a hand to be discarded.
 DEALER = "C*|C+(S[XR]*([OD]R*)?|D)"
 
@@ -64,12 +66,17 @@ def part(log: str, stream: bytes, records: list[Read]) -> None:
 
 def hand_in_order(case: Case) -> None:
     """The hand's stream is that of a hand, played or come to nothing."""
-    order = "".join(LETTERS.get(read.kind, "?") for read in case.hand)
+    order = "".join(_letter(read) for read in case.hand)
     if case.has_entropy:
         pattern = ABORTED_WITH_ENTROPY if case.aborted else PLAYED_WITH_ENTROPY
     else:
         pattern = ABORTED if case.aborted else PLAYED
     hold(re.fullmatch(pattern, order) is not None, f"no hand has records in this order: {order}")
+
+
+def _letter(read: Read) -> str:
+    void = read.kind == "HandAborted" and read.event.at_fault == OPERATOR
+    return "v" if void else LETTERS.get(read.kind, "?")
 
 
 def dealer_in_order(case: Case) -> None:

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use audit::specimen::{Part, Room, Ways};
+use audit::specimen::{Part, Room, Void, Ways};
 use proto::event::v1::AtFault;
 
 use super::{Golden, golden};
@@ -47,6 +47,7 @@ fn played(variant: &str, seats: u32, ways: Ways) -> Room {
 fn kinds() -> Vec<(&'static str, Room)> {
     let parts = |part| Ways { parts: everybody(part), ..Ways::default() };
     let abort = |fault, inputs| Ways { abort: Some((fault, inputs)), ..Ways::default() };
+    let void = |void| Ways { void: Some(void), ..Ways::default() };
     let one = |part| Ways { parts: BTreeMap::from([(1, part)]), ..Ways::default() };
     vec![
         ("nobody-takes-part", played("dice", 4, parts(Part::Absent))),
@@ -60,6 +61,8 @@ fn kinds() -> Vec<(&'static str, Room)> {
         ("dealer-fell-silent-late", played("eleven", 4, abort(AtFault::Dealer, Some(20)))),
         ("void-before-antes", played("eleven", 2, abort(AtFault::Operator, None))),
         ("void-in-play", played("force", 5, abort(AtFault::Operator, Some(9)))),
+        ("void-settled", played("spike", 3, void(Void::BeforeItsSeed))),
+        ("void-settled-seed-open", played("dice", 3, void(Void::AfterItsSeed))),
         (
             "delayed-reveal",
             played("spike", 3, Ways { reveal_delay_seconds: 86_400, ..Ways::default() }),
