@@ -1,7 +1,7 @@
 //! Two rooms want one database: the second is refused with words while the first lives, and a room that
 //! was killed comes back to its own logs at once.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chassis::postgres::{self, Environment, Postgres};
 use rustix::process::Signal;
@@ -53,7 +53,7 @@ async fn a_second_room_on_one_database_is_refused_and_the_first_plays_on() {
     let end = sqlx::query("SELECT pg_terminate_backend($1, 60000)").bind(holder);
     end.execute(&mut admin).await.unwrap();
     let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted";
-    let begun = Instant::now();
+    let begun = tokio::time::Instant::now();
     loop {
         let held: i64 = sqlx::query_scalar(held).fetch_one(&mut admin).await.unwrap();
         if held == 1 {

@@ -53,7 +53,8 @@ pub(super) struct Playing {
     asked: Option<Streaming<pb::PlayRequest>>,
     /// What came before its time, and when that is.
     early: Option<(Said, Instant)>,
-    /// When the message that is being said was read.
+    /// When the message that is being said was read, or came to its turn: whoever is faster than they may
+    /// waits at their own cost.
     read: UnixMicros,
     answers: FuturesUnordered<BoxFuture<'static, Heard>>,
     /// The call's, and its trace's id.

@@ -154,7 +154,22 @@ CREATE FUNCTION clear_entries_ahead(of_log text) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = wallet, pg_temp AS $clear$
 BEGIN
     PERFORM set_config('sabacc.rebuilds', 'wallet', true);
-    DELETE FROM entries WHERE position >= (SELECT size FROM owners WHERE log = of_log);
+    -- From account to account by the only index: the whole table would take longer than an append may.
+    WITH RECURSIVE numbers AS (
+        (SELECT account FROM entries ORDER BY account LIMIT 1)
+        UNION ALL
+        SELECT (SELECT e.account FROM entries AS e WHERE e.account > n.account
+            ORDER BY e.account LIMIT 1)
+        FROM numbers AS n WHERE n.account IS NOT NULL
+    ), ahead AS MATERIALIZED (
+        SELECT n.account, e.position FROM numbers AS n
+        CROSS JOIN LATERAL (SELECT position FROM entries WHERE account = n.account
+            AND position >= (SELECT size FROM owners WHERE log = of_log)
+            ORDER BY position) AS e
+        WHERE n.account IS NOT NULL
+    )
+    DELETE FROM entries USING ahead
+    WHERE entries.account = ahead.account AND entries.position = ahead.position;
     PERFORM set_config('sabacc.rebuilds', '', true);
 END
 $clear$;
