@@ -51,5 +51,5 @@ pub use pg::{
 pub use primitives::{RequestId, StreamId, UnixMicros};
 pub use reader::Reader;
 pub use shelf::{FullTile, Shelf, SignedCheckpoint, TILE_BYTES, TilePlace};
-pub use standby::Waits;
+pub use standby::{Waits, Writes};
 pub use store::{ClockOff, Store};

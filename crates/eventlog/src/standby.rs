@@ -70,37 +70,53 @@ impl Log {
         }
     }
 
-    /// Reports, until the log is no longer owned here, whether the store takes what is written: what the
-    /// trouble is, or none. It keeps the log from nothing, so that it may be dropped meanwhile.
+    /// Reports, until the log is no longer owned here, whether the store takes what is written. It keeps the
+    /// log from nothing, so that it may be dropped meanwhile.
     pub fn report<R>(&self, report: R) -> impl Future<Output = ()> + Send + use<R>
     where
-        R: Fn(Option<&str>) + Send + Sync,
+        R: Fn(Writes<'_>) + Send + Sync,
     {
         let (health, stopped, stale) = (self.health(), self.stopped(), self.stale());
         async move {
             let reports = report_health(&health, stale, &report);
             if stopped.run_until_cancelled(reports).await.is_none() {
-                report(Some("the log is not owned here any more"));
+                report(Writes::Trouble("the log is not owned here any more"));
             }
         }
     }
 }
 
+/// Whether the store takes what is written.
+#[derive(Clone, Copy, Debug)]
+pub enum Writes<'a> {
+    Taken,
+    /// Not at the moment, and why.
+    Trouble(&'a str),
+    /// Not for longer than the lease, and why: another may own the log by now.
+    Silence(&'a str),
+}
+
 async fn report_health(
     health: &watch::Receiver<Health>,
     stale: Duration,
-    report: &(impl Fn(Option<&str>) + Send + Sync),
+    report: &(impl Fn(Writes<'_>) + Send + Sync),
 ) {
     loop {
         let Health { written, trouble } = health.borrow().clone();
         let silent = written.elapsed();
-        if let Some(trouble) = trouble {
-            report(Some(&format!("the log takes nothing: {trouble}")));
-        } else if silent >= stale {
-            report(Some(&format!("the database has taken nothing for {} s", silent.as_secs())));
-        } else {
-            report(None);
-        }
+        let what = match trouble {
+            Some(trouble) => Some(format!("the log takes nothing: {trouble}")),
+            None if silent >= stale => {
+                Some(format!("the database has taken nothing for {} s", silent.as_secs()))
+            }
+            None => None,
+        };
+        report(match &what {
+            None => Writes::Taken,
+            // The lease is over by then.
+            Some(what) if silent >= stale * 2 => Writes::Silence(what),
+            Some(what) => Writes::Trouble(what),
+        });
         sleep(LOOK).await;
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chassis::serve::Condition;
-use eventlog::{Log, OpenError, Options, Store, Waits};
+use eventlog::{Log, OpenError, Options, Store, Waits, Writes};
 
 use crate::Notary;
 
@@ -25,7 +25,12 @@ impl Notary {
         };
         let log = Log::open_in_turn(store, options, waits).await?;
         let written = written.clone();
-        tokio::spawn(log.report(move |trouble| written.set(trouble)));
+        tokio::spawn(log.report(move |writes| match writes {
+            Writes::Taken => written.met(),
+            Writes::Trouble(why) => written.unmet(why),
+            // Callers go on to whoever has the log by now, and find this one again where nobody has.
+            Writes::Silence(why) => written.elsewhere(why),
+        }));
         self.follow(&log);
         Ok(log)
     }

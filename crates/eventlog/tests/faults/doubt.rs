@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eventlog::{AppendError, Fault, Log, MemStore, OpenError, Options, Position};
+use eventlog::{AppendError, Fault, Log, MemStore, OpenError, Options, Position, Writes};
 use tokio::time::{Instant, timeout};
 
 use crate::{all, entry, open, options, payloads, store_events};
@@ -90,5 +90,34 @@ async fn a_doubt_that_cannot_end_stops_the_log() -> anyhow::Result<()> {
     let lost = timeout(Duration::from_secs(60), log.append(entry(1))).await?;
     assert!(matches!(lost, Err(AppendError::Lost)), "{lost:?}");
     assert!(log.stopped().is_cancelled());
+    Ok(())
+}
+
+/// Whoever is cut off for longer than the lease may have lost the log to somebody who can be reached.
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_is_cut_off_says_so_before_and_after_its_lease() -> anyhow::Result<()> {
+    let store = MemStore::new();
+    let log = open(&store).await?;
+    let (told, mut heard) = tokio::sync::watch::channel("nothing");
+    tokio::spawn(log.report(move |writes| {
+        told.send_replace(match writes {
+            Writes::Taken => "taken",
+            Writes::Trouble(_) => "trouble",
+            Writes::Silence(_) => "silence",
+        });
+    }));
+    let mut until = async |what: &str| {
+        let began = Instant::now();
+        timeout(Duration::from_secs(60), heard.wait_for(|heard| *heard == what)).await??;
+        anyhow::Ok(began.elapsed())
+    };
+    until("taken").await?;
+    store.set_down(true);
+    assert!(until("trouble").await? < Duration::from_secs(5));
+    let lease = options().lease;
+    let silent = until("silence").await?;
+    assert!(silent > Duration::from_secs(1) && silent < lease * 2, "{silent:?}");
+    store.set_down(false);
+    until("taken").await?;
     Ok(())
 }
