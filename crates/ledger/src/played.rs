@@ -32,6 +32,15 @@ impl Played {
     /// Nothing has counted yet.
     pub const NONE: Played = Played { seated: None, hours: BTreeMap::new() };
 
+    /// The hours until `now` in which something counts, ascending.
+    pub(crate) fn counted_hours(&self, now: UnixMicros) -> impl Iterator<Item = u64> {
+        let this = now.0.div_euclid(HOUR_MICROS);
+        let going = self.seated.map_or(this..=this, |since| {
+            since.0.div_euclid(HOUR_MICROS).max(first_hour(Window::Month, now))..=this
+        });
+        self.hours.range(first_hour(Window::Month, now)..).map(|(hour, _)| *hour).chain(going)
+    }
+
     /// Credits won less credits lost within `window` at `now`.
     #[must_use]
     pub fn net(&self, window: Window, now: UnixMicros) -> i64 {

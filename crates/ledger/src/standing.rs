@@ -9,9 +9,11 @@
 //! further hand. Then no hands of however many tables lose more than the limit, but for those in play when
 //! it was set.
 
+use std::collections::BTreeSet;
+
 use primitives::{Credits, PlayerId, UnixMicros};
 
-use crate::limits::{HOUR_MICROS, Measure, Setter, Window, first_hour, sum_of, tighter};
+use crate::limits::{HOUR_MICROS, Measure, Setter, Window, sum_of, tighter};
 use crate::{Account, Exclusion, Ledger, Played, Refusal, State};
 
 /// A limit is nearly reached once so many hundredths of it are used …
@@ -127,14 +129,16 @@ impl Gauge<'_> {
         self.at_tables.saturating_add(held).saturating_add(amount.get())
     }
 
-    /// The first time from now on at which so much fits within every window of the measure.
+    /// The first time from now on at which so much fits within every window of the measure: when an hour in
+    /// which something counts leaves a window, or a looser limit begins to hold.
     fn fits_from(&self, measure: Measure, more: u64) -> Option<UnixMicros> {
         let fits = |at: &UnixMicros| {
             let mut fit = Window::ALL.iter().map(|window| self.fits(measure, *window, *at));
             fit.all(|fits| fits.is_none_or(|fits| fits >= more))
         };
-        let hours = first_hour(Window::Month, self.now)..=self.now.0.div_euclid(HOUR_MICROS);
-        let ends = hours.flat_map(|hour| {
+        let hours = self.state.brought_hours().chain(self.played.counted_hours(self.now));
+        let hours: BTreeSet<u64> = hours.collect();
+        let ends = hours.into_iter().flat_map(|hour| {
             Window::ALL.map(|window| {
                 let after = hour.saturating_add(window.hours()).saturating_add(1);
                 UnixMicros(after.saturating_mul(HOUR_MICROS))
@@ -238,5 +242,70 @@ impl Ledger {
         let seats = self.in_play(player).map(|(_, credits)| credits.magnitude().get());
         let at_tables = seats.fold(0_u64, u64::saturating_add);
         Some(Gauge { state, played: self.played(player).unwrap_or(&NONE), at_tables, now })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::{AllTerms, Brought, Limits, Seconds, Terms};
+    use crate::played::Hour;
+
+    const THIS: u64 = 500_000;
+
+    /// Every hour at which a window of the longest kind can end is tried.
+    fn every_hour(gauge: &Gauge<'_>, measure: Measure, more: u64) -> Option<UnixMicros> {
+        (THIS + 1..=THIS + 722).map(|hour| UnixMicros(hour * HOUR_MICROS)).find(|at| {
+            let fits = |window| gauge.fits(measure, window, *at);
+            Window::ALL.into_iter().all(|window| fits(window).is_none_or(|fits| fits >= more))
+        })
+    }
+
+    /// The hours in which something counts are enough to find when a limit lets somebody again.
+    #[test]
+    fn a_limit_lets_again_at_the_hour_at_which_every_hour_says_so() {
+        let now = UnixMicros(THIS * HOUR_MICROS + 1_234);
+        fn limits<T>(of: impl Fn(u32) -> T) -> Limits<T> {
+            let [day, week, month] = [100, 300, 500].map(|most| Some(of(most)));
+            Limits { day, week, month }
+        }
+        let credits = limits(Credits::of);
+        let seconds = limits(|most| Seconds(most.into()));
+        let terms = AllTerms {
+            buy_in: Terms { now: credits, later: None },
+            loss: Terms { now: credits, later: None },
+            time: Terms { now: seconds, later: None },
+        };
+        let mut found = 0;
+        for case in 0_u64..60 {
+            // Any numbers that differ from case to case.
+            let any = |n: u64| (case * 7_919 + n * 104_729) % 1_009;
+            let hours: BTreeSet<u64> =
+                (0..case % 9).map(|n| THIS - any(n) % 740).chain([THIS - case]).collect();
+            let mut state = State::new(7);
+            let brought = |hour: &u64| Brought { hour: *hour, amount: Credits::of(60) };
+            state.change(|extra| {
+                extra.own = Some(Box::new(terms));
+                extra.brought = hours.iter().map(brought).collect();
+            });
+            let hour = |hour: &u64| {
+                let net = if any(*hour).is_multiple_of(3) { 40 } else { -70 };
+                (*hour, Hour { net, seated_micros: 90_000_000 })
+            };
+            let seated = case.is_multiple_of(4).then(|| UnixMicros((THIS - case) * HOUR_MICROS));
+            let played = Played { seated, hours: hours.iter().map(hour).collect() };
+            let gauge = Gauge { state: &state, played: &played, at_tables: 0, now };
+            for measure in [Measure::BuyIn, Measure::Loss, Measure::Time] {
+                for more in [1, 30, 99] {
+                    if gauge.short(measure, more).is_none() {
+                        continue;
+                    }
+                    let at = gauge.fits_from(measure, more);
+                    assert_eq!(at, every_hour(&gauge, measure, more), "{case} {measure:?} {more}");
+                    found += u32::from(at.is_some());
+                }
+            }
+        }
+        assert!(found > 100, "{found} cases say something");
     }
 }

@@ -144,6 +144,11 @@ impl State {
     pub fn brought(&self, window: Window, now: UnixMicros) -> Credits {
         within(&self.extra().brought, window, now)
     }
+
+    /// The hours in which something was brought to tables, ascending.
+    pub(crate) fn brought_hours(&self) -> impl Iterator<Item = u64> {
+        self.extra().brought.iter().map(|brought| brought.hour)
+    }
 }
 
 /// A name with the state behind it.
