@@ -158,7 +158,7 @@ impl MemStore {
         }
     }
 
-    /// Lets each page of events that is asked for from now on wait.
+    /// Lets each page of events, and each question about requests, wait from now on.
     pub fn set_slow(&self, slow: Duration) {
         self.state().slow = slow;
     }
@@ -394,6 +394,10 @@ impl Store for MemStore {
     }
 
     async fn requests(&self, log: &str, of: &[RequestKey]) -> Result<Vec<Stored>, StoreError> {
+        let slow = self.state().slow;
+        if !slow.is_zero() {
+            sleep(slow).await;
+        }
         let state = self.up()?;
         let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
         Ok(of.iter().filter_map(|key| kept.requests.get(key).cloned()).collect())

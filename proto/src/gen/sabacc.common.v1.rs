@@ -6,7 +6,8 @@ pub struct Access {
     #[prost(enumeration = "Role", repeated, tag = "1")]
     pub roles: ::prost::alloc::vec::Vec<i32>,
     /// The services that may call it where ROLE_SERVICE is among the roles, by the subject of their tokens, such as "table".
-    /// None other may: a method that names ROLE_SERVICE and no service is for no service.
+    /// None other may. A service that finds a method with ROLE_SERVICE and no service here, or the other way round, does not
+    /// start.
     #[prost(string, repeated, tag = "2")]
     pub services: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }

@@ -175,7 +175,7 @@ pub struct ListEntriesResponse {
 /// other `amount` adds up to the change of `balance`, and `amount` and `at_table` together to the change of `total`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Entry {
-    /// The transfer's id, 16 bytes.
+    /// The transfer's id, 16 bytes. Empty where the log was archived, as are `recorded_at` and `hand_id`.
     #[prost(bytes = "vec", tag = "1")]
     pub transfer_id: ::prost::alloc::vec::Vec<u8>,
     /// When it was recorded.

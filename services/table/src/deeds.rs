@@ -40,7 +40,8 @@ impl Funds {
                     let message = format!("you have {credits} credits, and buy in for {buy_in}");
                     Err(refused(ErrorReason::InsufficientCredits, message)
                         .with("refusal", "INSUFFICIENT_CREDITS")
-                        .with("short", short.to_string()))
+                        .with("short", short.to_string())
+                        .field("buy_in"))
                 }
             },
         }

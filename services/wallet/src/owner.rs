@@ -35,7 +35,7 @@
 //! **Time.** A group has one time, never before that of the group before. Holds whose time is over
 //! end before anything else is decided at that time; where nothing is asked a timer sees to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ use crate::wallet::{Ask, Books, Limits, Look, Outcome, Problem, Queues, Tell, Wa
 use group::Deciding;
 use load::Loaded;
 use quotas::Quotas;
-use repeats::{Open, answered_before};
+use repeats::{Open, Recalled};
 use returning::{Returning, Waits};
 use snapshots::{Snapshot, Snapshots};
 
@@ -133,6 +133,9 @@ struct Work {
     snapshots: Snapshots,
     /// Commands in these groups.
     flying: usize,
+    /// Questions to the store whether requests were answered before, and which.
+    asking: JoinSet<Recalled>,
+    asked_for: BTreeSet<RequestKey>,
     /// Who was just answered and may be back in a moment.
     returning: Option<Returning>,
     waits: Waits,
@@ -198,6 +201,8 @@ impl Work {
             open: BTreeMap::new(),
             flights: FuturesOrdered::new(),
             flying: 0,
+            asking: JoinSet::new(),
+            asked_for: BTreeSet::new(),
             returning: None,
             waits: Waits::default(),
         }
@@ -275,7 +280,7 @@ impl Owner {
             if self.snapshot_due() {
                 self.take_snapshot();
             }
-            if !accepting && self.work.flights.is_empty() {
+            if !accepting && self.work.flights.is_empty() && self.work.asking.is_empty() {
                 return Pause::Drained;
             }
             let ahead = self.work.flights.len() < self.limits.ahead;
@@ -297,6 +302,7 @@ impl Owner {
                 () = stopping.cancelled(), if !self.queue.is_closed() => {
                     self.queue.close();
                 }
+                Some(Ok(recalled)) = self.work.asking.join_next() => self.recalled(recalled),
                 // Before the queue, which is never empty where more waits than one group takes.
                 Some(look) = self.looks.recv(), if ahead => self.look(look),
                 ask = self.queue.recv(), if accepting && hears && self.work.asked < self.limits.group => {
@@ -348,16 +354,9 @@ impl Owner {
         if returning.is_some() {
             self.work.waits.end(vain);
         }
-        match answered_before(&self.work.log, &self.work.open, &asks).await {
-            Ok(before) => self.decide(asks, &before),
-            Err(error) => {
-                tracing::warn!(runbook = "deploy/README.md, The database is away", %error, "the log does not say which requests it has answered");
-                let unavailable = |ask: &Ask| vec![Err(Problem::Unavailable); ask.requests.len()];
-                asks.into_iter().for_each(|ask| {
-                    let outcomes = unavailable(&ask);
-                    Answer { to: ask.answer, outcomes, room: ask.room }.tell();
-                });
-            }
+        let (ready, before) = self.told_apart(asks);
+        if !ready.is_empty() {
+            self.decide(ready, &before);
         }
     }
 
@@ -365,7 +364,7 @@ impl Owner {
         self.expire();
         let mut deciding = self.deciding();
         let answers = asks.into_iter().map(|ask| {
-            let Ask { requests, by, answer: to, room } = ask;
+            let Ask { requests, by, answer: to, recalled: _, room } = ask;
             let outcomes = deciding.all(requests, &by, before);
             Answer { to, outcomes, room }
         });

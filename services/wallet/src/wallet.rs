@@ -1,10 +1,11 @@
 //! The wallet as its callers see it: ask, and read what is durable.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use eventlog::{ClockOff, ReadError, Reader, RequestKey};
+use eventlog::{ClockOff, ReadError, Reader, RequestKey, Stored};
 use ledger::{Account, AllTerms, Ledger, Refusal, Setter, Standing, Used};
 use primitives::{PlayerId, UnixMicros};
 use tokio::sync::mpsc::error::TrySendError;
@@ -117,6 +118,8 @@ pub(crate) struct Ask {
     pub(crate) requests: Vec<Named>,
     pub(crate) by: By,
     pub(crate) answer: oneshot::Sender<Vec<Outcome>>,
+    /// Those of the requests that the log's store has answered before, once it was asked.
+    pub(crate) recalled: Option<BTreeMap<RequestKey, Stored>>,
     /// Given back with the answer.
     pub(crate) room: OwnedSemaphorePermit,
 }
@@ -278,10 +281,12 @@ impl Wallet {
         };
         let requests = requests.into_iter().map(named).collect();
         let (answer, answered) = oneshot::channel();
-        self.asks.try_send(Ask { requests, by, answer, room }).map_err(|error| match error {
-            TrySendError::Full(_) => Problem::Overloaded,
-            TrySendError::Closed(_) => Problem::Unavailable,
-        })?;
+        self.asks.try_send(Ask { requests, by, answer, recalled: None, room }).map_err(
+            |error| match error {
+                TrySendError::Full(_) => Problem::Overloaded,
+                TrySendError::Closed(_) => Problem::Unavailable,
+            },
+        )?;
         Ok(answered)
     }
 

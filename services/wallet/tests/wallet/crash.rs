@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use eventlog::{Entry, Fault, Log, MemStore, NewEvent};
-use ledger::{Account, Amount};
+use ledger::{Account, Amount, Command};
 use primitives::StreamId;
+use sabacc_wallet::command::Request;
 use sabacc_wallet::{Fault as WalletFault, Ground, Limits, LoadError, Problem, Wallet};
 use tokio::task::JoinSet;
 
 use crate::house::{
-    Hands, House, TABLE, buy_in, cash_out, issue, open, opener, own, player, seat, settle, tester,
+    Hands, House, TABLE, buy_in, cash_out, id, issue, open, opener, own, player, seat, settle,
+    tester,
 };
 
 #[tokio::test]
@@ -178,4 +180,37 @@ async fn a_look_on_its_way_holds_no_command_back() {
         assert_eq!(look.await.unwrap(), Ok(1));
     }
     bought.await.unwrap().unwrap();
+}
+
+/// An id of which memory cannot tell is looked up beside everybody else's commands.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_odd_request_id_holds_nobody_else_up() {
+    let slow = Duration::from_secs(2);
+    let house = House::open(MemStore::new()).await;
+    house.welcome(1, 100).await;
+    house.store.set_slow(slow);
+    let odd = |n| {
+        let mut id = id(n);
+        id.0[6] = 0x40;
+        Request::new(id, Command::Open(player(u8::try_from(n).unwrap())))
+    };
+    let ask = |request| {
+        let wallet = house.wallet.clone();
+        tokio::spawn(async move { wallet.ask(request, tester()).await })
+    };
+    let began = tokio::time::Instant::now();
+    let looked_up = [ask(odd(7)), ask(odd(8))];
+    tokio::time::sleep(slow / 10).await;
+    assert_eq!(ask(odd(7)).await.unwrap(), Err(Problem::Unavailable), "it is looked up");
+    house.ask(buy_in(1, 0, 10)).await.unwrap();
+    assert!(began.elapsed() < slow / 2, "it waits for the others' ids");
+    let before = house.size().await;
+    let mut positions = Vec::new();
+    for asked in looked_up {
+        positions.push(asked.await.unwrap().unwrap().position);
+    }
+    assert!(began.elapsed() >= slow);
+    let again = ask(odd(7)).await.unwrap().unwrap();
+    assert_eq!(again.position, positions[0], "a repeat has its first answer");
+    assert_eq!(house.size().await, before + 2, "each is written once");
 }
