@@ -38,19 +38,22 @@ impl Reader {
     /// [`ReadError::Archived`] where some of them are in the store no longer.
     pub async fn read(&self, from: Position, limit: usize) -> Result<Vec<Event>, ReadError> {
         let events = self.store.read(&self.log, from, limit).await?;
-        if events.iter().zip(from.0..).any(|(event, position)| event.position.0 != position) {
-            return Err(self.missing().await);
+        let gap = events.iter().zip(from.0..).find(|(event, at)| event.position.0 != *at);
+        if let Some((_, at)) = gap {
+            return Err(self.missing(Some(at), &format!("position {at}")).await);
         }
         Ok(events)
     }
 
-    /// Why events are missing between others. The log's last event is never removed, nor is that of a
-    /// stream: what ends is not cut there.
-    async fn missing(&self) -> ReadError {
+    /// Why an event is missing before others, and its position where that is known. The log's last event is
+    /// never removed, nor is that of a stream: what ends is not cut there.
+    async fn missing(&self, position: Option<u64>, at: &str) -> ReadError {
         match self.cut().await {
-            Ok(Some(tree)) => ReadError::Archived { size: tree.size() },
-            Ok(None) => {
-                let what = format!("events of {} are missing, and no archive has them", self.log);
+            Ok(Some(tree)) if position.is_none_or(|position| position < tree.size()) => {
+                ReadError::Archived { size: tree.size() }
+            }
+            Ok(_) => {
+                let what = format!("{} has no event at {at}, nor has an archive", self.log);
                 ReadError::Corrupt(what.into())
             }
             Err(error) => error,
@@ -70,9 +73,9 @@ impl Reader {
         limit: usize,
     ) -> Result<Vec<Event>, ReadError> {
         let events = self.store.read_stream(&self.log, stream, from, limit).await?;
-        let versions = from.0.max(1)..;
-        if events.iter().zip(versions).any(|(event, version)| event.version.0 != version) {
-            return Err(self.missing().await);
+        let gap = events.iter().zip(from.0.max(1)..).find(|(event, at)| event.version.0 != *at);
+        if let Some((_, at)) = gap {
+            return Err(self.missing(None, &format!("version {at} of stream {stream}")).await);
         }
         Ok(events)
     }
