@@ -54,8 +54,8 @@ pub enum Deed {
     SitDown {
         seat: Option<SeatNo>,
         buy_in: primitives::Credits,
-        /// What the wallet says of the player's credits just now, where it was asked: whoever has too few
-        /// writes no record.
+        /// What the wallet says of the player's credits just now, where it was asked: in a crowd whoever has
+        /// too few writes no record.
         funds: Option<Funds>,
     },
     StandUp,
@@ -168,6 +168,7 @@ pub fn judge(
         Deed::SitDown { seat, buy_in, funds } => {
             let player = doer.player.ok_or_else(nobody)?;
             let verdict = sit_down(table, player, (*seat, *buy_in), doer)?;
+            let funds = funds.filter(|_| table.is_crowded(doer.now));
             funds.map_or(Ok(()), |funds| funds.check(*buy_in)).map(|()| verdict)
         }
         Deed::StandUp => stand_up(table, play, own_seat(table, doer)?),

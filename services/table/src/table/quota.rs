@@ -24,6 +24,9 @@ const IN_ALL: u32 = 1024;
 /// From here on nobody sits down: what is left is for those who sit, so that nobody is kept from taking
 /// part in chance by others who come and go.
 const FOR_NEWCOMERS: u32 = 768;
+/// From here on nobody sits down of whom the wallet says that they have too few credits. Up to it they are
+/// refused on record, so that the same request is refused for ever.
+const CROWDED: u32 = 256;
 /// Real changes between sitting out and in: out and in again, twice.
 const CHANGES: u32 = 4;
 /// Buy-ins that the wallet refuses: whoever has no credits learns it the first time, and each is two
@@ -70,6 +73,12 @@ impl Table {
             return Err(refused(ErrorReason::RecordsSpent, message).retry_after(left));
         }
         self.has_room(player, FOR_NEWCOMERS, now)
+    }
+
+    /// Whether so many have come and gone that a buy-in which the wallet would refuse is not worth a record.
+    #[must_use]
+    pub fn is_crowded(&self, now: UnixMicros) -> bool {
+        self.counts.at(now).is_some_and(|counts| counts.all >= CROWDED)
     }
 
     /// Whether the table's stream takes another record that this player, who sits here, asks for.

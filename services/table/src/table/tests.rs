@@ -79,9 +79,18 @@ fn sit(seat: Option<u8>, credits: u32) -> Deed {
 
 /// A crowd without credits cannot spend the records that a table takes of newcomers.
 #[test]
-fn whoever_has_too_few_credits_writes_no_record() {
-    let table = table();
+fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
+    let mut table = table();
+    let poor =
+        Deed::SitDown { seat: None, buy_in: Credits::of(200), funds: Some(Funds::NoAccount) };
+    for number in 1..=128 {
+        let taken = judge(&table, None, &poor, &doer(number)).unwrap().events.remove(0).1;
+        take(&mut table, taken);
+        let no = pb::SeatRefused { seat: 1, reason: String::new(), text: String::new() };
+        take(&mut table, no);
+    }
     let with = |funds| Deed::SitDown { seat: None, buy_in: Credits::of(200), funds };
+    assert_eq!(refusal(&table, &poor, &doer(129)), ErrorReason::AccountUnknown);
     for (funds, reason) in [
         (Funds::NoAccount, ErrorReason::AccountUnknown),
         (Funds::Available(0), ErrorReason::InsufficientCredits),

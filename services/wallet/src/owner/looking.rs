@@ -25,7 +25,7 @@ impl Owner {
         let (log, sent) = (self.work.log.clone(), Instant::now());
         self.work.flights.push_back(Box::pin(async move {
             let mut outcome = log.confirm().await;
-            if matches!(outcome, Err(AppendError::Unavailable { .. })) {
+            if matches!(outcome, Err(AppendError::Unavailable { .. } | AppendError::Clock(_))) {
                 // Nothing was to be written: what is in memory stands, and nobody is told of it.
                 looked.clear();
                 outcome = Ok(());
