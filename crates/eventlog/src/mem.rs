@@ -163,6 +163,13 @@ impl MemStore {
         self.state().slow = slow;
     }
 
+    async fn pause(&self, of: fn(&State) -> Duration) {
+        let slow = of(&self.state());
+        if !slow.is_zero() {
+            sleep(slow).await;
+        }
+    }
+
     /// Lets whoever asks whose a log is wait.
     pub fn set_fence_slow(&self, slow: Duration) {
         self.state().slow_fence = slow;
@@ -339,10 +346,7 @@ impl Store for MemStore {
     }
 
     async fn fence(&self, log: &str) -> Result<Option<Fence>, StoreError> {
-        let slow = self.state().slow_fence;
-        if !slow.is_zero() {
-            sleep(slow).await;
-        }
+        self.pause(|state| state.slow_fence).await;
         Ok(self.up()?.logs.get(log).map(|kept| kept.fence.clone()))
     }
 
@@ -394,10 +398,7 @@ impl Store for MemStore {
     }
 
     async fn requests(&self, log: &str, of: &[RequestKey]) -> Result<Vec<Stored>, StoreError> {
-        let slow = self.state().slow;
-        if !slow.is_zero() {
-            sleep(slow).await;
-        }
+        self.pause(|state| state.slow).await;
         let state = self.up()?;
         let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
         Ok(of.iter().filter_map(|key| kept.requests.get(key).cloned()).collect())
@@ -427,10 +428,7 @@ impl Store for MemStore {
         from: Position,
         limit: usize,
     ) -> Result<Vec<Event>, StoreError> {
-        let slow = self.state().slow;
-        if !slow.is_zero() {
-            sleep(slow).await;
-        }
+        self.pause(|state| state.slow).await;
         let state = self.up()?;
         let Some(kept) = state.logs.get(log) else { return Ok(Vec::new()) };
         Ok(page(&kept.events, from.0, limit).to_vec())

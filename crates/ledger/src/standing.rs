@@ -246,6 +246,7 @@ impl Ledger {
 }
 
 #[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "a test that overflows has failed")]
 mod tests {
     use super::*;
     use crate::limits::{AllTerms, Brought, Limits, Seconds, Terms};
