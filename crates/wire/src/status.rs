@@ -176,7 +176,8 @@ pub fn code(reason: ErrorReason) -> Code {
         | ErrorReason::PlayerErased
         | ErrorReason::PlayerSeated
         | ErrorReason::BarredFromPlay
-        | ErrorReason::Withheld => Code::FailedPrecondition,
+        | ErrorReason::Withheld
+        | ErrorReason::SatIdle => Code::FailedPrecondition,
         ErrorReason::RequestIdReused | ErrorReason::AlreadyExists => Code::AlreadyExists,
         ErrorReason::Overloaded | ErrorReason::RecordsSpent => Code::ResourceExhausted,
         ErrorReason::Unavailable | ErrorReason::NotSigned => Code::Unavailable,
@@ -290,7 +291,7 @@ mod tests {
                 checked += 1;
             }
         }
-        assert_eq!(checked, 43);
+        assert_eq!(checked, 44);
     }
 
     #[test]

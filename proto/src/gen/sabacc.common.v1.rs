@@ -161,6 +161,10 @@ pub enum ErrorReason {
     /// may be dealt in again after the RetryInfo's delay. Metadata `times` says how often lately, and `until`, Unix
     /// microseconds, when that delay ends.
     Withheld = 63,
+    /// (FAILED_PRECONDITION) The player was removed more than once from a seat of this table that they did not use: they may
+    /// sit down again after the RetryInfo's delay. Metadata `times` says how often lately, and `until`, Unix microseconds,
+    /// when that delay ends.
+    SatIdle = 64,
     /// (INVALID_ARGUMENT) A message, or the headers, are longer than this method takes.
     MessageTooLong = 80,
 }
@@ -214,6 +218,7 @@ impl ErrorReason {
             Self::RecordsSpent => "ERROR_REASON_RECORDS_SPENT",
             Self::BarredFromPlay => "ERROR_REASON_BARRED_FROM_PLAY",
             Self::Withheld => "ERROR_REASON_WITHHELD",
+            Self::SatIdle => "ERROR_REASON_SAT_IDLE",
             Self::MessageTooLong => "ERROR_REASON_MESSAGE_TOO_LONG",
         }
     }
@@ -263,6 +268,7 @@ impl ErrorReason {
             "ERROR_REASON_RECORDS_SPENT" => Some(Self::RecordsSpent),
             "ERROR_REASON_BARRED_FROM_PLAY" => Some(Self::BarredFromPlay),
             "ERROR_REASON_WITHHELD" => Some(Self::Withheld),
+            "ERROR_REASON_SAT_IDLE" => Some(Self::SatIdle),
             "ERROR_REASON_MESSAGE_TOO_LONG" => Some(Self::MessageTooLong),
             _ => None,
         }

@@ -241,6 +241,7 @@ fn sit_down(
         return Err(behind("no seat is given"));
     }
     table.may_return(player, doer.now)?;
+    table.may_sit_again(player, doer.now)?;
     table.has_room_for_newcomer(player, doer.now)?;
     let all = (1..=table.config.seats).filter_map(|number| SeatNo::try_new(number).ok());
     let seat = match seat {

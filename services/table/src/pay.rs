@@ -17,7 +17,7 @@ use crate::plan::{self, Plan};
 use crate::play::Play;
 use crate::proof::Faces;
 use crate::state::State;
-use crate::table::{Funding, Table};
+use crate::table::{Funding, IDLE, Table};
 use crate::{abort, ids, settle, standing, start, stops};
 
 /// A debt being paid: the call, and what is needed to understand its answer.
@@ -303,7 +303,7 @@ pub fn conclude(
         }
         (Debt::PayOut { seat }, _) => pay_out(table, seat),
         (Debt::RemoveIdle { seat }, _) => {
-            let leave = pb::LeaveAsked { seat: seat_of(seat), why: "idle".to_owned() };
+            let leave = pb::LeaveAsked { seat: seat_of(seat), why: IDLE.to_owned() };
             Paid::one(table.id, leave)
         }
         (Debt::Share, _) => settle::share(table)?,

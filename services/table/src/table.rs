@@ -26,15 +26,15 @@ use crate::stops::{self, Stops};
 
 mod chance;
 mod closing;
+mod delays;
 mod quota;
 mod seats;
 mod seeds;
-mod withheld;
 
 pub use closing::{Absent, Refunded};
+pub use delays::{Delays, IDLE};
 pub use quota::Counts;
 pub use seeds::{SeedOwed, Seeds};
-pub use withheld::Withheld;
 
 /// Refusals of the wallet that are remembered, so that a repeated request hears the same again.
 const REMEMBERED_REFUSALS: usize = 64;
@@ -159,7 +159,9 @@ pub struct Table {
     /// The seeds of hands that have started and are not open.
     pub seeds: Seeds,
     /// Who withheld entropy lately.
-    pub withheld: Withheld,
+    pub withheld: Delays,
+    /// Who was removed lately from a seat that they did not use.
+    pub idled: Delays,
     /// No hand starts until then: older logs have pauses.
     pub paused_until: Option<UnixMicros>,
     /// When the last hand was over.
@@ -232,7 +234,8 @@ impl Table {
             promises: BTreeMap::new(),
             absentees: BTreeSet::new(),
             seeds: Seeds::default(),
-            withheld: Withheld::default(),
+            withheld: Delays::default(),
+            idled: Delays::default(),
             paused_until: None,
             finished_at: None,
             closing: Closing::Open,
@@ -337,9 +340,12 @@ impl Table {
             Recorded::SeatTaken(taken) => self.seat_taken(taken)?,
             Recorded::SeatFunded(pb::SeatFunded { seat }) => self.seat_funded(*seat)?,
             Recorded::SeatRefused(refused) => self.seat_refused(refused)?,
-            Recorded::LeaveAsked(pb::LeaveAsked { seat, why: _ }) => {
+            Recorded::LeaveAsked(pb::LeaveAsked { seat, why }) => {
                 self.seat_mut(*seat)?.leaving = true;
                 let seat = seat_no(*seat)?;
+                if why == IDLE {
+                    self.note_idled(seat, at);
+                }
                 self.forget_stops(|debt| debt == Debt::RemoveIdle { seat });
             }
             Recorded::CashOutDue(pb::CashOutDue { seat, amount: _, transfer_id }) => {

@@ -142,6 +142,32 @@ fn who_sits_out_too_long_is_paid_out() {
     assert!(table.state.table.seat_of(player(2)).is_some());
 }
 
+/// Seats are not to be held for ever by those who do not use them: the way back takes longer each time.
+#[test]
+fn whoever_does_not_use_a_seat_again_and_again_waits_before_sitting_down() {
+    let mut table = three();
+    let buy_in = primitives::Credits::of(1000);
+    let sit = Deed::SitDown { seat: None, buy_in, funds: None };
+    for wait in [0, 60, 120, 240] {
+        table.deed(1, Deed::SitOut { out: true, standing: None }).unwrap();
+        table.wait(Duration::from_secs(700));
+        assert!(table.pay(|debt| matches!(debt, Debt::RemoveIdle { .. })));
+        while table.pay(|debt| matches!(debt, Debt::PayOut { .. } | Debt::CashOut { .. })) {}
+        assert_eq!(table.state.table.seat_of(player(1)), None);
+        if wait > 0 {
+            table.wait(Duration::from_secs(wait - 1));
+            assert_eq!(table.refusal(1, sit.clone()).0, ErrorReason::SatIdle, "{wait}");
+            table.wait(Duration::from_secs(1));
+        }
+        table.deed(1, sit.clone()).unwrap();
+        assert!(table.pay(|debt| matches!(debt, Debt::Fund { .. })));
+    }
+    // Leaving by oneself costs nothing.
+    table.deed(2, Deed::StandUp).unwrap();
+    while table.pay(|debt| matches!(debt, Debt::PayOut { .. } | Debt::CashOut { .. })) {}
+    table.deed(2, sit).unwrap();
+}
+
 #[test]
 fn who_was_just_cut_off_with_the_room_has_time_to_come_back() {
     let mut table = three();

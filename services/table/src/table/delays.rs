@@ -1,10 +1,12 @@
-//! Who withheld entropy that they had committed to, and when they may be dealt in again.
+//! Players who were in everybody's way, and when they may come back: who withheld entropy that they had
+//! committed to, and who was removed from a seat that they did not use.
 //!
 //! A burnt number costs everybody else the time that the withholder was waited for, and no more: the
 //! next hand starts without them, and their way back takes longer each time. A line that broke once costs
 //! nothing; whoever withholds again before an hour has passed in which they could have played waits a
 //! minute, then twice as long each time, up to an hour. It is the player that waits, not the seat: standing
-//! up and sitting down again is no way round.
+//! up and sitting down again is no way round. An idle seat costs nobody a hand, but a place at a table that
+//! waits for players: whoever is removed from one again waits alike before they sit down.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,24 +17,26 @@ use wire::{Refused, refused};
 
 use super::Table;
 
+/// Why somebody is asked to leave who does not use a seat.
+pub const IDLE: &str = "idle";
 /// What the second time costs; each further one twice as much.
 const SECOND: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(3600);
-/// So long after they may be dealt in again it is forgotten.
+/// So long after they may come back it is forgotten.
 const REMEMBERED: Duration = Duration::from_secs(3600);
-/// Players that are remembered of one table: with eight seats, 128 tablefuls in an hour.
+/// Players that are remembered of one table and cause: with eight seats, 128 tablefuls in an hour.
 const MOST: usize = 1024;
 
-/// The players who withheld lately.
+/// The players who did so lately.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Withheld(BTreeMap<PlayerId, Record>);
+pub struct Delays(BTreeMap<PlayerId, Record>);
 
 /// Of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Record {
     /// At least one.
     times: u32,
-    /// When they may be dealt in again.
+    /// When they may come back.
     until: UnixMicros,
 }
 
@@ -42,14 +46,20 @@ impl Record {
     }
 }
 
-impl Withheld {
+impl Delays {
+    /// How often a player did so lately, and until when they wait, while they do.
+    fn delay(&self, player: PlayerId, now: UnixMicros) -> Option<(u32, UnixMicros)> {
+        let Record { times, until } = self.0.get(&player)?;
+        (now < *until).then_some((*times, *until))
+    }
+
     /// Notes one time more.
     fn note(&mut self, player: PlayerId, at: UnixMicros) {
         self.0.retain(|_, record| !record.is_forgotten(at));
         let times = self.0.get(&player).map_or(0, |record| record.times).saturating_add(1);
         self.0.insert(player, Record { times, until: at.plus(wait(times)) });
         if self.0.len() > MOST {
-            // Who has least to wait for loses least: newcomers do not push out whoever has withheld often.
+            // Who has least to wait for loses least: newcomers do not push out whoever has done so often.
             let least = self.0.iter().min_by_key(|(player, record)| (**record, **player));
             if let Some(least) = least.map(|(player, _)| *player) {
                 self.0.remove(&least);
@@ -79,12 +89,32 @@ impl Table {
         }
     }
 
+    /// Notes that the player of a seat is removed from it, since they did not use it.
+    pub(super) fn note_idled(&mut self, seat: SeatNo, at: UnixMicros) {
+        let player = self.seats.get(&seat).map(|seat| seat.player);
+        if let Some(player) = player {
+            self.idled.note(player, at);
+        }
+    }
+
+    /// Whether this player may sit down again, as far as seats are concerned that they did not use.
+    pub fn may_sit_again(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
+        let Some((times, until)) = self.idled.delay(player, now) else { return Ok(()) };
+        let left = until.since(now);
+        let message = format!(
+            "{times} times lately you were removed from a seat of this table that you did not use: you \
+             may sit down again in {} s",
+            left.as_secs() + 1
+        );
+        Err(refused(ErrorReason::SatIdle, message)
+            .with("times", times.to_string())
+            .with("until", until.0.to_string())
+            .retry_after(left))
+    }
+
     /// Whether this player may come back, as far as what they withheld is concerned.
     pub fn may_return(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
-        let Some(Record { times, until }) = self.withheld.0.get(&player) else { return Ok(()) };
-        if now >= *until {
-            return Ok(());
-        }
+        let Some((times, until)) = self.withheld.delay(player, now) else { return Ok(()) };
         let left = until.since(now);
         let message = format!(
             "{times} times lately you withheld entropy here that you had committed to, and the hand was \
@@ -115,7 +145,7 @@ mod tests {
 
     #[test]
     fn an_hour_of_which_nothing_is_withheld_is_forgiveness() {
-        let mut withheld = Withheld::default();
+        let mut withheld = Delays::default();
         let mut at = UnixMicros(1_000_000);
         for times in [1, 2, 3] {
             withheld.note(player(1), at);
@@ -128,7 +158,7 @@ mod tests {
 
     #[test]
     fn whoever_withholds_often_is_not_pushed_out_by_a_crowd() {
-        let mut withheld = Withheld::default();
+        let mut withheld = Delays::default();
         let at = UnixMicros(1_000_000);
         for _ in 0..5 {
             withheld.note(player(7), at);
