@@ -286,7 +286,8 @@ impl TableService for Api {
         if let Some(player) = caller.player {
             self.house()?.people().admit(player).await?;
         }
-        let found = self.found(&caller, request_id, table_id).await?;
+        // A wallet that is away is asked again when the seat is paid for.
+        let found = self.found(&caller, request_id, table_id).await.ok().flatten();
         let funds = found.map(|found| found.available.map_or(Funds::NoAccount, Funds::Available));
         let deed = Deed::SitDown { seat, buy_in, funds };
         self.order(("SitDown", request_id, table_id), &caller, (&message, deed)).await

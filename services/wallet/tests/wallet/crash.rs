@@ -185,7 +185,7 @@ async fn a_look_on_its_way_holds_no_command_back() {
 /// An id of which memory cannot tell is looked up beside everybody else's commands.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_odd_request_id_holds_nobody_else_up() {
-    let slow = Duration::from_secs(2);
+    let slow = Duration::from_secs(4);
     let house = House::open(MemStore::new()).await;
     house.welcome(1, 100).await;
     house.store.set_slow(slow);
