@@ -357,7 +357,7 @@ impl Room {
         let player = first.player;
         for left in (0..transfers).rev() {
             let whole = self.sabacc_pot + self.carried_pot;
-            let paid = self.refund((seat, player), if left == 0 { whole } else { 10 });
+            let paid = self.refund(seat, player, if left == 0 { whole } else { 10 });
             self.seats.get_mut(&seat).expect("he sits there").stack += paid;
         }
         self.empty();
@@ -372,7 +372,7 @@ impl Room {
         let player = self.seats.get(&seat).expect("a taken seat").player;
         self.stand(seat);
         self.table_says(pb::CloseAsked {});
-        let whole = self.refund((0, player), self.sabacc_pot + self.carried_pot);
+        let whole = self.refund(0, player, self.sabacc_pot + self.carried_pot);
         let transfer = self.request("absent");
         let accounts = (Account::Seat(self.table, player), Account::Player(player));
         let credits = Credits::try_new(whole).expect("a pot");
@@ -391,7 +391,7 @@ impl Room {
 
     /// Pays credits of the pots, the Sabacc Pot's first, to one player, at his seat or, with 0, away from the
     /// table.
-    fn refund(&mut self, (seat, player): (u32, PlayerId), credits: u64) -> u64 {
+    fn refund(&mut self, seat: u32, player: PlayerId, credits: u64) -> u64 {
         let of_sabacc = credits.min(self.sabacc_pot);
         let pots = [of_sabacc, credits - of_sabacc];
         let share = pb::RosterSeat { seat, player_id: player.0.to_vec().into(), stack: credits };

@@ -73,7 +73,8 @@ impl Process {
         cluster: &Cluster,
         sockets: &Sockets,
         program: &Path,
-        (fsync, ephemeral): (bool, bool),
+        fsync: bool,
+        ephemeral: bool,
     ) -> Result<Self, PostgresError> {
         let mut command = cluster.account.command("/bin/sh");
         command.args(["-c", WATCH, "watch"]).arg(&cluster.dir);
@@ -110,7 +111,7 @@ impl Server {
         let sockets = Sockets::choose(&cluster.dir, runtime_dir, &cluster.account)?;
         let program = binaries.dir.join("postgres");
         let (fsync, ephemeral) = (options.fsync, options.ephemeral);
-        let process = Process::spawn(&cluster, &sockets, &program, (fsync, ephemeral))?;
+        let process = Process::spawn(&cluster, &sockets, &program, fsync, ephemeral)?;
         let version = binaries.version.clone();
         Ok(Self { cluster, version, sockets, password, program, fsync, ephemeral, process })
     }
@@ -122,8 +123,13 @@ impl Server {
         let mut tries = LEFTOVER_TRIES;
         loop {
             self.sockets.make_again(&self.cluster.account)?;
-            let kind = (self.fsync, self.ephemeral);
-            self.process = Process::spawn(&self.cluster, &self.sockets, &self.program, kind)?;
+            self.process = Process::spawn(
+                &self.cluster,
+                &self.sockets,
+                &self.program,
+                self.fsync,
+                self.ephemeral,
+            )?;
             match self.ready().await {
                 Err(error) if error.is_leftover() && tries > 0 => tries -= 1,
                 outcome => return outcome,

@@ -83,7 +83,7 @@ impl Tables {
             seat.transfer.replace((id, 0)).ok_or_else(|| broken("the seat is not paid out"))?;
         seat.transfer = Some((id, amount));
         let (player, amount) = (seat.player, i128::from(amount));
-        let legs = payment((place.0, player), amount, suspense);
+        let legs = payment(place.0, player, amount, suspense);
         books.effects.renamed(old, id, Some(legs), books.troubles);
         if suspense {
             self.state(Account::Suspense, amount);
@@ -100,7 +100,7 @@ impl Tables {
         let account = Account::Seat(table, player);
         let amount = books.effects.nameless_amount(account);
         let amount = amount.ok_or_else(|| broken("the player has no share to come"))?;
-        books.effects.pay_elsewhere(account, payment((table, player), amount, suspense));
+        books.effects.pay_elsewhere(account, payment(table, player, amount, suspense));
         if suspense {
             self.state(Account::Suspense, amount);
         }
@@ -134,7 +134,7 @@ fn key(effect: &pb::Effect) -> Key {
     }
 }
 
-fn payment((table, player): (TableId, PlayerId), amount: i128, suspense: bool) -> Legs {
+fn payment(table: TableId, player: PlayerId, amount: i128, suspense: bool) -> Legs {
     let to = if suspense { Account::Suspense } else { Account::Player(player) };
     Legs::from([(Account::Seat(table, player), -amount), (to, amount)])
 }
