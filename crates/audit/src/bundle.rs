@@ -13,7 +13,7 @@
 mod read;
 mod trust;
 
-use eventlog::Event;
+use eventlog_core::Event;
 use merkle::{Hash, Nodes, prove_records};
 use primitives::{HandId, StreamId};
 use prost::Message as _;

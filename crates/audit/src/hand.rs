@@ -29,7 +29,7 @@ mod words;
 use std::fmt;
 use std::time::Duration;
 
-use eventlog::Event;
+use eventlog_core::Event;
 use primitives::{HandId, TableId};
 use serde::Serialize;
 

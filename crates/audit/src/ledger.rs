@@ -20,7 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ::ledger::{Account, Event as Entry, Kind, Leg, Transfer, conserved};
-use eventlog::Event;
+use eventlog_core::Event;
 use primitives::{RequestId, UnixMicros};
 use serde::Serialize;
 use wire::Recorded;

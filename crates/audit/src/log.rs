@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use eventlog::Event;
+use eventlog_core::Event;
 use merkle::note::VerifierKey;
 use merkle::record::chain_hash;
 use merkle::{Checkpoint, Hash, Tree};

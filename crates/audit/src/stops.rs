@@ -1,6 +1,6 @@
 //! What had to stop at a table, and who let it go on: told from the table's own stream.
 
-use eventlog::Event;
+use eventlog_core::Event;
 use proto::event::v1::{self as pb, EffectKind, Resolution};
 use serde::Serialize;
 use wire::Recorded;

@@ -105,7 +105,7 @@ impl TableAudit {
     }
 
     /// What had to stop, from the table's own stream.
-    pub fn stops<'a>(&mut self, events: impl IntoIterator<Item = &'a eventlog::Event>) {
+    pub fn stops<'a>(&mut self, events: impl IntoIterator<Item = &'a eventlog_core::Event>) {
         self.report.stops = stops(events);
     }
 

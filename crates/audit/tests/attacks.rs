@@ -158,8 +158,11 @@ fn the_last_revealer_is_named_and_counted() {
     assert!(opened.recorded_at > aborted.recorded_at);
 }
 
-fn hand_event(records: &hand::HandRecords, test: impl Fn(&Recorded) -> bool) -> &eventlog::Event {
-    let fits = |event: &&eventlog::Event| test(&Recorded::try_from(*event).unwrap());
+fn hand_event(
+    records: &hand::HandRecords,
+    test: impl Fn(&Recorded) -> bool,
+) -> &eventlog_core::Event {
+    let fits = |event: &&eventlog_core::Event| test(&Recorded::try_from(*event).unwrap());
     records.hand.iter().find(fits).unwrap()
 }
 

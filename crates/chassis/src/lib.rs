@@ -7,25 +7,18 @@
 
 pub mod auth;
 pub mod channel;
-pub mod clock;
 pub mod concurrency_limiter;
 pub mod config;
 pub mod daily_quota;
 pub mod drain;
-pub mod entropy;
 pub mod fetch;
-mod gathered;
 mod held;
-pub mod ids;
 pub mod limits;
 pub mod memory;
-pub mod postgres;
 pub mod proxies;
 pub mod rate_limiter;
 mod refusal;
 pub mod request_ids;
-pub mod secret;
 pub mod serve;
 pub mod telemetry;
 pub mod threads;
-pub mod tls;

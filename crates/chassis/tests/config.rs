@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chassis::auth::{IssuerKey, Role, TokenIssuer};
 use chassis::config::{Service, ServiceConfig, Settings, Source};
-use chassis::entropy::SystemEntropy;
+use system::entropy::SystemEntropy;
 use chassis::limits::Limits;
 
 fn source(file: &str, variables: &[(&str, &str)]) -> Source {

@@ -3,12 +3,12 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use chassis::channel::{self, Bearer, Carry, PeerChannel};
-use chassis::clock::{Clock, SystemClock};
-use chassis::ids::IdMaker;
-use chassis::tls::Tls;
+use system::clock::{Clock, SystemClock};
+use system::ids::IdMaker;
+use transport::Bearer;
+use transport::tls::Tls;
 use primitives::{PlayerId, TableId};
-use tonic::transport::Uri;
+use tonic::transport::{Channel, Uri};
 use tonic::{Request, Response, Status};
 
 use crate::chance::{Chance, Secret, Trust};
@@ -51,7 +51,7 @@ impl<F: Fn() -> String + Send + Sync + 'static> From<F> for TokenSource {
 /// makes more connections.
 #[derive(Clone)]
 pub struct Client {
-    channel: PeerChannel,
+    channel: Channel,
     token: TokenSource,
     ids: IdMaker,
     patience: Patience,
@@ -84,7 +84,7 @@ impl Client {
             return Err(Error::Address(format!("{address} (write http://host:port)")));
         }
         Ok(Client {
-            channel: channel::to(&uri, tls, Carry::Nothing)?,
+            channel: transport::connect(&uri, tls)?,
             token: token.into(),
             ids: IdMaker::system(),
             patience: Patience::default(),
@@ -133,7 +133,7 @@ impl Client {
         &*self.clock
     }
 
-    pub(crate) fn channel(&self) -> PeerChannel {
+    pub(crate) fn channel(&self) -> Channel {
         self.channel.clone()
     }
 
@@ -147,7 +147,7 @@ impl Client {
         let mut request = Request::new(message);
         match &self.token.0 {
             Source::Fixed(bearer) => bearer.bear(&mut request),
-            Source::Fresh(token) => channel::bear(&mut request, &token()),
+            Source::Fresh(token) => Bearer::new(&token()).bear(&mut request),
         }
         request
     }
@@ -156,7 +156,7 @@ impl Client {
     pub(crate) async fn repeat<Q, A, F>(
         &self,
         message: Q,
-        send: impl Fn(PeerChannel, Request<Q>) -> F + Send,
+        send: impl Fn(Channel, Request<Q>) -> F + Send,
     ) -> Result<A, Error>
     where
         Q: Clone + Send,

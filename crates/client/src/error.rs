@@ -5,7 +5,7 @@ use std::error::Error as _;
 use std::fmt;
 use std::time::Duration;
 
-use chassis::channel::ChannelError;
+use transport::ChannelError;
 use proto::common::v1::ErrorReason;
 use tonic::Status;
 use tonic_types::StatusExt;

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use chassis::entropy::{self, SystemEntropy};
+use system::entropy::{self, SystemEntropy};
 use primitives::UnixMicros;
 use proto::common::v1::ErrorReason;
 use tonic::Status;

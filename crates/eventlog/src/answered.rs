@@ -115,7 +115,7 @@ mod tests {
     use primitives::RequestId;
 
     use super::*;
-    use crate::event::Position;
+    use eventlog_core::Position;
 
     const NOW: u64 = 0x019a_0000_0000;
 

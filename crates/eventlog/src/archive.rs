@@ -31,9 +31,9 @@ use primitives::{StreamId, UnixMicros};
 pub use crate::pg::{remove, restore};
 
 use crate::error::{ReadError, Source};
-use crate::event::{Event, Position};
 use crate::heads::Head;
 use crate::reader::Reader;
+use eventlog_core::{Event, Position};
 use format::{Hashing, Input, Output};
 
 const PAGE: usize = 1000;

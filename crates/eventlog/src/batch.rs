@@ -6,10 +6,11 @@ use std::sync::Arc;
 use merkle::Tree;
 use primitives::{StreamId, UnixMicros};
 
-use crate::event::{Entry, Event, NewEvent, Position, Receipt, Stored, Version};
+use crate::event::{Entry, Receipt, Stored};
 use crate::heads::Head;
 use crate::key::RequestKey;
-use crate::record::chain_hash;
+use eventlog_core::record::chain_hash;
+use eventlog_core::{Event, NewEvent, Position, Version};
 
 /// Where a batch begins.
 pub(crate) struct Start<'a> {

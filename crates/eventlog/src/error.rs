@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use primitives::RequestId;
 
-use crate::event::{Position, Stored};
+use crate::event::Stored;
 use crate::store::{ClockOff, StoreError};
+use eventlog_core::Position;
 
 /// Nothing more is known of a cause than its text and its own causes.
 pub type Source = Arc<dyn std::error::Error + Send + Sync>;

@@ -18,7 +18,8 @@ use primitives::UnixMicros;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArguments;
 
-use crate::event::{Entry, Position};
+use crate::event::Entry;
+use eventlog_core::Position;
 
 /// Entries that are committed together, with nothing between them: all or none.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use primitives::StreamId;
 
-use crate::event::{Event, Version};
-use crate::record::chain_hash;
+use eventlog_core::record::chain_hash;
+use eventlog_core::{Event, Version};
 
 /// The end of a stream. The default is that of a stream without events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

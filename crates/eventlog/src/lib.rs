@@ -5,7 +5,7 @@
 //! owns a log at a time and one task in it writes: [`Log`]. What [`Log::append`] has answered is
 //! durable and stays where it is, byte for byte. Auditors read with [`Reader`], without owning.
 //!
-//! - [`event`]: the words. [`record`]: the bytes that the Merkle tree commits to.
+//! - [`event`]: entries and their requests; events and their leaf records are the crate `eventlog-core`.
 //! - `log` is the owner's handle, `open` how a log is taken, `standby` how it is waited for, `queue` who waits, `writer` the one task
 //!   that writes, `batch` the pure part of a commit, `heads` what is known of streams, `answered` what
 //!   is known of requests, `key` whose they are, `subscription` how readers follow. `group` is for an engine that decides
@@ -28,7 +28,6 @@ mod open;
 mod pg;
 mod queue;
 mod reader;
-pub mod record;
 mod shelf;
 mod standby;
 pub mod store;
@@ -37,9 +36,9 @@ mod writer;
 
 pub use answered::Known;
 pub use error::{AppendError, OpenError, ReadError, Source};
-pub use event::{
-    Entry, Event, NewEvent, Position, Recall, Receipt, Request, Stored, TreeHead, Version,
-};
+pub use event::{Entry, Recall, Receipt, Request, Stored, TreeHead};
+pub use eventlog_core::record;
+pub use eventlog_core::{Event, NewEvent, Position, Version};
 pub use group::{Ahead, Group, Rows};
 pub use key::RequestKey;
 pub use log::{Clock, Health, Limits, Log, Options};

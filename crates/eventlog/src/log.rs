@@ -15,7 +15,7 @@ use tracing::{Instrument as _, Span};
 
 use crate::answered::{Answered, Known};
 use crate::error::{AppendError, OpenError, ReadError};
-use crate::event::{Entry, Event, Position, Recall, Receipt, Stored, TreeHead, Version};
+use crate::event::{Entry, Recall, Receipt, Stored, TreeHead};
 use crate::group::Group;
 use crate::heads::Heads;
 use crate::key::RequestKey;
@@ -25,6 +25,7 @@ use crate::reader::Reader;
 use crate::store::{Fence, Reading, Store, StoreError};
 use crate::subscription::{Mode, Subscription};
 use crate::writer::{ClockTrouble, Spare, Writer};
+use eventlog_core::{Event, Position, Version};
 
 /// Bytes that an event counts for beside its payload.
 const EVENT_FLOOR: usize = 128;

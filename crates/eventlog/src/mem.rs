@@ -15,13 +15,14 @@ use primitives::{StreamId, UnixMicros};
 use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, sleep};
 
-use crate::event::{Event, Position, Stored, Version};
+use crate::event::Stored;
 use crate::key::RequestKey;
 use crate::log::Clock;
 use crate::shelf::{FullTile, Shelf, SignedCheckpoint, TilePlace};
 use crate::store::{
     Appended, Batch, Claim, Claimed, Fence, Reading, Renewal, Store, StoreError, StoreTime,
 };
+use eventlog_core::{Event, Position, Version};
 
 /// What happens to the next append instead of the expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

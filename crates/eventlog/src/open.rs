@@ -21,9 +21,9 @@ use tokio::time::{Instant, sleep};
 
 use crate::answered::Answered;
 use crate::error::OpenError;
-use crate::event::Position;
 use crate::log::Options;
 use crate::store::{Claim, Claimed, Fence, Renewal, Store, StoreError};
+use eventlog_core::Position;
 
 /// Records whose subtrees are believed without their events.
 const GRAIN: u64 = 1024;

@@ -52,10 +52,11 @@ pub use error::{ConnectError, MigrateError, in_time, within};
 pub use migrate::{migrate, migrate_with};
 pub use projection::Projection;
 
-use crate::event::{Event, Position, Stored, Version};
+use crate::event::Stored;
 use crate::key::RequestKey;
 use crate::store::{Appended, Batch, Claim, Claimed, ClockOff, Fence, Renewal, Store, StoreError};
 use error::Trouble;
+use eventlog_core::{Event, Position, Version};
 use link::{Links, options, set_session};
 use projection::{Form, Statements};
 use sql::Timed;

@@ -10,10 +10,11 @@ use tokio::time::Instant;
 use tracing::Span;
 
 use crate::error::AppendError;
-use crate::event::{Entry, Position, Receipt};
+use crate::event::{Entry, Receipt};
 use crate::group::{Group, Rows};
 use crate::key::RequestKey;
 use crate::log::Limits;
+use eventlog_core::Position;
 
 pub(crate) enum Command {
     Append(Box<Waiting>),

@@ -6,9 +6,10 @@ use merkle::Tree;
 use primitives::StreamId;
 
 use crate::error::ReadError;
-use crate::event::{Event, Position, Stored, Version};
+use crate::event::Stored;
 use crate::key::RequestKey;
 use crate::store::Store;
+use eventlog_core::{Event, Position, Version};
 
 /// A log to read. It takes no lease and needs no right to write.
 #[derive(Clone)]

@@ -19,9 +19,10 @@ use merkle::Tree;
 use primitives::{StreamId, UnixMicros};
 
 use crate::error::Source;
-use crate::event::{Event, Position, Stored, Version};
+use crate::event::Stored;
 use crate::group::Rows;
 use crate::key::RequestKey;
+use eventlog_core::{Event, Position, Version};
 
 #[async_trait]
 pub trait Store: Send + Sync {

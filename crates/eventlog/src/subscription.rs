@@ -14,8 +14,8 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::ReadError;
-use crate::event::{Event, Position};
 use crate::reader::Reader;
+use eventlog_core::{Event, Position};
 
 /// Events read from the store at once.
 const PAGE: usize = 500;

@@ -33,7 +33,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::answered::{Answered, Known};
 use crate::batch::{Stamped, Start, stamp};
 use crate::error::AppendError;
-use crate::event::{Event, Position, Stored, TreeHead};
+use crate::event::{Stored, TreeHead};
 use crate::heads::{Head, Heads};
 use crate::log::{Health, Options};
 use crate::queue::{Command, Gathering, Waiting};
@@ -41,6 +41,7 @@ use crate::store::{Appended, Batch, Renewal, Store, StoreError};
 use ahead::CROWD;
 use attend::Written;
 pub(crate) use clock::ClockTrouble;
+use eventlog_core::{Event, Position};
 use flight::{Attempted, Flight};
 pub(crate) use spare::Spare;
 

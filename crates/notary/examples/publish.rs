@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use base64ct::{Base64, Encoding as _};
-use chassis::clock::SystemClock;
+use system::clock::SystemClock;
 use chassis::config::LogIdentity;
 use chassis::drain::Drain;
 use chassis::fetch::Fetch;

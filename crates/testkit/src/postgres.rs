@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::Context as _;
-use chassis::postgres::{self as launcher, Environment, Options};
+use postgres_launcher::{self as launcher, Environment, Options};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tokio::sync::OnceCell;
 

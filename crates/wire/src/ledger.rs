@@ -7,7 +7,7 @@ use ::ledger::{
     Account, Adjustment, Amount, Ended, Event, Hold, Kind, Leg, Limits, Measure, Posted, Seconds,
     SetTerms, Setter, Terms, Transfer,
 };
-use eventlog::NewEvent;
+use eventlog_core::NewEvent;
 use primitives::{Credits, PlayerId, StreamId, TableId, UnixMicros};
 use proto::common::v1::LimitMeasure;
 use proto::event::v1 as pb;
@@ -43,7 +43,7 @@ pub fn new_event(event: &Event) -> NewEvent {
 ///
 /// # Errors
 /// Where no wallet can have written it.
-pub fn parse(stored: &eventlog::Event) -> Result<Event, Foreign> {
+pub fn parse(stored: &eventlog_core::Event) -> Result<Event, Foreign> {
     let event = event(&Recorded::try_from(stored)?)?;
     let again = new_event(&event);
     if again.stream != stored.stream {

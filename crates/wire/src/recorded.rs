@@ -1,7 +1,7 @@
 //! What the logs hold: every event of every service, by its type number.
 
 use bytes::Bytes;
-use eventlog::{Event, NewEvent};
+use eventlog_core::{Event, NewEvent};
 use primitives::StreamId;
 use prost::Message;
 use proto::event::v1::{self as pb, EventType};
@@ -144,7 +144,8 @@ impl std::fmt::Debug for Recorded {
 
 #[cfg(test)]
 mod tests {
-    use eventlog::{Position, UnixMicros, Version};
+    use eventlog_core::{Position, Version};
+    use primitives::UnixMicros;
 
     use super::*;
 

@@ -6,7 +6,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use chassis::entropy::Entropy;
+use system::entropy::Entropy;
 use ed25519_dalek::SigningKey;
 use eventlog::{ClockOff, Log, OpenError, ReadError};
 use fairness::health::Unhealthy;

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chassis::auth::{Access, Verifier};
-use chassis::clock::{Clock, SystemClock};
+use system::clock::{Clock, SystemClock};
 use chassis::config::{ConfigError, LogIdentity, Service, ServiceConfig, Settings, Source};
 use chassis::drain::{Drain, NotClosed};
-use chassis::entropy::SystemEntropy;
+use system::entropy::SystemEntropy;
 use chassis::serve::{Beside, Bound, Grpc, Health, Server};
 use eventlog::{ConnectError, Limits, MigrateError, OpenError, Options, PgStore, Pools};
 use fairness::health::Unhealthy;

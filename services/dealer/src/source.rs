@@ -11,7 +11,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chassis::entropy::Entropy;
+use system::entropy::Entropy;
 use fairness::health::{BLOCK, Health, START, Unhealthy};
 use zeroize::Zeroizing;
 

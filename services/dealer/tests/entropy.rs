@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use chassis::entropy::{Entropy, SeededEntropy};
+use system::entropy::{Entropy, SeededEntropy};
 use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Store, UnixMicros};
 use fairness::Ask;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::entropy::SeededEntropy;
+use system::entropy::SeededEntropy;
 use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Store, UnixMicros};
 use fairness::{

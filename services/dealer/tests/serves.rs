@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use chassis::auth::{IssuerKey, ServiceToken, TokenIssuer};
 use chassis::channel::{self, Carry};
-use chassis::clock::SystemClock;
+use system::clock::SystemClock;
 use chassis::config::{LogIdentity, Service, ServiceConfig, Source};
 use chassis::drain::Drain;
-use chassis::entropy::{SeededEntropy, SystemEntropy};
-use chassis::secret::Secret;
+use system::entropy::{SeededEntropy, SystemEntropy};
+use system::secret::Secret;
 use chassis::serve::{self, Bound};
 use ed25519_dalek::SigningKey;
 use proto::common::v1::ErrorReason;

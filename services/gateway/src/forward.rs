@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 
 use chassis::auth::{Bill, take_units};
 use chassis::channel::{CallError, Pool};
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 use chassis::serve::{IsStream, WholeBody};
 use http::{HeaderName, HeaderValue, Request, Response};
 use proto::common::v1::ErrorReason;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use chassis::auth::{Access, Verifier};
 use chassis::channel::{self, Carry, Pool};
-use chassis::clock::SystemClock;
+use system::clock::SystemClock;
 use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::serve::{Beside, Bound, Grpc, Health, Server};
@@ -31,7 +31,7 @@ pub enum StartError {
     #[error("the gateway needs the address of the {0} service: set {1}")]
     NoPeer(&'static str, &'static str),
     #[error(transparent)]
-    Channel(#[from] channel::ChannelError),
+    Channel(#[from] transport::ChannelError),
     #[error("this program's own descriptors are damaged: {0}")]
     Descriptors(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("the certificates cannot be used: {0}")]

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 use chassis::config::{Settings, Source};
-use chassis::postgres::{Environment, default_data_dir};
+use postgres_launcher::{Environment, default_data_dir};
 use clap::{Args, Subcommand, ValueEnum};
 use eventlog::archive::{self, Archive, Verified};
 use eventlog::{PgStore, Pools, Reader, UnixMicros};

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use audit::Verdict;
 use audit::ledger::LedgerAudit;
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 use clap::Subcommand;
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use audit::bundle::Trusted;
 use chassis::auth::Role;
-use chassis::postgres::{Environment, default_data_dir};
+use postgres_launcher::{Environment, default_data_dir};
 use clap::Args;
 use client::checkpoints::{Checkpoints, InFolder};
 use client::{Client, Trust};

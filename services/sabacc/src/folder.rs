@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use chassis::auth::TokenIssuer;
 use chassis::config::{LogIdentity, Service};
-use chassis::entropy::{self, SystemEntropy};
+use system::entropy::{self, SystemEntropy};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
 use sabacc_table::config::{PeopleKey, parse_key, parse_keys};

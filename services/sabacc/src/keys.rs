@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use chassis::config::{LogIdentity, Service};
-use chassis::postgres::{Environment, default_data_dir};
+use postgres_launcher::{Environment, default_data_dir};
 use clap::{Args, Subcommand};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::VerifyingKey;

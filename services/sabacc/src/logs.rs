@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use audit::bundle::{Bundle, Trusted};
 use audit::hand::HandRecords;
 use chassis::config::Service;
-use chassis::postgres::{self, Environment, Postgres, default_data_dir};
+use postgres_launcher::{Environment, Postgres, default_data_dir};
 use eventlog::{Event, PgStore, Pools, Position, Reader, RequestKey, StreamId, Version};
 use primitives::{HandId, TableId};
 use sabacc_wallet::repo::Repo;
@@ -53,7 +53,7 @@ impl Logs {
         {
             return Ok(logs);
         }
-        let options = postgres::Options::new(folder.path(), environment);
+        let options = postgres_launcher::Options::new(folder.path(), environment);
         if options.database_url.is_none() && !folder.path().join("postgres").exists() {
             bail!(
                 "the room in {} has no database of its own and does not run: name its database with \
@@ -61,7 +61,7 @@ impl Logs {
                 folder.path().display()
             );
         }
-        let postgres = postgres::obtain(&options).await?;
+        let postgres = postgres_launcher::obtain(&options).await?;
         let url = postgres.admin_url();
         Logs::at(&folder, &url, Some(postgres)).await
     }

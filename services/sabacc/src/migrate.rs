@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use chassis::config::{Settings, Source};
-use chassis::postgres::{self, Environment, default_data_dir};
+use postgres_launcher::{Environment, default_data_dir};
 use clap::Args;
 
 use crate::folder::Folder;
@@ -46,8 +46,8 @@ async fn rebuild_room(data: Option<PathBuf>) -> anyhow::Result<bool> {
     let environment = Environment::read();
     let folder = Folder::open(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
     let _lock = folder.lock().context("stop the room first")?;
-    let options = postgres::Options::new(folder.path(), environment);
-    let postgres = postgres::obtain(&options).await?;
+    let options = postgres_launcher::Options::new(folder.path(), environment);
+    let postgres = postgres_launcher::obtain(&options).await?;
     let done = rebuild(&postgres.admin_url()).await;
     postgres.stop().await?;
     done.map(|()| true)

@@ -13,13 +13,13 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use chassis::auth::{Claims, Identity, IssuerKey, Role, TokenIssuer};
 use chassis::channel::{self, Carry};
-use chassis::clock::SystemClock;
+use system::clock::SystemClock;
 use chassis::config::{Service, ServiceConfig, Source};
 use chassis::drain::Drain;
-use chassis::entropy::SystemEntropy;
-use chassis::postgres::{self, Postgres, PostgresError};
+use system::entropy::SystemEntropy;
+use postgres_launcher::{Postgres, PostgresError};
 use chassis::proxies::Proxies;
-use chassis::secret::Secret;
+use system::secret::Secret;
 use chassis::serve::{self, Bound};
 use merkle::note::VerifierKey;
 use tokio::task::JoinHandle;
@@ -47,7 +47,7 @@ const GRACE: Duration = Duration::from_secs(5);
 pub(crate) struct Plan {
     pub(crate) folder: Folder,
     pub(crate) listen: SocketAddr,
-    pub(crate) postgres: postgres::Options,
+    pub(crate) postgres: postgres_launcher::Options,
     /// At least so many streams and calls on each connection, for a crowd on one machine.
     pub(crate) streams: Option<u32>,
     /// Players may call as often as they like: for bots that play as fast as they go.
@@ -89,7 +89,7 @@ impl Room {
         // The port first: whoever has it taken hears so before a database is started.
         let public = serve::bind(listen).await?;
         let issuer = folder.issuer()?;
-        let postgres = postgres::obtain(&postgres).await?;
+        let postgres = postgres_launcher::obtain(&postgres).await?;
         progress.say(&postgres.describe());
         let own_database = owners::own(&postgres.admin_url(), &lock, progress).await?;
         let postgres = postgres.look_after();

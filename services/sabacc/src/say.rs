@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use chassis::clock::{Clock, SystemClock};
+use system::clock::{Clock, SystemClock};
 use primitives::UnixMicros;
 
 /// Writes one line. A reader that has gone away ends nothing: the room goes on.

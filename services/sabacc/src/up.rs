@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use chassis::config::{LogWitnesses, Settings, Source};
 use chassis::drain::Drain;
-use chassis::postgres::{self, Environment, PostgresError, default_data_dir};
+use postgres_launcher::{Environment, PostgresError, default_data_dir};
 use chassis::telemetry::{self, TelemetryConfig};
 use clap::Args;
 use merkle::note::VerifierKey;
@@ -62,7 +62,7 @@ pub(crate) async fn run(
     room::edge(options.listen)?;
     let environment = Environment::read();
     let folder = Folder::create(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
-    let mut postgres = postgres::Options::new(folder.path(), environment);
+    let mut postgres = postgres_launcher::Options::new(folder.path(), environment);
     postgres.fetch = options.fetch_postgres;
     postgres.interactive = std::io::IsTerminal::is_terminal(&std::io::stdin());
     let unpaced = options.hands.is_some();

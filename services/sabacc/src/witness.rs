@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use chassis::clock::SystemClock;
+use system::clock::SystemClock;
 use chassis::drain::Drain;
-use chassis::entropy::{self, SystemEntropy};
+use system::entropy::{self, SystemEntropy};
 use chassis::limits::Limits;
 use chassis::serve::{self, Health, Server};
 use chassis::telemetry;

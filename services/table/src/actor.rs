@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use chassis::clock::Clock;
+use system::clock::Clock;
 use eventlog::{AppendError, Entry, Log, Receipt, RequestKey};
 use notary::Notary;
 use primitives::{PlayerId, RequestId, StreamId, UnixMicros};

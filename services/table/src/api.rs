@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::auth::{Identity, Role};
-use chassis::clock::Clock as _;
+use system::clock::Clock as _;
 use chassis::rate_limiter::RateLimiter;
 use fairness::{ClientCommitment, Entropy};
 use futures_util::{Stream, StreamExt};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use eventlog::{AppendError, Entry, Known, Position, Recall, Request, RequestKey, StreamId};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use prost::Message;

@@ -25,8 +25,8 @@ pub mod words;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chassis::entropy;
-use chassis::ids::IdMaker;
+use system::entropy;
+use system::ids::IdMaker;
 use eventlog::{AppendError, Entry, Log, Position, Recall, Receipt, Request, RequestKey};
 use primitives::{PlayerId, RequestId, StreamId};
 use prost::Message;

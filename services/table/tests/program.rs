@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use chassis::auth::TokenIssuer;
-use chassis::entropy::SystemEntropy;
+use system::entropy::SystemEntropy;
 
 fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sabacc-table"));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chassis::auth::{Access, Verifier};
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 use chassis::config::ServiceConfig;
 use chassis::drain::{Drain, NotClosed};
 use chassis::serve::{Beside, Bound, Condition, Grpc, Health, Server};

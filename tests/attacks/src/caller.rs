@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use chassis::channel::Bearer;
+use transport::Bearer;
 use client::Error;
 use primitives::PlayerId;
 use proto::audit::v1::audit_service_client::AuditServiceClient;

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
-use chassis::clock::SystemClock;
-use chassis::entropy::SystemEntropy;
-use chassis::ids::IdMaker;
+use system::clock::SystemClock;
+use system::entropy::SystemEntropy;
+use system::ids::IdMaker;
 use client::Client;
 use primitives::{Credits, PlayerId};
 use tempfile::TempDir;

@@ -30,7 +30,7 @@ pub const CODES: &[Place] = &[
 /// `sqlx` outside of `places`.
 #[must_use]
 pub fn sql(tree: &Tree, places: &[Place]) -> Vec<Finding> {
-    let advice = "only a service's repo.rs, eventlog, testkit and chassis::postgres name sqlx: \
+    let advice = "only a service's repo.rs, eventlog, testkit and postgres_launcher name sqlx: \
                   move the statement there, or wrap the error";
     found(tree, places, advice, |line| has_word(line, "sqlx"))
 }

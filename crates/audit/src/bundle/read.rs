@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use eventlog::{Event, Position, Version};
+use eventlog_core::{Event, Position, Version};
 use primitives::{HandId, StreamId, UnixMicros};
 use prost::Message as _;
 use proto::audit::v1 as pb;

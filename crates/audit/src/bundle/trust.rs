@@ -104,7 +104,7 @@ fn inclusion(name: &str, log: &ProvedLog) -> Result<u64, Trouble> {
     hold(key.is_log(), || format!("the {name}'s log: its key is a witness's"))?;
     let opened = Checkpoint::open(checkpoint.as_bytes(), &key, &[])
         .map_err(|error| wrong(error.to_string()))?;
-    let leaf = |event: &eventlog::Event| (event.position.0, leaf_hash(&event.record()));
+    let leaf = |event: &eventlog_core::Event| (event.position.0, leaf_hash(&event.record()));
     let leaves: Vec<_> = records.iter().map(leaf).collect();
     let head = opened.checkpoint.head();
     verify_records(&leaves, head.size, proof, &head.root)

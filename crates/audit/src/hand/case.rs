@@ -1,6 +1,6 @@
 //! The records, read: payloads decoded once, and the events that a hand has one of by name.
 
-use eventlog::Event;
+use eventlog_core::Event;
 use primitives::TableId;
 use proto::event::v1 as pb;
 use wire::Recorded;

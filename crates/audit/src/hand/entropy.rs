@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use eventlog::Event;
+use eventlog_core::Event;
 use fairness::{ClientCommitment, Commitment, Context, Entropy};
 use primitives::{PlayerId, UnixMicros};
 use proto::dealer::v1::{EntropyRow, EntropyStatus};

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use eventlog::Event;
+use eventlog_core::Event;
 use fairness::Handle;
 use primitives::UnixMicros;
 use proto::dealer::v1::{self as dealer, OpeningReason};

@@ -1,6 +1,6 @@
 //! One hand's events out of streams that hold those of many.
 
-use eventlog::Event;
+use eventlog_core::Event;
 use primitives::HandId;
 use wire::Recorded;
 

@@ -1,6 +1,6 @@
 //! Whether the streams are whole: numbers, chains, and which event may follow which.
 
-use eventlog::Event;
+use eventlog_core::Event;
 use primitives::StreamId;
 use proto::dealer::v1::OpeningReason;
 use proto::event::v1::AtFault;

@@ -10,7 +10,7 @@ mod clock;
 
 use std::collections::BTreeMap;
 
-use eventlog::Event;
+use eventlog_core::Event;
 use fairness::{Handle, Keys, Shoe};
 use primitives::{SeatNo, UnixMicros};
 use proto::common::v1::CardRef;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ::ledger::Account;
-use eventlog::Event;
+use eventlog_core::Event;
 use primitives::{HandId, PlayerId, RequestId, TableId};
 use proto::event::v1 as pb;
 use wire::{BadField, Recorded, field};

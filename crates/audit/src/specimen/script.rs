@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use eventlog::{Event, Position, StreamId, UnixMicros, Version};
+use eventlog_core::{Event, Position, Version};
 use merkle::record::chain_hash;
-use primitives::{HandId, TableId};
+use primitives::{HandId, StreamId, TableId, UnixMicros};
 use proto::wallet::v1::TransferKind;
 use wire::Recorded;
 

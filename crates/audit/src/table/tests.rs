@@ -48,7 +48,7 @@ fn what_was_thrown_away_is_told_card_by_card() {
     assert!(burnt.contains("seat 1: ") && burnt.contains("; seat "), "{burnt}");
     // The hand that the dealer gave up in the middle was dealt: its first cards are on record.
     let room = troubled();
-    let is_dealt = |event: &eventlog::Event| Recorded::try_from(event).unwrap();
+    let is_dealt = |event: &eventlog_core::Event| Recorded::try_from(event).unwrap();
     let dealt = room.records(3).hand.iter().map(is_dealt).find_map(|recorded| {
         if let Recorded::CardsMoved(pb::CardsMoved { seat, .. }) = recorded {
             Some(seat)

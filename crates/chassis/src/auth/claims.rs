@@ -6,8 +6,8 @@ use primitives::PlayerId;
 use serde::{Deserialize, Serialize};
 
 use super::{Identity, Role};
-use crate::clock::Clock;
-use crate::entropy::{self, Entropy};
+use system::clock::Clock;
+use system::entropy::{self, Entropy};
 
 /// The one audience we are.
 pub const AUDIENCE: &str = "sabacc";

@@ -16,7 +16,7 @@ use super::access::{Access, Rule};
 use super::open_calls::{OpenCalls, Place};
 use super::verifier::{TokenError, Verifier};
 use super::{Bill, Identity, PeerNames, Role};
-use crate::clock::Clock;
+use system::clock::Clock;
 use crate::held::Held;
 use crate::limits::Limits;
 use crate::rate_limiter::RateLimiter;

@@ -10,9 +10,9 @@ use ed25519_dalek::{SigningKey, VerifyingKey};
 use primitives::UnixMicros;
 
 use super::{Claims, Identity, Role, jws};
-use crate::clock::Clock;
-use crate::entropy::{self, Entropy};
-use crate::secret::Secret;
+use system::clock::Clock;
+use system::entropy::{self, Entropy};
+use system::secret::Secret;
 
 /// How long a service's own token lives, and how long before its end a new one is made.
 const LIFETIME: Duration = Duration::from_secs(600);

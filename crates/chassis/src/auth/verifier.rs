@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::issuer::KeyError;
 use super::jws::Unverified;
 use super::{AUDIENCE, Claims, Identity, Role};
-use crate::clock::Clock;
+use system::clock::Clock;
 
 /// Verified tokens remembered, at 200 bytes or so each.
 const REMEMBERED: usize = 10_000;
@@ -173,8 +173,8 @@ mod tests {
 
     use super::*;
     use crate::auth::{ServiceToken, TokenIssuer};
-    use crate::clock::ManualClock;
-    use crate::entropy::{Entropy, SeededEntropy};
+    use system::clock::ManualClock;
+    use system::entropy::{Entropy, SeededEntropy};
 
     const NOW: UnixMicros = UnixMicros(1_800_000_000_000_000);
     const PLAYER: &str = "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5a";

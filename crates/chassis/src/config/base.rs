@@ -15,9 +15,9 @@ use super::source::Source;
 use crate::auth::{IssuerKey, Role, TokenIssuer};
 use crate::limits::Limits;
 use crate::proxies::{Network, Proxies};
-use crate::secret::Secret;
+use system::secret::Secret;
 use crate::telemetry::TelemetryConfig;
-use crate::tls::{Tls, TlsError};
+use transport::tls::{Tls, TlsError};
 
 /// The programs of a card room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

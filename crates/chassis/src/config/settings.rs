@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::problem::{ConfigError, Problem};
 use super::source::Source;
-use crate::secret::Secret;
+use system::secret::Secret;
 
 /// Variables with our prefix that a process may meet although no service's setting has their name.
 const ELSEWHERE: &[&str] =

@@ -24,8 +24,8 @@ use super::addresses::{Addresses, Entry};
 use super::calls::Calls;
 use super::taking::{Streams, Watch};
 use crate::auth::PeerNames;
-use crate::entropy::{self, SystemEntropy};
-use crate::gathered::Gathered;
+use system::entropy::{self, SystemEntropy};
+use transport::CoalescingWriter;
 use crate::limits::Limits;
 use crate::telemetry::Traced;
 
@@ -111,7 +111,7 @@ where
     });
     let service = hyper_util::service::TowerToHyperService::new(Traced::new(answers));
     let protocol = protocol(limits, server.http1);
-    let mut connection = pin!(protocol.serve_connection(TokioIo::new(Gathered::new(io)), service));
+    let mut connection = pin!(protocol.serve_connection(TokioIo::new(CoalescingWriter::new(io)), service));
     let mut watch = Watch::new(limits.stream_stall);
     let mut end = pin!(End::new(limits, calls.is_refused()));
     // Pings begin with HTTP/2: until then nothing else notices a caller who says nothing.

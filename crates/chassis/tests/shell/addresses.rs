@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
-use chassis::clock::SystemClock;
-use chassis::entropy::SystemEntropy;
+use system::clock::SystemClock;
+use system::entropy::SystemEntropy;
 use chassis::limits::Limits;
 use chassis::proxies::{Network, Proxies};
 use chassis::serve::Server;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chassis::auth::{Access, Claims, Identity, Role};
 use chassis::channel::{bear, pass_on};
-use chassis::clock::SystemClock;
-use chassis::entropy::SystemEntropy;
+use system::clock::SystemClock;
+use system::entropy::SystemEntropy;
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt;
 

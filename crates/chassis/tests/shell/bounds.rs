@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use chassis::auth::{Claims, Identity, Role};
 use chassis::channel::{PeerChannel, bear};
-use chassis::clock::SystemClock;
-use chassis::entropy::SystemEntropy;
+use system::clock::SystemClock;
+use system::entropy::SystemEntropy;
 use futures_util::StreamExt as _;
 use http_body_util::BodyExt as _;
 use tokio::time::Instant;

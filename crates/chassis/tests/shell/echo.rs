@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use chassis::auth::{Access, Bill, IssuerKey, ServiceToken, TokenIssuer, Verifier};
 use chassis::channel::{self, Carry, PeerChannel, Pool};
-use chassis::clock::SystemClock;
+use system::clock::SystemClock;
 use chassis::drain::Drain;
-use chassis::entropy::SystemEntropy;
+use system::entropy::SystemEntropy;
 use chassis::limits::Limits;
 use chassis::serve::{self, Bound, Grpc, GrpcApp, Health, IsStream, Server};
 use chassis::telemetry;

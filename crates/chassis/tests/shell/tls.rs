@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use chassis::channel::{self, Carry};
-use chassis::secret::Secret;
+use system::secret::Secret;
 use chassis::serve::Server;
-use chassis::tls::{Tls, TlsError};
+use transport::tls::{Tls, TlsError};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
 use crate::echo::{Room, Setting, call, text};
@@ -52,8 +52,8 @@ async fn only_who_shows_a_certificate_of_the_authority_gets_in() {
         let token = chassis::auth::ServiceToken::new(
             room.issuer.clone(),
             "test",
-            Arc::new(chassis::clock::SystemClock::new()),
-            Arc::new(chassis::entropy::SystemEntropy),
+            Arc::new(system::clock::SystemClock::new()),
+            Arc::new(system::entropy::SystemEntropy),
         );
         let channel = channel::to(&uri, Some(&tls), Carry::Own(token)).unwrap();
         async move { call(&channel, "Operate", text("hello")).await }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chassis::entropy::{self, SystemEntropy};
+use system::entropy::{self, SystemEntropy};
 use merkle::note::VerifierKey;
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 use eventlog::{
     Entry, Group, Limits, Log, NewEvent, Options, PgStore, Pools, Position, Request, RequestId,
     StreamId,

@@ -15,7 +15,7 @@ mod rows;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use chassis::postgres::{Environment, Options, obtain};
+use postgres_launcher::{Environment, Options, obtain};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 const PASSWORD: &str = "for-benchmarks-only";

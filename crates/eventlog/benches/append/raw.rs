@@ -45,7 +45,7 @@ impl Raw {
             rows.iter().map(of).collect()
         }
         let positions: Vec<i64> = (self.next..).take(rows.len()).collect();
-        let at = chassis::clock::Clock::now(&chassis::clock::SystemClock::new()).0;
+        let at = system::clock::Clock::now(&system::clock::SystemClock::new()).0;
         let hash = [7_u8; 32];
         sqlx::query(sql)
             .bind(self.next)

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 
 pub(crate) const PAYLOAD: usize = 300;
 pub(crate) const ACTOR: &str = "player/01890a5d-ac96-774b-bcce-b302099a8057";

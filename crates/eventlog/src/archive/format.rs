@@ -9,7 +9,7 @@ use primitives::{RequestId, StreamId, UnixMicros};
 use sha2::{Digest, Sha256};
 
 use super::{ArchiveError, Header};
-use crate::event::{Event, Position, Version};
+use eventlog_core::{Event, Position, Version};
 
 const MAGIC: &[u8; 8] = b"SLARCH1\n";
 

@@ -15,7 +15,7 @@ use super::link::{options, set_session};
 use super::sql;
 use crate::archive::{Archive, ArchiveError, Verified};
 use crate::error::ReadError;
-use crate::event::Event;
+use eventlog_core::Event;
 
 const STEP: u64 = 10_000;
 const PAGE: usize = 1000;

@@ -12,10 +12,11 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgRow, PgTypeInfo, PgValueRef};
 use sqlx::{Decode, Encode, Postgres, Row, Type};
 
-use crate::event::{Event, Position, Stored, Version};
+use crate::event::Stored;
 use crate::key::RequestKey;
 use crate::shelf::{FullTile, SignedCheckpoint};
 use crate::store::{Fence, StoreTime};
+use eventlog_core::{Event, Position, Version};
 
 /// An id as a `uuid`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

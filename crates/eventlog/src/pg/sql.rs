@@ -11,9 +11,10 @@ use sqlx::postgres::{PgArguments, PgConnection, PgExecutor, PgRow};
 use sqlx::{Arguments as _, AssertSqlSafe, Connection as _, Encode, PgPool, Postgres, Row, Type};
 
 use super::rows::{Id, event, fence as fence_row, signed, store_time, stored, tree as tree_row};
-use crate::event::{Event, Position, Stored, Version};
+use crate::event::Stored;
 use crate::key::RequestKey;
 use crate::store::{Batch, Claim, Fence, Reading, Renewal, StoreTime};
+use eventlog_core::{Event, Position, Version};
 
 /// Where a statement compares the owner's clock with the database's.
 const CLOCK: &str = "/* clock */";

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 use eventlog::store::{Batch, Claim, Claimed, Reading, Renewal, StoreError};
 use eventlog::{AppendError, ClockOff, Log, OpenError, UnixMicros};
 use tokio::time::{sleep, timeout};

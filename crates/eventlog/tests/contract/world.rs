@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 use eventlog::{
     Entry, Event, Limits, Log, MemStore, NewEvent, Options, PgStore, Pools, Position, Request,
     RequestId, RequestKey, Shelf, StreamId, UnixMicros, migrate,

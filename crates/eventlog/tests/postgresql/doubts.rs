@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use chassis::postgres::{self as launcher, Environment, Options as Cluster};
+use postgres_launcher::{self as launcher, Environment, Options as Cluster};
 use eventlog::{AppendError, ConnectError, Log, Options, PgStore, Pools, Position, migrate};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tokio::time::{Instant, sleep, timeout};
@@ -197,8 +197,8 @@ async fn a_database_that_may_lose_what_it_acknowledged_is_refused() -> anyhow::R
 async fn a_lease_that_begins_in_the_future_holds_nobody_off() -> anyhow::Result<()> {
     let admin = migrated("lease_of_tomorrow").await?;
     let limits = eventlog::Limits::default();
-    let clock = chassis::clock::SystemClock::new();
-    let clock: eventlog::Clock = std::sync::Arc::new(move || chassis::clock::Clock::now(&clock));
+    let clock = system::clock::SystemClock::new();
+    let clock: eventlog::Clock = std::sync::Arc::new(move || system::clock::Clock::now(&clock));
     let options = Options { limits, clock, ..options("table/0") };
     let url = as_role(&admin, "sabacc_table");
     let store = PgStore::connect(&url, "table", Pools::default()).await?;

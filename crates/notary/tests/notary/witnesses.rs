@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::clock::SystemClock;
+use system::clock::SystemClock;
 use chassis::drain::Drain;
 use chassis::fetch::Fetch;
 use chassis::limits::Limits;

@@ -1,6 +1,6 @@
 //! Every event comes back as it was; what no wallet writes does not come through.
 
-use eventlog::{Position, Version};
+use eventlog_core::{Position, Version};
 use primitives::{AdjustmentId, HoldId, RequestId};
 use prost::Message as _;
 
@@ -13,9 +13,9 @@ const SEAT: Account = Account::Seat(TABLE, PLAYER);
 const HOLD: HoldId = HoldId([3; 16]);
 const ADJUSTMENT: AdjustmentId = AdjustmentId([4; 16]);
 
-fn stored(new: NewEvent) -> eventlog::Event {
+fn stored(new: NewEvent) -> eventlog_core::Event {
     let NewEvent { stream, kind, schema, sealed, payload } = new;
-    eventlog::Event {
+    eventlog_core::Event {
         position: Position(0),
         recorded_at: UnixMicros(1),
         stream,

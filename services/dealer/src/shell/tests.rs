@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chassis::auth::TokenIssuer;
-use chassis::entropy::Entropy;
+use system::entropy::Entropy;
 use ed25519_dalek::SigningKey;
 
 use super::*;

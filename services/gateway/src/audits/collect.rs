@@ -6,8 +6,8 @@
 
 use audit::bundle;
 use chassis::channel::PeerChannel;
-use eventlog::{Event, Position, StreamId, UnixMicros, Version};
-use primitives::{HandId, TableId};
+use eventlog_core::{Event, Position, Version};
+use primitives::{HandId, StreamId, TableId, UnixMicros};
 use proto::audit::v1::log_service_client::LogServiceClient;
 use proto::audit::v1::record_selection::By;
 use proto::audit::v1::{

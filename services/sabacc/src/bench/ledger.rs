@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use chassis::channel::PeerChannel;
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use primitives::{Credits, PlayerId};
 use tokio::task::JoinSet;
 

@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 use chassis::config::LogIdentity;
-use chassis::entropy::{self, SystemEntropy};
-use chassis::ids::IdMaker;
+use system::entropy::{self, SystemEntropy};
+use system::ids::IdMaker;
 use ed25519_dalek::SigningKey;
 use eventlog::{Entry, Limits, Log, NewEvent, Options, PgStore, Pools, Request, StreamId};
 use notary::{Notary, Parts};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use anyhow::{Context as _, bail};
-use chassis::postgres::Postgres;
+use postgres_launcher::Postgres;
 use tokio::process::Command;
 
 use super::process;

@@ -3,9 +3,9 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use anyhow::Context as _;
-use chassis::entropy::{self, SystemEntropy};
-use chassis::ids::IdMaker;
-use chassis::postgres::{self, Environment, Postgres};
+use system::entropy::{self, SystemEntropy};
+use system::ids::IdMaker;
+use postgres_launcher::{Environment, Postgres};
 use tempfile::TempDir;
 
 use super::drive::{Done, Stint, Worker, drive};
@@ -28,8 +28,8 @@ pub(crate) fn temporary() -> anyhow::Result<(TempDir, Folder)> {
 
 /// A private PostgreSQL in a temporary folder, which waits for the disk as any other does.
 #[must_use]
-pub(crate) fn options(folder: &Folder) -> postgres::Options {
-    let mut options = postgres::Options::new(folder.path(), Environment::read());
+pub(crate) fn options(folder: &Folder) -> postgres_launcher::Options {
+    let mut options = postgres_launcher::Options::new(folder.path(), Environment::read());
     options.database_url = None;
     options.ephemeral = true;
     options
@@ -96,7 +96,7 @@ impl Rig {
     /// Starts a server; `pgbench` is the seconds of each of its runs.
     pub(crate) async fn start(pgbench: u64) -> anyhow::Result<Rig> {
         let (dir, folder) = temporary()?;
-        let postgres = postgres::obtain(&options(&folder)).await?;
+        let postgres = postgres_launcher::obtain(&options(&folder)).await?;
         let mut admin = Database::connect(&postgres.admin_url()).await?;
         let beside = Beside::prepare(&postgres, &folder, (&mut admin, pgbench)).await?;
         Ok(Rig { folder, postgres, admin, beside, dir })

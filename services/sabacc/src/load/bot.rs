@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 use client::strategy::pick;
 use client::{Acted, Chance, Client, Error, Heard, Play, Seen, TookPart};
 use primitives::{Credits, PlayerId, TableId, UnixMicros};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use chassis::auth::Role;
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use client::{Client, Patience};
 use primitives::{Credits, TableId};
 use proto::table::v1::TableConfig;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use audit::bundle::{Bundle, Trusted};
 use chassis::auth::{Role, TokenIssuer};
-use chassis::entropy::SystemEntropy;
-use chassis::postgres::{self, Environment, Postgres};
+use system::entropy::SystemEntropy;
+use postgres_launcher::{Environment, Postgres};
 use client::{Bot, BotEnd, BotReport, strategy};
 use primitives::{Credits, TableId};
 use proto::table::v1::TableConfig;
@@ -50,12 +50,12 @@ impl Apart {
         }
         std::fs::write(keys.join("seed.key"), "5a".repeat(32)).unwrap();
         std::fs::write(keys.join("people.key"), "a5".repeat(32)).unwrap();
-        let options = postgres::Options {
+        let options = postgres_launcher::Options {
             database_url: None,
             fsync: false,
-            ..postgres::Options::new(place.data(), Environment::read())
+            ..postgres_launcher::Options::new(place.data(), Environment::read())
         };
-        let postgres = postgres::obtain(&options).await.unwrap().look_after();
+        let postgres = postgres_launcher::obtain(&options).await.unwrap().look_after();
         let ports = std::array::from_fn(|_| testkit::free_port().unwrap());
         let apart = Apart { place, postgres, ports, wallet_of_table: None };
         apart.migrate().await;

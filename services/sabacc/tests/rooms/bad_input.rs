@@ -4,9 +4,9 @@
 use std::fmt::Debug;
 
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
-use chassis::clock::SystemClock;
-use chassis::entropy::SystemEntropy;
-use chassis::ids::IdMaker;
+use system::clock::SystemClock;
+use system::entropy::SystemEntropy;
+use system::ids::IdMaker;
 use client::Client;
 use primitives::{Credits, RequestId, TableId};
 use proto::common::v1::{ErrorReason, MoveKind};

@@ -1,7 +1,7 @@
 //! Who keeps out of play, or has reached a limit, plays no further hand: the hand in play is played to its
 //! end, then the seat is paid out or sits out.
 
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use primitives::Credits;
 use proto::common::v1::{ErrorReason, LimitMeasure, StandingKind};
 use proto::table::v1 as pb;

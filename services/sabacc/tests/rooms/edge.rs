@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use chassis::auth::{Role, TokenIssuer};
-use chassis::entropy::SystemEntropy;
-use chassis::ids::IdMaker;
+use system::entropy::SystemEntropy;
+use system::ids::IdMaker;
 use client::Client;
 use primitives::TableId;
 use proto::common::v1::ErrorReason;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use primitives::RequestId;
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1 as wallet;

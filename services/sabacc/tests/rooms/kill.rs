@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use chassis::entropy::{SeededEntropy, bytes};
+use system::entropy::{SeededEntropy, bytes};
 use client::{Client, Seen, TableState};
 use primitives::{PlayerId, TableId};
 use proto::table::v1::TableView;

@@ -2,7 +2,7 @@
 
 use bytes::{Buf, BufMut, Bytes};
 use chassis::auth::Role;
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use prost_reflect::DescriptorPool;
 use proto::common::v1::ErrorReason;
 use rustix::process::Signal;

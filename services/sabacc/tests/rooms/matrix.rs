@@ -1,7 +1,7 @@
 //! Every method at the edge, as everybody: what the .proto files say about roles is what happens.
 
 use chassis::auth::Role;
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use prost_reflect::{DescriptorPool, MethodDescriptor};
 use proto::common::v1::ErrorReason;
 use rustix::process::Signal;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use chassis::auth::Role;
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use client::{Client, Seen, Strategy as _, TableState, strategy};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use proto::common::v1::{LegalMove, Move, MoveKind};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use chassis::auth::Role;
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use client::{Client, Error, Seen};
 use primitives::{Credits, DisputeId, PlayerId};
 use proto::audit::v1::DisputeState;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
-use chassis::clock::SystemClock;
-use chassis::entropy::SystemEntropy;
+use system::clock::SystemClock;
+use system::entropy::SystemEntropy;
 use client::Client;
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;

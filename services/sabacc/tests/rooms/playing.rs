@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use client::{Acted, Heard, Play, Strategy as _, TableState, strategy};
 use primitives::TableId;
 use proto::common::v1::{ErrorReason, MoveKind};

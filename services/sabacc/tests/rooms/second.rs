@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use chassis::postgres::{self, Environment, Postgres};
+use postgres_launcher::{Environment, Postgres};
 use rustix::process::Signal;
 use sqlx::{Connection as _, PgConnection};
 
@@ -16,12 +16,12 @@ pub(crate) const IN_MEMORY: (&str, &str) = ("SABACC_ALLOW_UNSAFE_DATABASE", "tru
 
 /// A PostgreSQL that somebody else runs.
 pub(crate) async fn database(place: &Place) -> Postgres {
-    let options = postgres::Options {
+    let options = postgres_launcher::Options {
         database_url: None,
         fsync: false,
-        ..postgres::Options::new(place.path().join("elsewhere"), Environment::read())
+        ..postgres_launcher::Options::new(place.path().join("elsewhere"), Environment::read())
     };
-    postgres::obtain(&options).await.unwrap()
+    postgres_launcher::obtain(&options).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use chassis::auth::Role;
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use client::{Bot, Client, strategy};
 use primitives::{Credits, TableId};
 use proto::common::v1::ErrorReason;

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
     TraceService, TraceServiceServer,
 };

@@ -4,8 +4,8 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use chassis::auth::Role;
-use chassis::ids::IdMaker;
-use chassis::postgres::{self, Environment};
+use system::ids::IdMaker;
+use postgres_launcher::Environment;
 use eventlog::RequestKey;
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1::OpenAccountRequest;
@@ -79,12 +79,12 @@ async fn open_account(place: &Place, room: &Room) -> Result<(), Status> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_goes_and_comes_back_costs_nothing_that_was_acknowledged() {
     let place = Place::new();
-    let options = postgres::Options {
+    let options = postgres_launcher::Options {
         database_url: None,
         fsync: false,
-        ..postgres::Options::new(place.path().join("elsewhere"), Environment::read())
+        ..postgres_launcher::Options::new(place.path().join("elsewhere"), Environment::read())
     };
-    let database = postgres::obtain(&options).await.unwrap();
+    let database = postgres_launcher::obtain(&options).await.unwrap();
     let url = database.admin_url();
     let unsafe_ = ("SABACC_ALLOW_UNSAFE_DATABASE", "true");
     let variables = [("DATABASE_URL", url.as_str()), ("RUST_LOG", "warn"), unsafe_];
@@ -110,7 +110,7 @@ async fn a_database_that_goes_and_comes_back_costs_nothing_that_was_acknowledged
     assert_eq!(party.seen_by(guest).await.sequence, view.sequence, "nothing has happened");
 
     // And comes back: the same request is taken now, once.
-    let database = postgres::obtain(&options).await.unwrap();
+    let database = postgres_launcher::obtain(&options).await.unwrap();
     let now = operator(&place, &room.url).get_table(demo).await.unwrap().hand_no;
     let first = accepted(&party, (guest, &act)).await;
     assert_eq!(accepted(&party, (guest, &act)).await, first, "the same answer again");

@@ -1,6 +1,6 @@
 //! Deeds: asked before, refused, or done and durable.
 
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 use eventlog::{Position, Request};
 use primitives::{PlayerId, RequestId, TableId};
 use proto::common::v1::ErrorReason;

@@ -4,8 +4,8 @@ mod set_clock;
 
 use std::time::Duration;
 
-use chassis::clock::{Clock as _, SystemClock};
-use chassis::ids::IdMaker;
+use system::clock::{Clock as _, SystemClock};
+use system::ids::IdMaker;
 use eventlog::{Log, MemStore, Position};
 use fairness::Entropy;
 use primitives::{PlayerId, UnixMicros};

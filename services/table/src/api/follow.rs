@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 use primitives::TableId;
 use proto::table::v1 as pb;
 use tokio::time::{Instant, Sleep};

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use chassis::clock::Clock as _;
+use system::clock::Clock as _;
 use primitives::PlayerId;
 use prost::Message;
 use proto::audit::v1 as audit;

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::clock::Clock as _;
+use system::clock::Clock as _;
 use chassis::rate_limiter::RateLimiter;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};

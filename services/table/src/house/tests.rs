@@ -2,9 +2,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use chassis::channel::{self, Carry};
-use chassis::clock::{Clock as _, SystemClock};
+use system::clock::{Clock as _, SystemClock};
 use chassis::config::LogIdentity;
-use chassis::entropy::SystemEntropy;
+use system::entropy::SystemEntropy;
 use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Shelf, Store};
 use notary::{Notary, Parts};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use chassis::entropy::{self, Entropy};
+use system::entropy::{self, Entropy};
 use primitives::PlayerId;
 use proto::common::v1::ErrorReason;
 use wire::{Refused, refused, status};

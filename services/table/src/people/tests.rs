@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use chassis::clock::{Clock as _, SystemClock};
-use chassis::entropy::SystemEntropy;
+use system::clock::{Clock as _, SystemClock};
+use system::entropy::SystemEntropy;
 use eventlog::{Event, Limits, MemStore, Options, RequestKey, Store};
 use primitives::{DisputeId, TableId};
 use proto::audit::v1 as audit;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use chassis::auth::{Claims, Identity, IssuerKey, Role, TokenIssuer};
 use chassis::channel::{self, Carry, PeerChannel};
-use chassis::clock::SystemClock;
+use system::clock::SystemClock;
 use chassis::config::{LogIdentity, Service, ServiceConfig, Source};
 use chassis::drain::Drain;
-use chassis::entropy::SystemEntropy;
+use system::entropy::SystemEntropy;
 use chassis::serve;
 use ed25519_dalek::SigningKey;
 use proto::common::v1::ErrorReason;

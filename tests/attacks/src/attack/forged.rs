@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use chassis::auth::{Role, TokenIssuer};
-use chassis::channel::Bearer;
-use chassis::entropy::SystemEntropy;
-use chassis::ids::IdMaker;
+use transport::Bearer;
+use system::entropy::SystemEntropy;
+use system::ids::IdMaker;
 use primitives::TableId;
 use proto::table::v1::GetTableRequest;
 use proto::table::v1::table_service_client::TableServiceClient;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use proto::wallet::v1::{Limits, SetLimitsRequest};
 use tokio::task::JoinSet;
 use tokio::time::Instant;

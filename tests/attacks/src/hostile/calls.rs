@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chassis::ids::IdMaker;
+use system::ids::IdMaker;
 use primitives::TableId;
 use proto::audit::v1::dispute_service_client::DisputeServiceClient;
 use proto::audit::v1::{

@@ -50,7 +50,7 @@ fn open(entries: &mut Vec<Entry>, index: usize, recorded: Recorded) {
     entries.insert(index + 1, Entry { log: LogName::Dealer, stream, at, recorded });
 }
 
-fn at_hand(entries: &[Entry]) -> eventlog::StreamId {
+fn at_hand(entries: &[Entry]) -> primitives::StreamId {
     entries[at(entries, |it| matches!(it, Recorded::SeedCommitted(_)))].stream
 }
 
@@ -65,8 +65,8 @@ fn streams() {
     broken(|it| it.dealer.last_mut().unwrap().previous[0] ^= 1);
     broken(|it| it.hand.last_mut().unwrap().version.0 += 1);
     broken(|it| it.table.last_mut().unwrap().recorded_at = UnixMicros(1));
-    broken(|it| it.table[0].stream = eventlog::StreamId([3; 16]));
-    broken(|it| it.wallet[0].stream = eventlog::StreamId([3; 16]));
+    broken(|it| it.table[0].stream = primitives::StreamId([3; 16]));
+    broken(|it| it.wallet[0].stream = primitives::StreamId([3; 16]));
     check(&[Check::Streams], |entries| {
         let again = entries[at(entries, |it| matches!(it, Recorded::HandRevealed(_)))].clone();
         entries.push(again);

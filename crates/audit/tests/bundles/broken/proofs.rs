@@ -3,7 +3,7 @@
 use audit::bundle::{Bundle, ProvedLog};
 use audit::hand::Check;
 use audit::specimen::{self, LogName, Room, log_key, signed};
-use eventlog::{Event, Position};
+use eventlog_core::{Event, Position};
 use merkle::note::{KeyName, LogKey, Note};
 use merkle::{Leaves, Signer, TreeHead};
 use primitives::UnixMicros;

@@ -2,8 +2,8 @@
 
 use anyhow::Context as _;
 use chassis::auth::Role;
-use chassis::channel::Bearer;
-use chassis::ids::IdMaker;
+use transport::Bearer;
+use system::ids::IdMaker;
 use proto::wallet::v1::OpenAccountsRequest;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use tonic::Request;

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use anyhow::{Context as _, bail};
 use chassis::channel::PeerChannel;
-use chassis::clock::{Clock as _, SystemClock};
-use chassis::ids::IdMaker;
+use system::clock::{Clock as _, SystemClock};
+use system::ids::IdMaker;
 use futures_util::stream;
 use primitives::{PlayerId, UnixMicros};
 use proto::wallet::v1::post_result::Outcome;

@@ -1,8 +1,8 @@
 //! A transfer a call, and a call for nothing.
 
 use chassis::channel::PeerChannel;
-use chassis::clock::{Clock as _, SystemClock};
-use chassis::ids::IdMaker;
+use system::clock::{Clock as _, SystemClock};
+use system::ids::IdMaker;
 use primitives::PlayerId;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use proto::wallet::v1::{BuyInRequest, CashOutRequest};

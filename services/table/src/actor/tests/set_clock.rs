@@ -1,7 +1,7 @@
 //! A table's task, by a clock that is set.
 
 use chassis::channel::{self, Carry};
-use chassis::clock::ManualClock;
+use system::clock::ManualClock;
 use chassis::config::LogIdentity;
 use ed25519_dalek::SigningKey;
 use eventlog::{Event, Limits, MemStore, Options, Position};

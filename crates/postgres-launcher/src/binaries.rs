@@ -147,7 +147,7 @@ fn parse(told: &str) -> Option<Version> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Environment;
+    use crate::Environment;
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
 

@@ -117,7 +117,7 @@ fn failed(why: String) -> PostgresError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Environment;
+    use crate::Environment;
     use super::*;
 
     #[test]

@@ -30,7 +30,7 @@ const WRITE: usize = 16 * 1024;
 /// Whoever has flushed must flush or read whenever it is polled, until it shuts down. HTTP/1, HTTP/2
 /// and TLS do.
 #[derive(Debug)]
-pub(crate) struct Gathered<I> {
+pub struct CoalescingWriter<I> {
     inner: I,
     /// What has come together. It takes no memory while nothing has.
     bytes: Vec<u8>,
@@ -39,13 +39,13 @@ pub(crate) struct Gathered<I> {
     turn: Arc<Turn>,
 }
 
-impl<I> Gathered<I> {
-    pub(crate) fn new(inner: I) -> Gathered<I> {
-        Gathered { inner, bytes: Vec::new(), written: 0, turn: Arc::default() }
+impl<I> CoalescingWriter<I> {
+    pub fn new(inner: I) -> CoalescingWriter<I> {
+        CoalescingWriter { inner, bytes: Vec::new(), written: 0, turn: Arc::default() }
     }
 }
 
-impl<I: AsyncWrite + Unpin> Gathered<I> {
+impl<I: AsyncWrite + Unpin> CoalescingWriter<I> {
     /// Writes all that has come together.
     fn poll_out(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.written < self.bytes.len() {
@@ -62,7 +62,7 @@ impl<I: AsyncWrite + Unpin> Gathered<I> {
     }
 }
 
-impl<I: AsyncRead + AsyncWrite + Unpin> AsyncRead for Gathered<I> {
+impl<I: AsyncRead + AsyncWrite + Unpin> AsyncRead for CoalescingWriter<I> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -80,7 +80,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> AsyncRead for Gathered<I> {
     }
 }
 
-impl<I: AsyncWrite + Unpin> AsyncWrite for Gathered<I> {
+impl<I: AsyncWrite + Unpin> AsyncWrite for CoalescingWriter<I> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -223,7 +223,7 @@ mod tests {
 
     /// A connection, polled by hand.
     struct Hand {
-        connection: Gathered<Peer>,
+        connection: CoalescingWriter<Peer>,
         peer: Peer,
         wakes: Arc<Wakes>,
     }
@@ -231,12 +231,12 @@ mod tests {
     impl Hand {
         fn new() -> Hand {
             let peer = Peer::default();
-            Hand { connection: Gathered::new(peer.clone()), peer, wakes: Arc::default() }
+            Hand { connection: CoalescingWriter::new(peer.clone()), peer, wakes: Arc::default() }
         }
 
         fn poll<T>(
             &mut self,
-            what: impl FnOnce(Pin<&mut Gathered<Peer>>, &mut Context<'_>) -> T,
+            what: impl FnOnce(Pin<&mut CoalescingWriter<Peer>>, &mut Context<'_>) -> T,
         ) -> T {
             let waker = Waker::from(Arc::clone(&self.wakes));
             what(Pin::new(&mut self.connection), &mut Context::from_waker(&waker))
@@ -247,7 +247,7 @@ mod tests {
         }
 
         fn flush(&mut self) -> Poll<io::Result<()>> {
-            self.poll(Gathered::poll_flush)
+            self.poll(CoalescingWriter::poll_flush)
         }
 
         fn wakes(&self) -> usize {
@@ -319,7 +319,7 @@ mod tests {
     #[tokio::test]
     async fn who_asks_and_waits_is_heard() {
         let (ours, mut theirs) = tokio::io::duplex(64);
-        let mut ours = Gathered::new(ours);
+        let mut ours = CoalescingWriter::new(ours);
         let asking = async {
             ours.write_all(b"ask").await?;
             ours.flush().await?;
@@ -340,7 +340,7 @@ mod tests {
     #[tokio::test]
     async fn the_last_words_are_written_before_the_end() {
         let peer = Peer::default();
-        let mut connection = Gathered::new(peer.clone());
+        let mut connection = CoalescingWriter::new(peer.clone());
         connection.write_all(b"last").await.unwrap();
         connection.flush().await.unwrap();
         connection.shutdown().await.unwrap();

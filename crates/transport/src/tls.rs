@@ -14,7 +14,7 @@ use rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 use tonic::transport::{Certificate, ClientTlsConfig, Identity};
 
-use crate::secret::Secret;
+use system::secret::Secret;
 
 /// What one end shows and whom it believes, in PEM.
 #[derive(Clone)]

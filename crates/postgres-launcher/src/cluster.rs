@@ -246,7 +246,7 @@ fn pause(tries: &mut u128) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Environment;
+    use crate::Environment;
     use super::*;
 
     fn impatient(data: &Path) -> Options {
@@ -341,7 +341,7 @@ mod tests {
         let data = open_folder();
         let options = impatient(data.path());
         let mut cluster = Cluster::claim(&options).unwrap();
-        let binaries = super::super::binaries::search(&options, &cluster.account).unwrap();
+        let binaries = crate::binaries::search(&options, &cluster.account).unwrap();
         let (uid, gid) = (4_711_000, 4_711_000);
         cluster.account = Account { uid, gid, name: "user 4711000".into(), switch: true };
         let error = cluster.initialise(&binaries.found[0], &options).unwrap_err();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use chassis::postgres::{Environment, Options, Postgres, PostgresError, obtain};
+use postgres_launcher::{Environment, Options, Postgres, PostgresError, obtain};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 fn is_root() -> bool {

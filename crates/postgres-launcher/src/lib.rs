@@ -39,7 +39,7 @@ use tokio_util::task::AbortOnDropHandle;
 pub use environment::{Environment, default_data_dir};
 pub use error::PostgresError;
 
-use crate::entropy::{self, SystemEntropy};
+use system::entropy::{self, SystemEntropy};
 use binaries::{Binaries, Search};
 use cluster::Cluster;
 use server::Server;
