@@ -1,4 +1,4 @@
-//! Knows: how to talk to the public port: calls that repeat themselves safely, tables followed without a gap, what a viewer knows, a seat's part in chance and the checks that belong to it; and bots that play.
+//! Knows: how to talk to the public port: calls that repeat themselves safely, tables followed without a gap, what a viewer knows, a seat's part in chance and the checks that belong to it.
 //! Does not know: how a table, a dealer or a wallet works, or anything its viewer may not see.
 //!
 //! ```no_run
@@ -44,7 +44,6 @@
 
 pub mod accounts;
 mod audits;
-pub mod bot;
 pub mod chance;
 pub mod checkpoints;
 mod connection;
@@ -53,18 +52,15 @@ mod patience;
 mod people;
 mod play;
 mod state;
-pub mod strategy;
 mod tables;
 mod tell;
 mod watch;
 
-pub use bot::{Bot, BotEnd, BotReport, run_bot};
 pub use chance::{Chance, Culprit, Distrust, Secret, Trust, Violation};
 pub use connection::{Client, TokenSource};
 pub use error::{Error, Refusal};
 pub use patience::Patience;
 pub use play::{Acted, Heard, Play, TookPart};
 pub use state::TableState;
-pub use strategy::Strategy;
 pub use tell::tell;
 pub use watch::{Seen, Watch};

@@ -63,7 +63,7 @@ pub struct Watch {
     live: bool,
     over: bool,
     /// The others wait: it connects again without long pauses.
-    pub(crate) awaited: bool,
+    awaited: bool,
 }
 
 impl Watch {
@@ -165,6 +165,11 @@ impl Watch {
     #[must_use]
     pub fn is_live(&self) -> bool {
         self.live
+    }
+
+    /// Says whether others wait for this viewer: if so, a lost stream is opened again within a second.
+    pub fn set_awaited(&mut self, awaited: bool) {
+        self.awaited = awaited;
     }
 
     /// With it another client goes on where this one is.

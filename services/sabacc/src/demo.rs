@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use chassis::auth::Role;
-use client::{Bot, BotEnd, BotReport, Client, Seen, strategy};
+use bots::{Bot, BotEnd, BotReport, strategy};
+use client::{Client, Seen};
 use primitives::{Credits, PlayerId, TableId};
 use proto::table::v1::TableConfig;
 use proto::table::v1::table_update::What;
@@ -110,7 +111,7 @@ impl Demo {
         let strategy = strategy::by_name(name, seed).expect("both names are known");
         let (client, table, stop) = (client.clone(), self.table, stop.clone());
         let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: self.thinking };
-        let playing = async move { client::run_bot(&client, table, bot, strategy, stop).await };
+        let playing = async move { bots::run_bot(&client, table, bot, strategy, stop).await };
         let id = bots.running.spawn(playing).id();
         bots.numbers.insert(id, number);
     }

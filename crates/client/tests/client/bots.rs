@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use client::{Bot, BotEnd, Error, Strategy, TableState, Violation, run_bot, strategy};
+use bots::{Bot, BotEnd, Strategy, run_bot, strategy};
+use client::{Error, TableState, Violation};
 use primitives::{Credits, TableId};
 use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};
 use proto::table::v1 as pb;

@@ -1,4 +1,4 @@
-//! The client against a server that does what each test says, and its strategies on the rules.
+//! The client, and bots, against a server that does as each test says.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -7,6 +7,5 @@ mod calls;
 mod chance;
 mod fake;
 mod following;
-mod hands;
 mod house;
 mod playing;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use system::clock::{Clock as _, SystemClock};
-use client::strategy::pick;
+use bots::strategy::pick;
 use client::{Acted, Chance, Client, Error, Heard, Play, Seen, TookPart};
 use primitives::{Credits, PlayerId, TableId, UnixMicros};
 use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};

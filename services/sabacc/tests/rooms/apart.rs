@@ -8,7 +8,7 @@ use audit::bundle::{Bundle, Trusted};
 use chassis::auth::{Role, TokenIssuer};
 use system::entropy::SystemEntropy;
 use postgres_launcher::{Environment, Postgres};
-use client::{Bot, BotEnd, BotReport, strategy};
+use bots::{Bot, BotEnd, BotReport, strategy};
 use primitives::{Credits, TableId};
 use proto::table::v1::TableConfig;
 use rustix::process::Signal;
@@ -158,7 +158,7 @@ impl Playing {
             let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: Duration::from_millis(5) };
             let stop = stop.clone();
             bots.spawn(
-                async move { client::run_bot(&guest.client, table, bot, steady, stop).await },
+                async move { bots::run_bot(&guest.client, table, bot, steady, stop).await },
             );
         }
         reach(&apart.place, &apart.url(3), table, 3).await;

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use client::{Bot, BotEnd, Client, Heard, Secret, Seen, Trust, run_bot, strategy};
+use bots::{Bot, BotEnd, run_bot, strategy};
+use client::{Client, Heard, Secret, Seen, Trust};
 use primitives::{Credits, TableId};
 use proto::dealer::v1::EntropyStatus;
 use proto::table::v1 as pb;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use chassis::auth::Role;
 use system::ids::IdMaker;
-use client::{Client, Seen, Strategy as _, TableState, strategy};
+use bots::{Strategy as _, strategy};
+use client::{Client, Seen, TableState};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use proto::common::v1::{LegalMove, Move, MoveKind};
 use proto::table::v1 as pb;

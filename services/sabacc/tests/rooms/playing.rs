@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use system::ids::IdMaker;
-use client::{Acted, Heard, Play, Strategy as _, TableState, strategy};
+use bots::{Strategy as _, strategy};
+use client::{Acted, Heard, Play, TableState};
 use primitives::TableId;
 use proto::common::v1::{ErrorReason, MoveKind};
 use proto::table::v1 as pb;

@@ -10,7 +10,7 @@ mod search;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use client::{Bot, strategy};
+use bots::{Bot, strategy};
 use eventlog::Event;
 use primitives::{Credits, StreamId};
 use proto::common::v1::MoveKind;
@@ -49,7 +49,7 @@ async fn play(place: &Place, room: &Room) -> Vec<Guest> {
         let plays = strategy::by_name(name, seed).unwrap();
         let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: Duration::ZERO };
         let stop = CancellationToken::new();
-        bots.spawn(async move { client::run_bot(&guest.client, table, bot, plays, stop).await });
+        bots.spawn(async move { bots::run_bot(&guest.client, table, bot, plays, stop).await });
     }
     while operator.get_table(table).await.unwrap().hand_no <= HANDS {
         tokio::time::sleep(Duration::from_millis(100)).await;

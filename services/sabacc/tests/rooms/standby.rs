@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use chassis::channel::{self, Carry};
-use client::{Bot, BotEnd, strategy};
+use bots::{Bot, BotEnd, strategy};
 use primitives::Credits;
 use proto::table::v1::TableConfig;
 use rustix::process::Signal;
@@ -69,7 +69,7 @@ async fn a_standby_takes_a_killed_wallets_log_and_hands_go_on() {
         let steady = strategy::by_name("steady", seed).unwrap();
         let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: Duration::from_millis(5) };
         let stop = stop.clone();
-        bots.spawn(async move { client::run_bot(&guest.client, table, bot, steady, stop).await });
+        bots.spawn(async move { bots::run_bot(&guest.client, table, bot, steady, stop).await });
     }
     reach(&apart.place, &apart.url(3), table, 3).await;
 

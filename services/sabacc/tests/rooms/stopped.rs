@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use chassis::auth::Role;
 use system::ids::IdMaker;
-use client::{Bot, Client, strategy};
+use bots::{Bot, strategy};
+use client::Client;
 use primitives::{Credits, TableId};
 use proto::common::v1::ErrorReason;
 use proto::table::v1::TableView;
@@ -163,7 +164,7 @@ async fn what_the_wallet_refuses_stops_nobody_else_and_goes_on_by_an_operators_w
         let steady = strategy::by_name("steady", seed).unwrap();
         let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: Duration::from_millis(5) };
         let stop = stop.clone();
-        bots.spawn(async move { client::run_bot(&guest.client, table, bot, steady, stop).await });
+        bots.spawn(async move { bots::run_bot(&guest.client, table, bot, steady, stop).await });
     }
     reach(&apart.place, &apart.url(3), table, 1).await;
     let waits = stuck(&apart, (table, &refuses)).await;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use client::strategy::pick;
+use bots::strategy::pick;
 use client::{Acted, Error, Heard, Play, Seen};
 use primitives::{Credits, TableId};
 use proto::common::v1::{ErrorReason, LegalMove, Move, MoveKind};

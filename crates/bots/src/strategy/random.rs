@@ -6,7 +6,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{Strategy, pick};
-use crate::state::TableState;
+use client::TableState;
 
 /// Every kind of legal move is as likely as any other.
 pub struct Random {

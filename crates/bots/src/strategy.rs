@@ -13,7 +13,7 @@ pub use pick::pick;
 pub use random::Random;
 pub use steady::Steady;
 
-use crate::state::TableState;
+use client::TableState;
 
 /// A way to play.
 pub trait Strategy: Send + Sync {

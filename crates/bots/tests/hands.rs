@@ -1,7 +1,10 @@
 //! Strategies at whole hands of every game, straight on the rules.
 
-use client::strategy::{Odds, Random, Steady};
-use client::{Seen, Strategy, TableState};
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use bots::Strategy;
+use bots::strategy::{Odds, Random, Steady};
+use client::{Seen, TableState};
 use primitives::{Credits, SeatNo};
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;

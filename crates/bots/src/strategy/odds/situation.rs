@@ -5,7 +5,7 @@ use proto::table::v1::{HandSeat, Turn};
 use rules::{Card, CardSet, Cards, FieldValue, RuleSet, Scale};
 
 use super::lines::Told;
-use crate::state::TableState;
+use client::TableState;
 
 /// What there is to decide by.
 pub(super) struct Situation<'a> {

@@ -79,7 +79,9 @@ mod tests {
     use super::super::Steady;
     use super::super::situation::{choose, legal, state, turn};
     use super::*;
-    use crate::{Seen, Strategy, TableState};
+    use client::{Seen, TableState};
+
+    use crate::Strategy;
 
     #[test]
     fn eleven_is_not_gone_over_lightly() {

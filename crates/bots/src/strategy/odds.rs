@@ -20,7 +20,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 
 use super::{Steady, Strategy};
-use crate::state::TableState;
+use client::TableState;
 use situation::Situation;
 
 /// About so many hands are looked at for a decision: some hundred microseconds of work.

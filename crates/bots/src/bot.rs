@@ -17,13 +17,13 @@ use proto::table::v1::{SeatView, Turn};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::chance::Chance;
-use crate::connection::Client;
-use crate::error::Error;
-use crate::patience::Patience;
-use crate::state::TableState;
+use client::chance::Chance;
+use client::Client;
+use client::Error;
+use client::Patience;
+use client::TableState;
 use crate::strategy::Strategy;
-use crate::watch::{Seen, Watch};
+use client::{Seen, Watch};
 
 /// When it is told to stop, a call under way is given so long, and standing up again.
 const GRACE: Duration = Duration::from_secs(5);
@@ -156,7 +156,7 @@ impl<S: Strategy> Playing<'_, S> {
                 Some(Ok(Some(seen))) => {
                     self.see(&seen);
                     self.chance.see(&seen)?;
-                    self.watch.awaited = self.chance.is_awaited();
+                    self.watch.set_awaited(self.chance.is_awaited());
                 }
                 Some(Ok(None)) => return Ok(BotEnd::TableClosed),
                 Some(Err(gap @ Error::Gap { .. })) => {

@@ -8,7 +8,7 @@ use proto::table::v1::SeatState;
 use tokio::time::Instant;
 
 use super::{BotEnd, Playing, looks_again};
-use crate::error::Error;
+use client::Error;
 use crate::strategy::Strategy;
 
 /// Before it asks again, where it is not told how long that takes.

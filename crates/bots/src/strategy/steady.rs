@@ -15,7 +15,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{Strategy, pick};
-use crate::state::TableState;
+use client::TableState;
 
 /// See the module.
 pub struct Steady {
@@ -105,7 +105,7 @@ pub(super) mod situation {
     use proto::table::v1 as pb;
 
     use super::*;
-    use crate::watch::Seen;
+    use client::Seen;
 
     /// The viewer has seat 1, these cards and 500 credits, and 100 are in the pot.
     pub(crate) fn state(variant: &str, codes: &[&str]) -> TableState {

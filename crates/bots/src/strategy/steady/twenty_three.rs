@@ -218,7 +218,7 @@ mod tests {
         let mut state = state("dice", &["S15", "C12"]);
         let mut view = state.view().clone();
         view.hand.as_mut().unwrap().called_by = 3;
-        state.apply(&crate::Seen::Snapshot(Box::new(view)));
+        state.apply(&client::Seen::Snapshot(Box::new(view)));
         let options = vec![legal(MoveKind::Check, &[]), legal(MoveKind::Fold, &[])];
         assert_eq!(choose(&state, options).kind(), MoveKind::Fold);
     }

@@ -1,0 +1,8 @@
+//! Knows: bots that take a seat through the public port and play, and the strategies that they play by.
+//! Does not know: how a table, a dealer or a wallet works, or anything its player may not see.
+
+pub mod bot;
+pub mod strategy;
+
+pub use bot::{Bot, BotEnd, BotReport, run_bot};
+pub use strategy::Strategy;
