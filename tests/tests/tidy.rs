@@ -1,6 +1,7 @@
 //! The habits of this tree, one test each. What a rule means stands in `src/tidy`.
 
 use std::fmt;
+use std::process::Command;
 
 use sabacc_tests::tidy::{self, Finding, Tree, arrows, machine, names, registry, sizes};
 
@@ -36,17 +37,40 @@ fn every_package_says_what_it_knows() -> Result {
 
 #[test]
 fn packages_know_only_whom_they_may() -> Result {
-    none(&arrows::arrows(&Tree::open()?, arrows::ROOMS)?)
+    none(&arrows::arrows(&Tree::open()?, arrows::ROWS)?)
 }
 
 #[test]
 fn the_table_of_arrows_is_true() -> Result {
-    none(&arrows::table(&Tree::open()?, arrows::ROOMS)?)
+    none(&arrows::table(&Tree::open()?, arrows::ROWS)?)
 }
 
 #[test]
-fn pure_packages_reach_nothing_that_waits_or_touches_the_world() -> Result {
-    none(&tidy::purity::purity(&Tree::open()?, arrows::ROOMS)?)
+fn packages_reach_nothing_that_their_row_excludes() -> Result {
+    none(&tidy::purity::purity(&Tree::open()?, arrows::ROWS)?)
+}
+
+/// Cargo's own word for what an integrator and an auditor link, features considered.
+#[test]
+fn client_and_audit_link_no_sql_no_telemetry_and_no_launcher() {
+    for package in ["client", "audit", "wire"] {
+        let cargo = option_env!("CARGO").unwrap_or("cargo");
+        let tree = Command::new(cargo)
+            .args(["tree", "--package", package, "--edges", "normal,build", "--prefix", "none"])
+            .args(["--locked", "--offline"])
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+            .output()
+            .expect("cargo runs");
+        assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+        let tree = String::from_utf8(tree.stdout).expect("cargo writes UTF-8");
+        let linked: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+        assert!(linked.contains(&"primitives"), "{tree}");
+        for name in linked {
+            let server = ["sqlx", "opentelemetry", "postgres"].iter();
+            let found = server.copied().find(|word| name.starts_with(word));
+            assert_eq!(found, None, "{package} links {name}");
+        }
+    }
 }
 
 #[test]

@@ -10,6 +10,12 @@ mod seat;
 
 use std::time::Duration;
 
+use client::Client;
+use client::Error;
+use client::Patience;
+use client::TableState;
+use client::chance::Chance;
+use client::{Seen, Watch};
 use primitives::{Credits, PlayerId, TableId};
 use proto::common::v1::{ErrorReason, Move};
 use proto::table::v1::table_update::What;
@@ -17,13 +23,7 @@ use proto::table::v1::{SeatView, Turn};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use client::chance::Chance;
-use client::Client;
-use client::Error;
-use client::Patience;
-use client::TableState;
 use crate::strategy::Strategy;
-use client::{Seen, Watch};
 
 /// When it is told to stop, a call under way is given so long, and standing up again.
 const GRACE: Duration = Duration::from_secs(5);

@@ -12,14 +12,14 @@ use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
+use transport::tls::Tls;
+use transport::{Bearer, ChannelError};
 
 pub use pool::{CallError, Pool};
 pub use ready::{is_ready, watch_ready};
 
 use crate::auth::ServiceToken;
 use crate::telemetry;
-use transport::tls::Tls;
-use transport::{Bearer, ChannelError};
 
 /// A way to another service: what the generated clients are made from. Cheap to clone.
 pub type PeerChannel = InterceptedService<Channel, Carry>;

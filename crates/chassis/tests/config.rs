@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use chassis::auth::{IssuerKey, Role, TokenIssuer};
 use chassis::config::{Service, ServiceConfig, Settings, Source};
-use system::entropy::SystemEntropy;
 use chassis::limits::Limits;
+use system::entropy::SystemEntropy;
 
 fn source(file: &str, variables: &[(&str, &str)]) -> Source {
     let variables: BTreeMap<String, String> =

@@ -3,13 +3,13 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use primitives::{PlayerId, TableId};
 use system::clock::{Clock, SystemClock};
 use system::ids::IdMaker;
-use transport::Bearer;
-use transport::tls::Tls;
-use primitives::{PlayerId, TableId};
 use tonic::transport::{Channel, Uri};
 use tonic::{Request, Response, Status};
+use transport::Bearer;
+use transport::tls::Tls;
 
 use crate::chance::{Chance, Secret, Trust};
 use crate::error::{Error, Refusal};

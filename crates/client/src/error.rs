@@ -5,10 +5,10 @@ use std::error::Error as _;
 use std::fmt;
 use std::time::Duration;
 
-use transport::ChannelError;
 use proto::common::v1::ErrorReason;
 use tonic::Status;
 use tonic_types::StatusExt;
+use transport::ChannelError;
 use wire::status;
 
 use crate::chance::Distrust;

@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
-use system::entropy::{self, SystemEntropy};
 use primitives::UnixMicros;
 use proto::common::v1::ErrorReason;
+use system::entropy::{self, SystemEntropy};
 use tonic::Status;
 use tonic_types::StatusExt;
 use wire::status;

@@ -25,6 +25,7 @@ use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
+use eventlog_core::{Event, Position};
 use merkle::{Hash, ProofError, Tree, leaf_hash, verify_consistency};
 use primitives::{StreamId, UnixMicros};
 
@@ -33,7 +34,6 @@ pub use crate::pg::{remove, restore};
 use crate::error::{ReadError, Source};
 use crate::heads::Head;
 use crate::reader::Reader;
-use eventlog_core::{Event, Position};
 use format::{Hashing, Input, Output};
 
 const PAGE: usize = 1000;

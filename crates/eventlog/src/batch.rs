@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use eventlog_core::record::chain_hash;
+use eventlog_core::{Event, NewEvent, Position, Version};
 use merkle::Tree;
 use primitives::{StreamId, UnixMicros};
 
 use crate::event::{Entry, Receipt, Stored};
 use crate::heads::Head;
 use crate::key::RequestKey;
-use eventlog_core::record::chain_hash;
-use eventlog_core::{Event, NewEvent, Position, Version};
 
 /// Where a batch begins.
 pub(crate) struct Start<'a> {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use eventlog_core::Position;
 use primitives::RequestId;
 
 use crate::event::Stored;
 use crate::store::{ClockOff, StoreError};
-use eventlog_core::Position;
 
 /// Nothing more is known of a cause than its text and its own causes.
 pub type Source = Arc<dyn std::error::Error + Send + Sync>;

@@ -14,12 +14,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use eventlog_core::Position;
 use primitives::UnixMicros;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArguments;
 
 use crate::event::Entry;
-use eventlog_core::Position;
 
 /// Entries that are committed together, with nothing between them: all or none.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use std::slice;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use eventlog_core::{Event, Position, Version};
 use futures_util::Stream;
 use primitives::{StreamId, UnixMicros};
 use tokio::sync::mpsc::error::TrySendError;
@@ -25,7 +26,6 @@ use crate::reader::Reader;
 use crate::store::{Fence, Reading, Store, StoreError};
 use crate::subscription::{Mode, Subscription};
 use crate::writer::{ClockTrouble, Spare, Writer};
-use eventlog_core::{Event, Position, Version};
 
 /// Bytes that an event counts for beside its payload.
 const EVENT_FLOOR: usize = 128;

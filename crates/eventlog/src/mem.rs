@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use eventlog_core::{Event, Position, Version};
 use merkle::Tree;
 use primitives::{StreamId, UnixMicros};
 use sha2::{Digest as _, Sha256};
@@ -22,7 +23,6 @@ use crate::shelf::{FullTile, Shelf, SignedCheckpoint, TilePlace};
 use crate::store::{
     Appended, Batch, Claim, Claimed, Fence, Reading, Renewal, Store, StoreError, StoreTime,
 };
-use eventlog_core::{Event, Position, Version};
 
 /// What happens to the next append instead of the expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -15,6 +15,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use eventlog_core::Position;
 use merkle::Tree;
 use primitives::UnixMicros;
 use tokio::time::{Instant, sleep};
@@ -23,7 +24,6 @@ use crate::answered::Answered;
 use crate::error::OpenError;
 use crate::log::Options;
 use crate::store::{Claim, Claimed, Fence, Renewal, Store, StoreError};
-use eventlog_core::Position;
 
 /// Records whose subtrees are believed without their events.
 const GRAIN: u64 = 1024;

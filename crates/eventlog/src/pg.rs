@@ -42,6 +42,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use eventlog_core::{Event, Position, Version};
 use merkle::Tree;
 use primitives::StreamId;
 use sqlx::PgPool;
@@ -56,7 +57,6 @@ use crate::event::Stored;
 use crate::key::RequestKey;
 use crate::store::{Appended, Batch, Claim, Claimed, ClockOff, Fence, Renewal, Store, StoreError};
 use error::Trouble;
-use eventlog_core::{Event, Position, Version};
 use link::{Links, options, set_session};
 use projection::{Form, Statements};
 use sql::Timed;

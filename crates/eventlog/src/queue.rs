@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::slice;
 use std::sync::Arc;
 
+use eventlog_core::Position;
 use primitives::{StreamId, UnixMicros};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
@@ -14,7 +15,6 @@ use crate::event::{Entry, Receipt};
 use crate::group::{Group, Rows};
 use crate::key::RequestKey;
 use crate::log::Limits;
-use eventlog_core::Position;
 
 pub(crate) enum Command {
     Append(Box<Waiting>),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use eventlog_core::{Event, Position, Version};
 use merkle::Tree;
 use primitives::StreamId;
 
@@ -9,7 +10,6 @@ use crate::error::ReadError;
 use crate::event::Stored;
 use crate::key::RequestKey;
 use crate::store::Store;
-use eventlog_core::{Event, Position, Version};
 
 /// A log to read. It takes no lease and needs no right to write.
 #[derive(Clone)]

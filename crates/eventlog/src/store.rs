@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use eventlog_core::{Event, Position, Version};
 use merkle::Tree;
 use primitives::{StreamId, UnixMicros};
 
@@ -22,7 +23,6 @@ use crate::error::Source;
 use crate::event::Stored;
 use crate::group::Rows;
 use crate::key::RequestKey;
-use eventlog_core::{Event, Position, Version};
 
 #[async_trait]
 pub trait Store: Send + Sync {

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use eventlog_core::{Event, Position};
 use futures_util::{Stream, stream};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -15,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::ReadError;
 use crate::reader::Reader;
-use eventlog_core::{Event, Position};
 
 /// Events read from the store at once.
 const PAGE: usize = 500;

@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use eventlog_core::{Event, Position};
 use merkle::Tree;
 use primitives::{StreamId, UnixMicros};
 use tokio::sync::{broadcast, mpsc, watch};
@@ -41,7 +42,6 @@ use crate::store::{Appended, Batch, Renewal, Store, StoreError};
 use ahead::CROWD;
 use attend::Written;
 pub(crate) use clock::ClockTrouble;
-use eventlog_core::{Event, Position};
 use flight::{Attempted, Flight};
 pub(crate) use spare::Spare;
 

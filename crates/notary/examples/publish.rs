@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use base64ct::{Base64, Encoding as _};
-use system::clock::SystemClock;
 use chassis::config::LogIdentity;
 use chassis::drain::Drain;
 use chassis::fetch::Fetch;
@@ -26,6 +25,7 @@ use notary::witness::{Invited, Witness, WitnessDesk, invite};
 use notary::{Files, Notary, Parts};
 use proto::audit::v1 as pb;
 use proto::audit::v1::log_service_server::LogService as _;
+use system::clock::SystemClock;
 use tonic::body::Body;
 use tower::Service as _;
 

@@ -147,8 +147,8 @@ fn parse(told: &str) -> Option<Version> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Environment;
     use super::*;
+    use crate::Environment;
     use std::os::unix::fs::PermissionsExt as _;
 
     fn folder_with(parent: &Path, name: &str, script: &str) -> PathBuf {

@@ -246,8 +246,8 @@ fn pause(tries: &mut u128) {
 
 #[cfg(test)]
 mod tests {
-    use crate::Environment;
     use super::*;
+    use crate::Environment;
 
     fn impatient(data: &Path) -> Options {
         let patience = Duration::from_millis(200);

@@ -117,8 +117,8 @@ fn failed(why: String) -> PostgresError {
 
 #[cfg(test)]
 mod tests {
-    use crate::Environment;
     use super::*;
+    use crate::Environment;
 
     #[test]
     fn something_else_in_place_of_the_wheel_is_refused_and_nothing_is_unpacked() {

@@ -1,4 +1,5 @@
-//! Gets hold of a PostgreSQL for somebody who has not set one up.
+//! Knows: how a machine without a database gets a PostgreSQL: found, fetched, started, looked after, stopped.
+//! Does not know: schemas, logs, services or games.
 //!
 //! In this order: the database that `DATABASE_URL` names; a **private cluster** run by the
 //! programs found on this machine; the same with a copy fetched earlier; the same with a copy
@@ -34,12 +35,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use system::entropy::{self, SystemEntropy};
 use tokio_util::task::AbortOnDropHandle;
 
 pub use environment::{Environment, default_data_dir};
 pub use error::PostgresError;
 
-use system::entropy::{self, SystemEntropy};
 use binaries::{Binaries, Search};
 use cluster::Cluster;
 use server::Server;

@@ -66,4 +66,3 @@ fn tcp() -> HttpConnector {
     tcp.set_connect_timeout(Some(CONNECT));
     tcp
 }
-

@@ -6,13 +6,13 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use system::entropy::Entropy;
 use ed25519_dalek::SigningKey;
 use eventlog::{ClockOff, Log, OpenError, ReadError};
 use fairness::health::Unhealthy;
 use fairness::{Seed, Transcript};
 use primitives::RequestId;
 use sha2::{Digest, Sha256};
+use system::entropy::Entropy;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 

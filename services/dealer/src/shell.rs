@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chassis::auth::{Access, Verifier};
-use system::clock::{Clock, SystemClock};
 use chassis::config::{ConfigError, LogIdentity, Service, ServiceConfig, Settings, Source};
 use chassis::drain::{Drain, NotClosed};
-use system::entropy::SystemEntropy;
 use chassis::serve::{Beside, Bound, Grpc, Health, Server};
 use eventlog::{ConnectError, Limits, MigrateError, OpenError, Options, PgStore, Pools};
 use fairness::health::Unhealthy;
 use notary::{Files, KeyError, LOGS, Notary};
+use system::clock::{Clock, SystemClock};
+use system::entropy::SystemEntropy;
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 

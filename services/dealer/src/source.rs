@@ -11,8 +11,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use system::entropy::Entropy;
 use fairness::health::{BLOCK, Health, START, Unhealthy};
+use system::entropy::Entropy;
 use zeroize::Zeroizing;
 
 /// Min-entropy a byte, at least.

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use system::entropy::SeededEntropy;
 use ed25519_dalek::SigningKey;
 use eventlog::{
     Event, Fault, Limits, Log, MemStore, Options, Reader, RequestKey, Store, StreamId, UnixMicros,
@@ -23,6 +22,7 @@ use sabacc_dealer::hand::{
 use sabacc_dealer::repo::Seeds;
 use sabacc_dealer::vault::Vault;
 use sabacc_dealer::{Dealer, Parts, Problem, keep};
+use system::entropy::SeededEntropy;
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use system::entropy::{Entropy, SeededEntropy};
 use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Store, UnixMicros};
 use fairness::Ask;
@@ -15,6 +14,7 @@ use sabacc_dealer::hand::{HandName, Indexed, Perform, Sealing};
 use sabacc_dealer::repo::Seeds;
 use sabacc_dealer::vault::Vault;
 use sabacc_dealer::{Dealer, Parts, Problem};
+use system::entropy::{Entropy, SeededEntropy};
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 

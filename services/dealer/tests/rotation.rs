@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use system::entropy::SeededEntropy;
 use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Store, UnixMicros};
 use fairness::{
@@ -17,6 +16,7 @@ use sabacc_dealer::repo::{Kept, Seeds};
 use sabacc_dealer::rotation::Pass;
 use sabacc_dealer::vault::{KeyId, SeedKey, Vault};
 use sabacc_dealer::{Dealer, Parts, Problem};
+use system::entropy::SeededEntropy;
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 

@@ -6,11 +6,8 @@ use std::time::Duration;
 
 use chassis::auth::{IssuerKey, ServiceToken, TokenIssuer};
 use chassis::channel::{self, Carry};
-use system::clock::SystemClock;
 use chassis::config::{LogIdentity, Service, ServiceConfig, Source};
 use chassis::drain::Drain;
-use system::entropy::{SeededEntropy, SystemEntropy};
-use system::secret::Secret;
 use chassis::serve::{self, Bound};
 use ed25519_dalek::SigningKey;
 use proto::common::v1::ErrorReason;
@@ -23,6 +20,9 @@ use proto::dealer::v1::{
 use sabacc_dealer::shell::{self, Config, RunError};
 use sabacc_dealer::vault::KeyId;
 use sqlx::PgPool;
+use system::clock::SystemClock;
+use system::entropy::{SeededEntropy, SystemEntropy};
+use system::secret::Secret;
 use tokio::task::JoinHandle;
 use tonic::transport::Channel;
 use tonic::{Request, Status};

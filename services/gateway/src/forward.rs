@@ -13,10 +13,10 @@ use std::task::{Context, Poll};
 
 use chassis::auth::{Bill, take_units};
 use chassis::channel::{CallError, Pool};
-use system::clock::{Clock as _, SystemClock};
 use chassis::serve::{IsStream, WholeBody};
 use http::{HeaderName, HeaderValue, Request, Response};
 use proto::common::v1::ErrorReason;
+use system::clock::{Clock as _, SystemClock};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::Service;

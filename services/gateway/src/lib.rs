@@ -17,10 +17,10 @@ use std::sync::Arc;
 
 use chassis::auth::{Access, Verifier};
 use chassis::channel::{self, Carry, Pool};
-use system::clock::SystemClock;
 use chassis::config::ServiceConfig;
 use chassis::drain::Drain;
 use chassis::serve::{Beside, Bound, Grpc, Health, Server};
+use system::clock::SystemClock;
 
 use forward::Forward;
 use logs::Logs;

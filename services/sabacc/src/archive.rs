@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use system::clock::{Clock as _, SystemClock};
 use chassis::config::{Settings, Source};
-use postgres_launcher::{Environment, default_data_dir};
 use clap::{Args, Subcommand, ValueEnum};
 use eventlog::archive::{self, Archive, Verified};
 use eventlog::{PgStore, Pools, Reader, UnixMicros};
+use postgres_launcher::{Environment, default_data_dir};
 use sabacc_wallet::newest_snapshot;
 use sabacc_wallet::repo::Repo;
+use system::clock::{Clock as _, SystemClock};
 
 use crate::folder::Folder;
 use crate::say;

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use audit::Verdict;
 use audit::ledger::LedgerAudit;
-use system::clock::{Clock as _, SystemClock};
 use clap::Subcommand;
 use serde_json::json;
+use system::clock::{Clock as _, SystemClock};
 
 pub(crate) use hand::{run as hand, tell};
 

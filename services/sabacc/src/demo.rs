@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use chassis::auth::Role;
 use bots::{Bot, BotEnd, BotReport, strategy};
+use chassis::auth::Role;
 use client::{Client, Seen};
 use primitives::{Credits, PlayerId, TableId};
 use proto::table::v1::TableConfig;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use audit::bundle::Trusted;
 use chassis::auth::Role;
-use postgres_launcher::{Environment, default_data_dir};
 use clap::Args;
 use client::checkpoints::{Checkpoints, InFolder};
 use client::{Client, Trust};
+use postgres_launcher::{Environment, default_data_dir};
 
 use crate::folder::Folder;
 use crate::{keys, room};

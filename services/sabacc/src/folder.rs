@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use chassis::auth::TokenIssuer;
 use chassis::config::{LogIdentity, Service};
-use system::entropy::{self, SystemEntropy};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
 use sabacc_table::config::{PeopleKey, parse_key, parse_keys};
 use serde::{Deserialize, Serialize};
+use system::entropy::{self, SystemEntropy};
 use zeroize::Zeroizing;
 
 mod seed_keys;

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use chassis::config::{LogIdentity, Service};
-use postgres_launcher::{Environment, default_data_dir};
 use clap::{Args, Subcommand};
 use ed25519_dalek::SigningKey;
 use ed25519_dalek::VerifyingKey;
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, DecodePublicKey as _};
 use merkle::note::{KeyName, VerifierKey};
+use postgres_launcher::{Environment, default_data_dir};
 use zeroize::Zeroizing;
 
 use crate::folder::Folder;

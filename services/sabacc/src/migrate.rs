@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use chassis::config::{Settings, Source};
-use postgres_launcher::{Environment, default_data_dir};
 use clap::Args;
+use postgres_launcher::{Environment, default_data_dir};
 
 use crate::folder::Folder;
 use crate::say;

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use system::clock::{Clock, SystemClock};
 use primitives::UnixMicros;
+use system::clock::{Clock, SystemClock};
 
 /// Writes one line. A reader that has gone away ends nothing: the room goes on.
 pub(crate) fn line(text: &str) {

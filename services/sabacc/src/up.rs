@@ -8,10 +8,10 @@ use std::time::Duration;
 use anyhow::Context as _;
 use chassis::config::{LogWitnesses, Settings, Source};
 use chassis::drain::Drain;
-use postgres_launcher::{Environment, PostgresError, default_data_dir};
 use chassis::telemetry::{self, TelemetryConfig};
 use clap::Args;
 use merkle::note::VerifierKey;
+use postgres_launcher::{Environment, PostgresError, default_data_dir};
 use tonic::transport::Uri;
 
 use crate::audits;

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use system::clock::SystemClock;
 use chassis::drain::Drain;
-use system::entropy::{self, SystemEntropy};
 use chassis::limits::Limits;
 use chassis::serve::{self, Health, Server};
 use chassis::telemetry;
@@ -19,6 +17,8 @@ use ed25519_dalek::SigningKey;
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
 use merkle::note::{KeyName, VerifierKey, WitnessKey};
 use notary::witness::{Witness, WitnessDesk};
+use system::clock::SystemClock;
+use system::entropy::{self, SystemEntropy};
 use zeroize::Zeroizing;
 
 use crate::{folder, say, up};

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use system::clock::Clock;
 use eventlog::{AppendError, Entry, Log, Receipt, RequestKey};
 use notary::Notary;
 use primitives::{PlayerId, RequestId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
+use system::clock::Clock;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::auth::{Identity, Role};
-use system::clock::Clock as _;
 use chassis::rate_limiter::RateLimiter;
 use fairness::{ClientCommitment, Entropy};
 use futures_util::{Stream, StreamExt};
@@ -20,6 +19,7 @@ use proto::event::v1::Resolution;
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_server::{TableService, TableServiceServer};
 use proto::wallet::v1::PlayerStanding;
+use system::clock::Clock as _;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use system::ids::IdMaker;
 use eventlog::{AppendError, Entry, Known, Position, Recall, Request, RequestKey, StreamId};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use prost::Message;
@@ -16,6 +15,7 @@ use proto::event::v1::TableCreated;
 use proto::table::v1 as pb;
 use proto::wallet::v1::PlayerStanding;
 use rules::RuleSet;
+use system::ids::IdMaker;
 use tokio::sync::{mpsc, watch};
 use wire::{Recorded, Refused, field, refused, ruleset, status};
 

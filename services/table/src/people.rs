@@ -25,14 +25,14 @@ pub mod words;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use system::entropy;
-use system::ids::IdMaker;
 use eventlog::{AppendError, Entry, Log, Position, Recall, Receipt, Request, RequestKey};
 use primitives::{PlayerId, RequestId, StreamId};
 use prost::Message;
 use proto::common::v1::ErrorReason;
 use proto::event::v1::{EventType, PlayerErased, PlayerNamed, SealedPayload};
 use proto::table::v1 as pb;
+use system::entropy;
+use system::ids::IdMaker;
 use wire::{Recorded, Refused, refused, status};
 use zeroize::Zeroizing;
 

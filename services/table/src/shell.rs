@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use chassis::auth::{Access, ServiceToken, Verifier};
 use chassis::channel::{self, Carry};
-use system::clock::{Clock, SystemClock};
 use chassis::config::ServiceConfig;
 use chassis::drain::{Drain, NotClosed};
-use system::entropy::SystemEntropy;
-use system::ids::IdMaker;
 use chassis::serve::{Beside, Bound, Condition, Grpc, Health, Server};
 use eventlog::{ConnectError, Limits, MigrateError, OpenError, Options, PgStore, Pools, ReadError};
-use transport::ChannelError;
 use notary::{Files, KeyError, LOGS, Notary};
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
+use system::clock::{Clock, SystemClock};
+use system::entropy::SystemEntropy;
+use system::ids::IdMaker;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use transport::ChannelError;
 
 use crate::actor::Surroundings;
 use crate::api::{Api, PeopleApi};

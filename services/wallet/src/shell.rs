@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chassis::auth::{Access, Verifier};
-use system::clock::{Clock as _, SystemClock};
 use chassis::config::ServiceConfig;
 use chassis::drain::{Drain, NotClosed};
 use chassis::serve::{Beside, Bound, Condition, Grpc, Health, Server};
 use eventlog::{Clock, ConnectError, Options, PgStore, Pools};
 use notary::{Files, KeyError, LOGS, Notary};
+use system::clock::{Clock as _, SystemClock};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;

@@ -5,7 +5,6 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use transport::Bearer;
 use client::Error;
 use primitives::PlayerId;
 use proto::audit::v1::audit_service_client::AuditServiceClient;
@@ -13,6 +12,7 @@ use proto::table::v1::table_service_client::TableServiceClient;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Response, Status};
+use transport::Bearer;
 
 use crate::room::{Guest, Room};
 

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
+use client::Client;
+use primitives::{Credits, PlayerId};
 use system::clock::SystemClock;
 use system::entropy::SystemEntropy;
 use system::ids::IdMaker;
-use client::Client;
-use primitives::{Credits, PlayerId};
 use tempfile::TempDir;
 
 /// Longer than a room takes to start, or to stop.

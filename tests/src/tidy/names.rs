@@ -10,7 +10,7 @@ pub type Place = (&'static str, &'static str);
 #[rustfmt::skip]
 pub const SQL: &[Place] = &[
     ("crates/eventlog/",               "the log is a table"),
-    ("crates/chassis/src/postgres",    "starts the database and connects to it"),
+    ("crates/postgres-launcher/",      "starts the database and connects to it"),
     ("crates/testkit/",                "gives every test a database of its own"),
     ("*/src/repo.rs",                  "a service's own tables"),
     ("services/wallet/src/repo/",      "the wallet's are many: a file for each purpose"),
@@ -30,7 +30,7 @@ pub const CODES: &[Place] = &[
 /// `sqlx` outside of `places`.
 #[must_use]
 pub fn sql(tree: &Tree, places: &[Place]) -> Vec<Finding> {
-    let advice = "only a service's repo.rs, eventlog, testkit and postgres_launcher name sqlx: \
+    let advice = "only a service's repo.rs, eventlog, testkit and postgres-launcher name sqlx: \
                   move the statement there, or wrap the error";
     found(tree, places, advice, |line| has_word(line, "sqlx"))
 }
@@ -129,7 +129,7 @@ mod tests {
         sql("crates/chassis/src/config.rs", "pub struct A(sqlx::Error);", &[1]);
         sql("services/table/src/repo.rs", "use sqlx::Row;", &[]);
         sql("crates/eventlog/src/pg.rs", "use sqlx::Row;", &[]);
-        sql("crates/chassis/src/postgres/url.rs", "use sqlx::Row;", &[]);
+        sql("crates/postgres-launcher/src/url.rs", "use sqlx::Row;", &[]);
         sql("services/table/src/actor.rs", "// not sqlx\n", &[]);
         sql("services/table/src/actor.rs", "#[cfg(test)]\nmod tests { use sqlx; }", &[2]);
         sql("services/table/src/actor.rs", "#[cfg(test)]\nmod tests {\nuse sqlx; }", &[]);

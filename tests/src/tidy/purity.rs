@@ -1,8 +1,8 @@
-//! What a pure package reaches, however long the way.
+//! Packages that a package reaches, however long the way, against the rule of its row.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::arrows::{Outside, Room};
+use super::arrows::{Outside, Row};
 use super::manifest::{locked, packages};
 use super::{Finding, Tree};
 
@@ -30,28 +30,29 @@ const IMPURE: &[&str] = &[
     "uuid",
 ];
 
-/// No pure package reaches an impure one.
+/// No package reaches what the rule of its row excludes. Of other people's packages `Cargo.lock` is
+/// asked, which lists what any feature of them needs.
 ///
 /// # Errors
 /// A manifest or the lock file cannot be read.
-pub fn purity(tree: &Tree, rooms: &[Room]) -> anyhow::Result<Vec<Finding>> {
+pub fn purity(tree: &Tree, rows: &[Row]) -> anyhow::Result<Vec<Finding>> {
     let packages = packages(tree)?;
     // For ours the manifest is asked, since the lock file takes what tests need in.
     let mut needs = locked(tree)?;
     needs.extend(packages.iter().map(|package| (package.name.clone(), package.needs.clone())));
     let mut findings = Vec::new();
     for package in &packages {
-        let row = rooms.iter().find(|(name, _, _)| *name == package.name);
-        let stop_at = match row.map(|(_, _, outside)| *outside) {
-            Some(Outside::Pure) => None,
-            Some(Outside::PureWithProto) => Some(rooms),
+        let row = rows.iter().find(|(name, _, _)| *name == package.name);
+        let excluded = match row.map(|(_, _, outside)| *outside) {
+            Some(Outside::Pure) => IMPURE,
+            Some(Outside::Without(excluded)) => excluded,
             Some(Outside::Anything) | None => continue,
         };
-        for (reached, way) in ways(&package.needs, &needs, stop_at) {
-            if IMPURE.contains(&reached.as_str()) {
+        for (reached, way) in ways(&package.needs, &needs) {
+            if excluded.contains(&reached.as_str()) {
                 let place = format!("{}/Cargo.toml", package.folder);
                 let advice = format!(
-                    "`{}` is pure, but reaches `{reached}` ({way}): decide there, do it elsewhere",
+                    "`{}` must not reach `{reached}` ({way}): do it in another package",
                     package.name
                 );
                 findings.push(Finding::new(place, advice));
@@ -61,12 +62,10 @@ pub fn purity(tree: &Tree, rooms: &[Room]) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Everything reached from `first`, each with a way there; not through the rooms in `stop_at`,
-/// which are judged by rows of their own.
+/// Everything reached from `first`, each with a way there.
 fn ways(
     first: &BTreeSet<String>,
     needs: &BTreeMap<String, BTreeSet<String>>,
-    stop_at: Option<&[Room]>,
 ) -> BTreeMap<String, String> {
     let mut ways = BTreeMap::new();
     let mut open: Vec<(String, String)> =
@@ -75,10 +74,8 @@ fn ways(
         if ways.contains_key(&name) {
             continue;
         }
-        if !stop_at.is_some_and(|rooms| rooms.iter().any(|(room, _, _)| *room == name)) {
-            for next in needs.get(&name).into_iter().flatten() {
-                open.push((next.clone(), format!("{way} > {next}")));
-            }
+        for next in needs.get(&name).into_iter().flatten() {
+            open.push((next.clone(), format!("{way} > {next}")));
         }
         ways.insert(name, way);
     }
@@ -88,11 +85,11 @@ fn ways(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Outside::{Anything, Pure, PureWithProto};
+    use Outside::{Anything, Pure, Without};
 
-    const LAW: &[Room] = &[("low", &[], Pure), ("high", &["low"], Anything)];
+    const LAW: &[Row] = &[("low", &[], Pure), ("high", &["low"], Anything)];
 
-    fn check(law: &[Room], low_needs: &str, found: Option<&str>) {
+    fn check(law: &[Row], low_needs: &str, found: Option<&str>) {
         let low = format!("[package]\nname = 'low'\n[dependencies]\n{low_needs} = '1'\n");
         let tree = Tree::of(&[
             ("crates/low/Cargo.toml", &low),
@@ -112,16 +109,18 @@ mod tests {
     #[test]
     fn impurity_is_found_at_any_distance() {
         check(LAW, "thiserror", None);
-        check(LAW, "tokio", Some("reaches `tokio` (tokio)"));
+        check(LAW, "tokio", Some("reach `tokio` (tokio)"));
         check(LAW, "fine", Some("(fine > between > tokio)"));
         check(LAW, "high", Some("(high > tokio)"));
     }
 
     #[test]
-    fn only_our_own_rooms_may_hide_it() {
-        let law = &[("low", &[][..], PureWithProto), LAW[1]];
-        check(law, "high", None);
-        check(law, "tonic", Some("reaches `tonic`"));
+    fn what_a_row_excludes_is_found_at_any_distance() {
+        let law = &[("low", &[][..], Without(&["tokio"])), LAW[1]];
+        check(law, "thiserror", None);
         check(law, "fine", Some("(fine > between > tokio)"));
+        check(law, "high", Some("(high > tokio)"));
+        let other = &[("low", &[][..], Without(&["sqlx"])), LAW[1]];
+        check(other, "fine", None);
     }
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use client::Error;
 use primitives::Credits;
 use proto::common::v1::ErrorReason;
 use proto::table::v1::SeatState;
 use tokio::time::Instant;
 
 use super::{BotEnd, Playing, looks_again};
-use client::Error;
 use crate::strategy::Strategy;
 
 /// Before it asks again, where it is not told how long that takes.

@@ -14,13 +14,13 @@ mod options;
 mod selection;
 mod situation;
 
+use client::TableState;
 use proto::common::v1::{LegalMove, Move, MoveKind};
 use proto::table::v1::Turn;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
 use super::{Steady, Strategy};
-use client::TableState;
 use situation::Situation;
 
 /// About so many hands are looked at for a decision: some hundred microseconds of work.

@@ -1,12 +1,12 @@
 //! Any legal move. Seeded, so that a run can be had again.
 
+use client::TableState;
 use proto::common::v1::Move;
 use proto::table::v1::Turn;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{Strategy, pick};
-use client::TableState;
 
 /// Every kind of legal move is as likely as any other.
 pub struct Random {

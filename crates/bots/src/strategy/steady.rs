@@ -9,13 +9,13 @@ mod kessel;
 mod piles;
 mod twenty_three;
 
+use client::TableState;
 use proto::common::v1::{LegalMove, Move, MoveKind};
 use proto::table::v1::Turn;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{Strategy, pick};
-use client::TableState;
 
 /// See the module.
 pub struct Steady {

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use primitives::PlayerId;
 use serde::{Deserialize, Serialize};
-
-use super::{Identity, Role};
 use system::clock::Clock;
 use system::entropy::{self, Entropy};
+
+use super::{Identity, Role};
 
 /// The one audience we are.
 pub const AUDIENCE: &str = "sabacc";

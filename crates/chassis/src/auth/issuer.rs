@@ -8,11 +8,11 @@ use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey, EncodePublicKey};
 use ed25519_dalek::{SigningKey, VerifyingKey};
 use primitives::UnixMicros;
-
-use super::{Claims, Identity, Role, jws};
 use system::clock::Clock;
 use system::entropy::{self, Entropy};
 use system::secret::Secret;
+
+use super::{Claims, Identity, Role, jws};
 
 /// How long a service's own token lives, and how long before its end a new one is made.
 const LIFETIME: Duration = Duration::from_secs(600);

@@ -7,11 +7,11 @@ use ed25519_dalek::VerifyingKey;
 use ed25519_dalek::pkcs8::DecodePublicKey;
 use primitives::UnixMicros;
 use sha2::{Digest, Sha256};
+use system::clock::Clock;
 
 use super::issuer::KeyError;
 use super::jws::Unverified;
 use super::{AUDIENCE, Claims, Identity, Role};
-use system::clock::Clock;
 
 /// Verified tokens remembered, at 200 bytes or so each.
 const REMEMBERED: usize = 10_000;

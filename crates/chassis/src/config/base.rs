@@ -6,6 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use http::Uri;
+use system::secret::Secret;
+use transport::tls::{Tls, TlsError};
 
 use super::limits::limits;
 use super::log::{LogIdentity, LogWitnesses};
@@ -15,9 +17,7 @@ use super::source::Source;
 use crate::auth::{IssuerKey, Role, TokenIssuer};
 use crate::limits::Limits;
 use crate::proxies::{Network, Proxies};
-use system::secret::Secret;
 use crate::telemetry::TelemetryConfig;
-use transport::tls::{Tls, TlsError};
 
 /// The programs of a card room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,9 +5,10 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use system::secret::Secret;
+
 use super::problem::{ConfigError, Problem};
 use super::source::Source;
-use system::secret::Secret;
 
 /// Variables with our prefix that a process may meet although no service's setting has their name.
 const ELSEWHERE: &[&str] =

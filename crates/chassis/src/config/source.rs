@@ -21,6 +21,7 @@ impl Source {
     /// The file cannot be read or is not TOML; a variable of ours is not Unicode.
     pub fn from_process(file: Option<&Path>) -> Result<Source, ConfigError> {
         let mut environment = BTreeMap::new();
+        #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
         for (name, value) in std::env::vars_os() {
             let Some(name) = name.to_str().filter(|name| is_ours(name)) else { continue };
             let value = value.into_string().map_err(|_| Problem {

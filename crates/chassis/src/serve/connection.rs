@@ -12,20 +12,20 @@ use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use system::entropy::{self, SystemEntropy};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 use tonic::body::Body;
 use tonic::transport::server::TcpConnectInfo;
 use tower::Service;
+use transport::CoalescingWriter;
 
 use super::Server;
 use super::addresses::{Addresses, Entry};
 use super::calls::Calls;
 use super::taking::{Streams, Watch};
 use crate::auth::PeerNames;
-use system::entropy::{self, SystemEntropy};
-use transport::CoalescingWriter;
 use crate::limits::Limits;
 use crate::telemetry::Traced;
 
@@ -111,7 +111,8 @@ where
     });
     let service = hyper_util::service::TowerToHyperService::new(Traced::new(answers));
     let protocol = protocol(limits, server.http1);
-    let mut connection = pin!(protocol.serve_connection(TokioIo::new(CoalescingWriter::new(io)), service));
+    let mut connection =
+        pin!(protocol.serve_connection(TokioIo::new(CoalescingWriter::new(io)), service));
     let mut watch = Watch::new(limits.stream_stall);
     let mut end = pin!(End::new(limits, calls.is_refused()));
     // Pings begin with HTTP/2: until then nothing else notices a caller who says nothing.

@@ -4,12 +4,12 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
-use system::clock::SystemClock;
-use system::entropy::SystemEntropy;
 use chassis::limits::Limits;
 use chassis::proxies::{Network, Proxies};
 use chassis::serve::Server;
 use hyper::body::Incoming;
+use system::clock::SystemClock;
+use system::entropy::SystemEntropy;
 use tokio::io::AsyncReadExt as _;
 use tonic::Code;
 use tonic::codegen::http::Response;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use chassis::auth::{Claims, Identity, Role};
 use chassis::channel::{PeerChannel, bear};
-use system::clock::SystemClock;
-use system::entropy::SystemEntropy;
 use futures_util::StreamExt as _;
 use http_body_util::BodyExt as _;
+use system::clock::SystemClock;
+use system::entropy::SystemEntropy;
 use tokio::time::Instant;
 use tonic::server::NamedService as _;
 use tonic::{Code, Request, Status, Streaming};

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use chassis::auth::{Access, Bill, IssuerKey, ServiceToken, TokenIssuer, Verifier};
 use chassis::channel::{self, Carry, PeerChannel, Pool};
-use system::clock::SystemClock;
 use chassis::drain::Drain;
-use system::entropy::SystemEntropy;
 use chassis::limits::Limits;
 use chassis::serve::{self, Bound, Grpc, GrpcApp, Health, IsStream, Server};
 use chassis::telemetry;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use prost::Message;
+use system::clock::SystemClock;
+use system::entropy::SystemEntropy;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;

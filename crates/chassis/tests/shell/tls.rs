@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use chassis::channel::{self, Carry};
-use system::secret::Secret;
 use chassis::serve::Server;
-use transport::tls::{Tls, TlsError};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use system::secret::Secret;
+use transport::tls::{Tls, TlsError};
 
 use crate::echo::{Room, Setting, call, text};
 

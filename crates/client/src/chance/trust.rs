@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use system::entropy::{self, SystemEntropy};
 use merkle::note::VerifierKey;
 use sha2::{Digest as _, Sha256};
+use system::entropy::{self, SystemEntropy};
 use zeroize::Zeroizing;
 
 /// The keys of a room's logs. Told none, a client checks everything but who signed.

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use system::clock::{Clock as _, SystemClock};
 use eventlog::{
     Entry, Group, Limits, Log, NewEvent, Options, PgStore, Pools, Position, Request, RequestId,
     StreamId,
 };
 use futures_util::stream::{FuturesOrdered, StreamExt as _};
+use system::clock::{Clock as _, SystemClock};
 use tokio::time::Instant;
 
 use crate::rows::{ACTOR, Row, row};

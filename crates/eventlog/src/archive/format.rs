@@ -4,12 +4,12 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use eventlog_core::{Event, Position, Version};
 use merkle::{Hash, Tree};
 use primitives::{RequestId, StreamId, UnixMicros};
 use sha2::{Digest, Sha256};
 
 use super::{ArchiveError, Header};
-use eventlog_core::{Event, Position, Version};
 
 const MAGIC: &[u8; 8] = b"SLARCH1\n";
 

@@ -6,6 +6,7 @@
 use std::io::{Read, Seek};
 use std::sync::Arc;
 
+use eventlog_core::Event;
 use merkle::Tree;
 use primitives::UnixMicros;
 use sqlx::Connection as _;
@@ -15,7 +16,6 @@ use super::link::{options, set_session};
 use super::sql;
 use crate::archive::{Archive, ArchiveError, Verified};
 use crate::error::ReadError;
-use eventlog_core::Event;
 
 const STEP: u64 = 10_000;
 const PAGE: usize = 1000;

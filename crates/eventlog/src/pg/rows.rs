@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use eventlog_core::{Event, Position, Version};
 use merkle::Tree;
 use primitives::{RequestId, StreamId, UnixMicros};
 use sqlx::encode::IsNull;
@@ -16,7 +17,6 @@ use crate::event::Stored;
 use crate::key::RequestKey;
 use crate::shelf::{FullTile, SignedCheckpoint};
 use crate::store::{Fence, StoreTime};
-use eventlog_core::{Event, Position, Version};
 
 /// An id as a `uuid`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use eventlog_core::{Event, Position, Version};
 use merkle::Tree;
 use primitives::StreamId;
 use sha2::{Digest as _, Sha256};
@@ -14,7 +15,6 @@ use super::rows::{Id, event, fence as fence_row, signed, store_time, stored, tre
 use crate::event::Stored;
 use crate::key::RequestKey;
 use crate::store::{Batch, Claim, Fence, Reading, Renewal, StoreTime};
-use eventlog_core::{Event, Position, Version};
 
 /// Where a statement compares the owner's clock with the database's.
 const CLOCK: &str = "/* clock */";

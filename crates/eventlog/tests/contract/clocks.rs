@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use system::clock::{Clock as _, SystemClock};
 use eventlog::store::{Batch, Claim, Claimed, Reading, Renewal, StoreError};
 use eventlog::{AppendError, ClockOff, Log, OpenError, UnixMicros};
+use system::clock::{Clock as _, SystemClock};
 use tokio::time::{sleep, timeout};
 
 use crate::world::{LOG, World, all, note};

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use system::clock::{Clock as _, SystemClock};
 use eventlog::{
     Entry, Event, Limits, Log, MemStore, NewEvent, Options, PgStore, Pools, Position, Request,
     RequestId, RequestKey, Shelf, StreamId, UnixMicros, migrate,
 };
 use sha2::{Digest, Sha256};
 use sqlx::{Connection, PgConnection};
+use system::clock::{Clock as _, SystemClock};
 
 pub(crate) const LOG: &str = "table/0";
 const PASSWORD: &str = "for-tests-only";

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use postgres_launcher::{self as launcher, Environment, Options as Cluster};
 use eventlog::{AppendError, ConnectError, Log, Options, PgStore, Pools, Position, migrate};
+use postgres_launcher::{self as launcher, Environment, Options as Cluster};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tokio::time::{Instant, sleep, timeout};
 

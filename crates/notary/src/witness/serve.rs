@@ -6,12 +6,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use system::clock::Clock;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 use merkle::note::Signature;
 use merkle::witness::{AddCheckpoint, Unwitnessed};
+use system::clock::Clock;
 use tonic::body::Body;
 use tower::Service;
 

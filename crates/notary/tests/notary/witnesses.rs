@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use system::clock::SystemClock;
 use chassis::drain::Drain;
 use chassis::fetch::Fetch;
 use chassis::limits::Limits;
@@ -13,6 +12,7 @@ use http::{StatusCode, Uri};
 use merkle::note::{KeyName, Note, VerifierKey, WitnessKey};
 use merkle::{Checkpoint, Signer, TreeHead};
 use notary::witness::{Invited, Witness, WitnessDesk, WitnessError, invite};
+use system::clock::SystemClock;
 
 use crate::house::House;
 

@@ -3,8 +3,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chassis::auth::TokenIssuer;
-use system::entropy::Entropy;
 use ed25519_dalek::SigningKey;
+use system::entropy::Entropy;
 
 use super::*;
 

@@ -6,8 +6,8 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use system::clock::{Clock as _, SystemClock};
 use primitives::UnixMicros;
+use system::clock::{Clock as _, SystemClock};
 
 /// Cells of the bar.
 const CELLS: usize = 24;

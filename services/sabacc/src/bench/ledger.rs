@@ -22,8 +22,8 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use chassis::channel::PeerChannel;
-use system::ids::IdMaker;
 use primitives::{Credits, PlayerId};
+use system::ids::IdMaker;
 use tokio::task::JoinSet;
 
 use super::child::Wallet;

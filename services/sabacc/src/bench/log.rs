@@ -7,13 +7,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use system::clock::{Clock as _, SystemClock};
 use chassis::config::LogIdentity;
-use system::entropy::{self, SystemEntropy};
-use system::ids::IdMaker;
 use ed25519_dalek::SigningKey;
 use eventlog::{Entry, Limits, Log, NewEvent, Options, PgStore, Pools, Request, StreamId};
 use notary::{Notary, Parts};
+use system::clock::{Clock as _, SystemClock};
+use system::entropy::{self, SystemEntropy};
+use system::ids::IdMaker;
 
 use super::drive::{Done, Worker, drive};
 use super::figures::{Figure, Report};

@@ -3,9 +3,9 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use anyhow::Context as _;
+use postgres_launcher::{Environment, Postgres};
 use system::entropy::{self, SystemEntropy};
 use system::ids::IdMaker;
-use postgres_launcher::{Environment, Postgres};
 use tempfile::TempDir;
 
 use super::drive::{Done, Stint, Worker, drive};

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use system::clock::{Clock as _, SystemClock};
 use bots::strategy::pick;
 use client::{Acted, Chance, Client, Error, Heard, Play, Seen, TookPart};
 use primitives::{Credits, PlayerId, TableId, UnixMicros};
@@ -18,6 +17,7 @@ use proto::table::v1::{SeatChanged, SeatState, TableUpdate, TableView, Turn};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use rules::RuleSet;
+use system::clock::{Clock as _, SystemClock};
 use tokio::time::Instant;
 
 use super::think::Think;

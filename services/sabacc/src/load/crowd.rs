@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use chassis::auth::Role;
-use system::ids::IdMaker;
 use client::{Client, Patience};
 use primitives::{Credits, TableId};
 use proto::table::v1::TableConfig;
+use system::ids::IdMaker;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;

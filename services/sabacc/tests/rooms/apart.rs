@@ -5,14 +5,14 @@ use std::process::Command;
 use std::time::Duration;
 
 use audit::bundle::{Bundle, Trusted};
-use chassis::auth::{Role, TokenIssuer};
-use system::entropy::SystemEntropy;
-use postgres_launcher::{Environment, Postgres};
 use bots::{Bot, BotEnd, BotReport, strategy};
+use chassis::auth::{Role, TokenIssuer};
+use postgres_launcher::{Environment, Postgres};
 use primitives::{Credits, TableId};
 use proto::table::v1::TableConfig;
 use rustix::process::Signal;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use system::entropy::SystemEntropy;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -157,9 +157,7 @@ impl Playing {
             let steady = strategy::by_name("steady", seed).unwrap();
             let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: Duration::from_millis(5) };
             let stop = stop.clone();
-            bots.spawn(
-                async move { bots::run_bot(&guest.client, table, bot, steady, stop).await },
-            );
+            bots.spawn(async move { bots::run_bot(&guest.client, table, bot, steady, stop).await });
         }
         reach(&apart.place, &apart.url(3), table, 3).await;
         Playing { table, stop, bots }

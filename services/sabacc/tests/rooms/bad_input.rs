@@ -4,9 +4,6 @@
 use std::fmt::Debug;
 
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
-use system::clock::SystemClock;
-use system::entropy::SystemEntropy;
-use system::ids::IdMaker;
 use client::Client;
 use primitives::{Credits, RequestId, TableId};
 use proto::common::v1::{ErrorReason, MoveKind};
@@ -15,6 +12,9 @@ use proto::table::v1::table_service_client::TableServiceClient;
 use proto::wallet::v1 as wallet;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use rustix::process::Signal;
+use system::clock::SystemClock;
+use system::entropy::SystemEntropy;
+use system::ids::IdMaker;
 use tonic::transport::Channel;
 use tonic::{Code, Response, Status};
 use tonic_types::StatusExt as _;

@@ -1,13 +1,13 @@
 //! Who keeps out of play, or has reached a limit, plays no further hand: the hand in play is played to its
 //! end, then the seat is paid out or sits out.
 
-use system::ids::IdMaker;
 use primitives::Credits;
 use proto::common::v1::{ErrorReason, LimitMeasure, StandingKind};
 use proto::table::v1 as pb;
 use proto::wallet::v1 as wallet;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use rustix::process::Signal;
+use system::ids::IdMaker;
 
 use crate::apart::Apart;
 use crate::people::{Guest, PURSE, Party, bearing, calm, channel, operator, reach, tables};

@@ -4,8 +4,6 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use chassis::auth::{Role, TokenIssuer};
-use system::entropy::SystemEntropy;
-use system::ids::IdMaker;
 use client::Client;
 use primitives::TableId;
 use proto::common::v1::ErrorReason;
@@ -14,6 +12,8 @@ use proto::table::v1::table_service_client::TableServiceClient;
 use proto::table::v1::watch_table_response::Message;
 use rustix::process::Signal;
 use sqlx::{Connection as _, PgConnection};
+use system::entropy::SystemEntropy;
+use system::ids::IdMaker;
 use tokio::task::JoinSet;
 use tonic::Code;
 use tonic::transport::{Channel, Endpoint};

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use system::ids::IdMaker;
 use primitives::RequestId;
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1 as wallet;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use rustix::process::Signal;
+use system::ids::IdMaker;
 use tonic::{Request, Status};
 use wire::Recorded;
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use system::entropy::{SeededEntropy, bytes};
 use client::{Client, Seen, TableState};
 use primitives::{PlayerId, TableId};
 use proto::table::v1::TableView;
 use rustix::process::Signal;
+use system::entropy::{SeededEntropy, bytes};
 
 use crate::people::{Guest, Party, cards, close, demo, operator, reach};
 use crate::place::{Place, Room, until};

@@ -2,10 +2,10 @@
 
 use bytes::{Buf, BufMut, Bytes};
 use chassis::auth::Role;
-use system::ids::IdMaker;
 use prost_reflect::DescriptorPool;
 use proto::common::v1::ErrorReason;
 use rustix::process::Signal;
+use system::ids::IdMaker;
 use tonic::client::Grpc;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::{Code, Status};

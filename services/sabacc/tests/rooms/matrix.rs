@@ -1,10 +1,10 @@
 //! Every method at the edge, as everybody: what the .proto files say about roles is what happens.
 
 use chassis::auth::Role;
-use system::ids::IdMaker;
 use prost_reflect::{DescriptorPool, MethodDescriptor};
 use proto::common::v1::ErrorReason;
 use rustix::process::Signal;
+use system::ids::IdMaker;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use chassis::auth::Role;
-use system::ids::IdMaker;
 use bots::{Strategy as _, strategy};
+use chassis::auth::Role;
 use client::{Client, Seen, TableState};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use proto::common::v1::{LegalMove, Move, MoveKind};
 use proto::table::v1 as pb;
 use proto::table::v1::table_service_client::TableServiceClient;
+use system::ids::IdMaker;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Response, Status};
 

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use chassis::auth::Role;
-use system::ids::IdMaker;
 use client::{Client, Error, Seen};
 use primitives::{Credits, DisputeId, PlayerId};
 use proto::audit::v1::DisputeState;
@@ -14,6 +13,7 @@ use proto::event::v1::DisputeVerdict;
 use proto::table::v1 as pb;
 use proto::table::v1::table_update::What;
 use rustix::process::Signal;
+use system::ids::IdMaker;
 
 use crate::people::{Guest, Party, operator};
 use crate::place::{LONG, Place, Room};

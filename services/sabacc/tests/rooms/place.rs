@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use chassis::auth::{Claims, Identity, Role, TokenIssuer};
-use system::clock::SystemClock;
-use system::entropy::SystemEntropy;
 use client::Client;
 use rustix::process::{Pid, Signal};
+use system::clock::SystemClock;
+use system::entropy::SystemEntropy;
 use tempfile::TempDir;
 
 /// Longer than anything takes on a slow machine that has other things to do.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use system::ids::IdMaker;
 use bots::{Strategy as _, strategy};
 use client::{Acted, Heard, Play, TableState};
 use primitives::TableId;
@@ -12,6 +11,7 @@ use proto::table::v1 as pb;
 use proto::table::v1::play_request::Message as Asked;
 use proto::table::v1::play_response::Message as Told;
 use rustix::process::Signal;
+use system::ids::IdMaker;
 use tonic::Code;
 use tonic_types::StatusExt as _;
 

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use chassis::channel::{self, Carry};
 use bots::{Bot, BotEnd, strategy};
+use chassis::channel::{self, Carry};
 use primitives::Credits;
 use proto::table::v1::TableConfig;
 use rustix::process::Signal;

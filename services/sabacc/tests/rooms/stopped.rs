@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use chassis::auth::Role;
-use system::ids::IdMaker;
 use bots::{Bot, strategy};
+use chassis::auth::Role;
 use client::Client;
 use primitives::{Credits, TableId};
 use proto::common::v1::ErrorReason;
@@ -17,6 +16,7 @@ use proto::table::v1::TableView;
 use proto::wallet::v1 as pb;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use rustix::process::Signal;
+use system::ids::IdMaker;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;

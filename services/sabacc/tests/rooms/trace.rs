@@ -3,7 +3,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use system::ids::IdMaker;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
     TraceService, TraceServiceServer,
 };
@@ -12,6 +11,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::{
 };
 use opentelemetry_proto::tonic::trace::v1::Span;
 use rustix::process::Signal;
+use system::ids::IdMaker;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status};
 

@@ -4,13 +4,13 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use chassis::auth::Role;
-use system::ids::IdMaker;
-use postgres_launcher::Environment;
 use eventlog::RequestKey;
+use postgres_launcher::Environment;
 use proto::common::v1::ErrorReason;
 use proto::wallet::v1::OpenAccountRequest;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use rustix::process::Signal;
+use system::ids::IdMaker;
 use tonic::{Code, Status};
 
 use crate::people::{Party, bearing, channel, close, demo, operator, reach};

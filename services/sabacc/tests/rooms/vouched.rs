@@ -1,13 +1,13 @@
 //! The wallet believes its log and nothing else: credits that somebody writes into its tables are not
 //! there after a restart, whoever they are, and nobody redeems them.
 
+use client::Client;
 use rustix::process::Signal;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::apart::Apart;
 use crate::people::{Guest, PURSE, operator};
 use crate::place::{EXEMPT, PACE, Place, Running};
-use client::Client;
 use primitives::{Credits, PlayerId};
 
 const MINTED: u64 = 1_000_000;

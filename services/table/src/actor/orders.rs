@@ -1,10 +1,10 @@
 //! Deeds: asked before, refused, or done and durable.
 
-use system::clock::{Clock as _, SystemClock};
 use eventlog::{Position, Request};
 use primitives::{PlayerId, RequestId, TableId};
 use proto::common::v1::ErrorReason;
 use proto::event::v1::Resolution;
+use system::clock::{Clock as _, SystemClock};
 use tokio::sync::oneshot;
 use wire::{Refused, refused};
 

@@ -4,11 +4,11 @@ mod set_clock;
 
 use std::time::Duration;
 
-use system::clock::{Clock as _, SystemClock};
-use system::ids::IdMaker;
 use eventlog::{Log, MemStore, Position};
 use fairness::Entropy;
 use primitives::{PlayerId, UnixMicros};
+use system::clock::{Clock as _, SystemClock};
+use system::ids::IdMaker;
 use tokio::sync::{mpsc, oneshot};
 use wire::Recorded;
 

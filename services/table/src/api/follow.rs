@@ -3,9 +3,9 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use system::clock::{Clock as _, SystemClock};
 use primitives::TableId;
 use proto::table::v1 as pb;
+use system::clock::{Clock as _, SystemClock};
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 

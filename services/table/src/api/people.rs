@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use system::clock::Clock as _;
 use primitives::PlayerId;
 use prost::Message;
 use proto::audit::v1 as audit;
@@ -13,6 +12,7 @@ use proto::audit::v1::dispute_service_server::{DisputeService, DisputeServiceSer
 use proto::common::v1::ErrorReason;
 use proto::table::v1 as pb;
 use proto::table::v1::people_service_server::{PeopleService, PeopleServiceServer};
+use system::clock::Clock as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tonic::{Request, Response, Status};
 use wire::{BadField, Refused, field, refused, status};

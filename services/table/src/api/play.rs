@@ -9,7 +9,6 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use system::clock::Clock as _;
 use chassis::rate_limiter::RateLimiter;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -17,6 +16,7 @@ use primitives::UnixMicros;
 use proto::table::v1 as pb;
 use proto::table::v1::play_request::Message as Asked;
 use proto::table::v1::play_response::Message as Heard;
+use system::clock::Clock as _;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tonic::{Status, Streaming};

@@ -2,15 +2,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use chassis::channel::{self, Carry};
-use system::clock::{Clock as _, SystemClock};
 use chassis::config::LogIdentity;
-use system::entropy::SystemEntropy;
 use ed25519_dalek::SigningKey;
 use eventlog::{Limits, Log, MemStore, Options, Shelf, Store};
 use notary::{Notary, Parts};
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::event::v1::{self as event, Resolution};
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
+use system::clock::{Clock as _, SystemClock};
+use system::entropy::SystemEntropy;
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 

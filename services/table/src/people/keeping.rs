@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use system::entropy::{self, Entropy};
 use primitives::PlayerId;
 use proto::common::v1::ErrorReason;
+use system::entropy::{self, Entropy};
 use wire::{Refused, refused, status};
 use zeroize::Zeroizing;
 

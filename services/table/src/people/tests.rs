@@ -1,7 +1,5 @@
 use std::collections::BTreeMap;
 
-use system::clock::{Clock as _, SystemClock};
-use system::entropy::SystemEntropy;
 use eventlog::{Event, Limits, MemStore, Options, RequestKey, Store};
 use primitives::{DisputeId, TableId};
 use proto::audit::v1 as audit;
@@ -9,6 +7,8 @@ use proto::dealer::v1::Commitment;
 use proto::event::v1::{
     DisputeVerdict, HandOpened, HandStarted, RosterSeat, SeatRenamed, SeatTaken, TableCreated,
 };
+use system::clock::{Clock as _, SystemClock};
+use system::entropy::SystemEntropy;
 
 use super::vault::Vault;
 use super::*;

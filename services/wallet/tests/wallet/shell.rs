@@ -5,10 +5,8 @@ use std::time::Duration;
 
 use chassis::auth::{Claims, Identity, IssuerKey, Role, TokenIssuer};
 use chassis::channel::{self, Carry, PeerChannel};
-use system::clock::SystemClock;
 use chassis::config::{LogIdentity, Service, ServiceConfig, Source};
 use chassis::drain::Drain;
-use system::entropy::SystemEntropy;
 use chassis::serve;
 use ed25519_dalek::SigningKey;
 use proto::common::v1::ErrorReason;
@@ -17,6 +15,8 @@ use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use sabacc_wallet::shell;
 use sqlx::{Connection as _, PgConnection};
+use system::clock::SystemClock;
+use system::entropy::SystemEntropy;
 use tokio::task::JoinHandle;
 use tonic::Request;
 

@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use chassis::auth::{Role, TokenIssuer};
-use transport::Bearer;
-use system::entropy::SystemEntropy;
-use system::ids::IdMaker;
 use primitives::TableId;
 use proto::table::v1::GetTableRequest;
 use proto::table::v1::table_service_client::TableServiceClient;
+use system::entropy::SystemEntropy;
+use system::ids::IdMaker;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tonic::Request;
 use tonic::transport::Channel;
+use transport::Bearer;
 
 use super::{Outcome, Stage};
 use crate::caller::{Sent, answered, connection};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use system::ids::IdMaker;
 use proto::wallet::v1::{Limits, SetLimitsRequest};
+use system::ids::IdMaker;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 

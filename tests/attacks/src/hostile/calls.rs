@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use system::ids::IdMaker;
 use primitives::TableId;
 use proto::audit::v1::dispute_service_client::DisputeServiceClient;
 use proto::audit::v1::{
@@ -13,6 +12,7 @@ use proto::common::v1::{Move, MoveKind};
 use proto::table::v1 as pb;
 use proto::table::v1::people_service_client::PeopleServiceClient;
 use proto::wallet::v1 as wallet;
+use system::ids::IdMaker;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};

@@ -1,11 +1,11 @@
 //! The situation as the viewer sees it, in cards instead of codes.
 
+use client::TableState;
 use proto::common::v1::LegalMove;
 use proto::table::v1::{HandSeat, Turn};
 use rules::{Card, CardSet, Cards, FieldValue, RuleSet, Scale};
 
 use super::lines::Told;
-use client::TableState;
 
 /// What there is to decide by.
 pub(super) struct Situation<'a> {

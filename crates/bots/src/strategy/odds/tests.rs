@@ -1,8 +1,8 @@
+use client::Seen;
 use proto::table::v1 as pb;
 
 use super::super::steady::situation::{self, legal, turn};
 use super::*;
-use client::Seen;
 
 /// The situation with two others, whose hands of two cards nobody sees.
 fn state(variant: &str, codes: &[&str]) -> TableState {

@@ -2,11 +2,11 @@
 
 use anyhow::Context as _;
 use chassis::auth::Role;
-use transport::Bearer;
-use system::ids::IdMaker;
 use proto::wallet::v1::OpenAccountsRequest;
 use proto::wallet::v1::wallet_service_client::WalletServiceClient;
+use system::ids::IdMaker;
 use tonic::Request;
+use transport::Bearer;
 
 use crate::bench::bar::Bar;
 use crate::bench::child::Wallet;

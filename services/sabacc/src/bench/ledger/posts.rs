@@ -4,8 +4,6 @@ use std::collections::VecDeque;
 
 use anyhow::{Context as _, bail};
 use chassis::channel::PeerChannel;
-use system::clock::{Clock as _, SystemClock};
-use system::ids::IdMaker;
 use futures_util::stream;
 use primitives::{PlayerId, UnixMicros};
 use proto::wallet::v1::post_result::Outcome;
@@ -13,6 +11,8 @@ use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use proto::wallet::v1::{
     Leg, PostBatchRequest, PostRequest, PostResponse, PostResult, Transfer, TransferKind,
 };
+use system::clock::{Clock as _, SystemClock};
+use system::ids::IdMaker;
 use tokio::sync::mpsc;
 use tonic::Streaming;
 

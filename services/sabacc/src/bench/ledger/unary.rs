@@ -1,11 +1,11 @@
 //! A transfer a call, and a call for nothing.
 
 use chassis::channel::PeerChannel;
-use system::clock::{Clock as _, SystemClock};
-use system::ids::IdMaker;
 use primitives::PlayerId;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
 use proto::wallet::v1::{BuyInRequest, CashOutRequest};
+use system::clock::{Clock as _, SystemClock};
+use system::ids::IdMaker;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 

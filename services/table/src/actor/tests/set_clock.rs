@@ -1,13 +1,13 @@
 //! A table's task, by a clock that is set.
 
 use chassis::channel::{self, Carry};
-use system::clock::ManualClock;
 use chassis::config::LogIdentity;
 use ed25519_dalek::SigningKey;
 use eventlog::{Event, Limits, MemStore, Options, Position};
 use notary::Parts;
 use proto::dealer::v1::dealer_service_client::DealerServiceClient;
 use proto::wallet::v1::settlement_service_client::SettlementServiceClient;
+use system::clock::ManualClock;
 use tokio::time::{sleep, timeout};
 
 use super::super::*;
