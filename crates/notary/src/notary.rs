@@ -146,7 +146,7 @@ impl Notary {
     }
 
     /// Waits, after the log was closed, until its last records are signed, so that they can be
-    /// proved while no service runs. Gives up after [`PATIENCE`], for the store may be gone.
+    /// proved while no service runs. Gives up after a few seconds, for the store may be gone.
     pub async fn finish(&self) {
         self.desk.following.close();
         if tokio::time::timeout(PATIENCE, self.desk.following.wait()).await.is_err() {

@@ -40,7 +40,8 @@ use turns::{Caller, Turns};
 
 /// Name under which the gateway calls other services.
 const SERVICE: &str = "gateway";
-/// A hand's records are longer than a call of a player may be.
+/// Longest answer of a log, in bytes: the records of a hand are longer than a message of a player
+/// may be.
 const LONGEST: usize = 8 << 20;
 
 /// Handler of audits. It has no logs if it cannot reach them.
