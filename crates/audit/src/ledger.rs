@@ -311,8 +311,8 @@ impl LedgerAudit {
     }
 }
 
-/// Whether the tables' logs state the balance of an account: those of tables, and those that tables
-/// pay the house on.
+/// Whether the tables' logs state the balance of an account: the accounts of tables, and those of
+/// the house that tables pay into.
 fn is_stated(account: &Account) -> bool {
     match account {
         Account::Seat(..)

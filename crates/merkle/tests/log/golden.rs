@@ -69,7 +69,7 @@ fn found(folder: &Path, under: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Where files differ, the new ones are written below the build folder, to be looked at and copied.
+/// New files that differ are written below the build folder, to be looked at and copied.
 #[test]
 fn the_committed_log_is_what_is_made_today() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/log");
