@@ -206,7 +206,7 @@ fn aborts() -> Vec<Golden> {
     ]
 }
 
-/// The table says that no seat revealed its entropy in time, although every seat did.
+/// The table burns the hand as if seat 2 had withheld its entropy, although every seat revealed it.
 fn burnt_without_ground() -> Room {
     let abort = Some((AtFault::Seat, None));
     let mut room = played(Ways { parts: everybody(Part::Reveals), abort, ..Ways::default() });
