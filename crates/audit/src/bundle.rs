@@ -1,14 +1,14 @@
-//! A hand for somebody who trusts nobody: its records, each proved to stand in the log of the
-//! service that wrote it, in a file `.sabacc`.
+//! The records of a hand for a reader who trusts nobody: each is proved to be in the log of the
+//! service that wrote it. The file's extension is `.sabacc`.
 //!
-//! What is in the file is described with the message `HandBundle`. It is read strictly: one bundle
-//! has one spelling. What is read is written down again and must come out byte for byte, so that a
-//! field that nobody knows, one that stands twice or out of order, a number with a longer spelling
-//! or a byte at the end make a file that is no bundle. So does a payload that is not the event that
-//! its number names, in that event's only spelling. What is no bundle gets no verdict.
+//! The message `HandBundle` describes the file. Parsing is strict: one bundle has one spelling. The
+//! parsed file is encoded again and must give the same bytes. So a file is no bundle if it has an
+//! unknown field, a field twice or out of order, a number with a longer spelling or a byte too many
+//! at the end; nor if a payload is not the only spelling of the event that its type names. A file
+//! that is no bundle gets no verdict.
 //!
-//! A bundle brings the keys of its logs with it, and nobody believes them for that: the reader says
-//! whom he trusts ([`Trusted`]).
+//! A bundle contains the keys of its logs, but they are not believed for that: the reader names the
+//! keys that they trust ([`Trusted`]).
 
 mod read;
 mod trust;
@@ -26,13 +26,13 @@ pub use read::NotABundle;
 pub(crate) use trust::proved_log;
 pub use trust::{BadKeys, Trusted};
 
-/// The only format there is.
+/// The only format.
 pub const FORMAT: u32 = 1;
 
-/// The names of the logs, in the order they stand in.
+/// Names of the logs, in their order in a bundle.
 pub const LOGS: [&str; 3] = ["table", "dealer", "wallet"];
 
-/// One hand's bundle as it was read or made. Nothing is verified by having one.
+/// The parsed or assembled bundle of a hand. Having one verifies nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
     pub hand_id: HandId,
@@ -41,24 +41,25 @@ pub struct Bundle {
     pub wallet: ProvedLog,
 }
 
-/// Records of one log, and what is said to prove that they stand in it.
+/// Records of one log, and the unverified proof that they are in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProvedLog {
-    /// A C2SP verifier key, as it stands in the bundle.
+    /// C2SP verifier key, as it is in the bundle.
     pub key: String,
-    /// A C2SP signed note.
+    /// C2SP signed note.
     pub checkpoint: String,
-    /// Ascending by position. Who asked for them is not in a bundle.
+    /// Ascending by position. They do not tell the callers who asked for them.
     pub records: Vec<Event>,
-    /// As [`merkle::verify_records`] takes it.
+    /// Proof in the format of [`merkle::verify_records`].
     pub proof: Vec<Hash>,
 }
 
 impl ProvedLog {
-    /// Proves records of a log: `size` is what `checkpoint` has signed, `nodes` knows the tree.
+    /// Proves records of a log. `checkpoint` has signed the first `size` records, `nodes` knows the
+    /// tree.
     ///
     /// # Errors
-    /// Where the records do not ascend or are not all in the tree, or `nodes` lacks a hash.
+    /// If the records do not ascend, one of them is not in the tree, or `nodes` lacks a hash.
     pub fn prove(
         (key, checkpoint): (String, String),
         records: Vec<Event>,
@@ -71,15 +72,15 @@ impl ProvedLog {
 }
 
 impl Bundle {
-    /// Reads what [`Bundle::encode`] writes, and nothing else.
+    /// Parses exactly the bytes that [`Bundle::encode`] writes.
     ///
     /// # Errors
-    /// The bytes are no bundle.
+    /// If the bytes are no bundle.
     pub fn parse(bytes: &[u8]) -> Result<Bundle, NotABundle> {
         read::bundle(bytes)
     }
 
-    /// The bytes of a `.sabacc` file.
+    /// Encodes the bytes of a `.sabacc` file.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let Bundle { hand_id, table, dealer, wallet } = self;
@@ -88,15 +89,15 @@ impl Bundle {
         wrap(*hand_id, logs.map(|(name, log)| written(name, log)))
     }
 
-    /// The logs with their names, in their order.
+    /// Returns the logs with their names, in their order.
     #[must_use]
     pub fn logs(&self) -> [(&'static str, &ProvedLog); 3] {
         let [table, dealer, wallet] = LOGS;
         [(table, &self.table), (dealer, &self.dealer), (wallet, &self.wallet)]
     }
 
-    /// The records as an audit takes them, with what the proofs are worth to a reader who trusts
-    /// these keys; with none, nobody's.
+    /// Returns the records in the form that an audit takes, with the verdict on the proofs for a
+    /// reader who trusts these keys.
     #[must_use]
     pub fn records(&self, trusted: &Trusted) -> HandRecords {
         let stream = StreamId::from(self.hand_id);
@@ -114,8 +115,8 @@ impl Bundle {
     }
 }
 
-/// The bytes of a `.sabacc` file of logs that are written down already, in their order. Whether they
-/// are a bundle, [`Bundle::parse`] says.
+/// Encodes a `.sabacc` file from logs that are encoded already, in their order. [`Bundle::parse`]
+/// decides whether they are a bundle.
 #[must_use]
 pub fn wrap(hand_id: HandId, logs: [pb::BundleLog; 3]) -> Vec<u8> {
     let (hand_id, logs) = (hand_id.0.to_vec(), logs.into());
@@ -135,7 +136,7 @@ fn written(name: &str, log: &ProvedLog) -> pb::BundleLog {
     }
 }
 
-/// An event as a bundle holds it.
+/// Converts an event to a record of a bundle.
 #[must_use]
 pub fn record(event: &Event) -> pb::LogRecord {
     pb::LogRecord {

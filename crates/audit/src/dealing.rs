@@ -1,4 +1,4 @@
-//! Where the cards of a deal that is due come from.
+//! Choice of the cards of a deal that is due.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use wire::HandReplay;
 use wire::places::Misplaced;
 use wire::replay::Layout;
 
-/// The layout of a deal as a table makes it that knows the shoe; what the replay knows stays.
+/// Lays out a deal like a table that knows the shoe. The replay is not changed.
 pub(crate) fn lay_out(replay: &HandReplay, shoe: &Shoe, deal: &Deal) -> Result<Layout, Misplaced> {
     let mut places = replay.places.clone();
     match deal.parts[..] {

@@ -1,15 +1,15 @@
-//! One hand, proved from its records by somebody who trusts nobody.
+//! Audit of one hand from its records, which trusts nobody.
 //!
-//! Every check is made from what the records say and from the opened seed: the hand is dealt again
-//! from the seed, played again by the rules with the decisions on record, and compared with what the
-//! table, the dealer and the wallet have each written down. Where two logs tell different stories,
-//! that is a failure by itself, whoever is right.
+//! Every check is made from the records and the opened seed: the hand is dealt again from the seed,
+//! played again by the rules with the recorded decisions, and compared with the records of the
+//! table, the dealer and the wallet. A contradiction between two logs is a failure by itself,
+//! whichever of them is right.
 //!
-//! A replay stops at the first record that the rules or the seed refuse. The check it belongs to
-//! fails, and those that needed the rest say that they could not be made.
+//! A replay stops at the first record that the rules or the seed refuse. The check to which it
+//! belongs fails. Checks that need the rest cannot be made, and say so.
 //!
-//! Records of different logs bear the times of different clocks: between them, order is judged with
-//! [`CLOCK_SKEW`] of patience, inside one log with none.
+//! Records of different logs have the times of different clocks. Between logs, order is judged with
+//! a tolerance of [`CLOCK_SKEW`]; inside one log without any.
 
 mod case;
 pub(crate) mod chance;
@@ -43,46 +43,47 @@ pub use peeks::{Opened, opened};
 pub use select::{hand_no, of_table, of_wallet};
 pub use story::{StoryLine, story};
 
-/// The id of a hand: its stream in every log, and the name of its transfer.
+/// Returns the id of a hand. It is its stream in every log, and the id of its transfer.
 #[must_use]
 pub fn id(table: TableId, hand_no: u64) -> HandId {
     fairness::hand_id(table, hand_no)
 }
 
-/// How far the clocks of two services may be apart before the order of their records counts.
+/// Largest difference between the clocks of two services for which the order of their records is
+/// not judged.
 pub const CLOCK_SKEW: Duration = Duration::from_millis(250);
 
-/// One hand's records, each list in the order of its log. [`of_table`] and [`of_wallet`] pick them
-/// out of streams that hold more.
+/// Records of one hand, each list in the order of its log. [`of_table`] and [`of_wallet`] select
+/// them from streams that hold more.
 #[derive(Debug, Clone)]
 pub struct HandRecords {
-    /// The hand that was asked for.
+    /// Id of the audited hand.
     pub hand_id: HandId,
-    /// The hand's stream of the table's log, whole.
+    /// The whole stream of the hand in the table's log.
     pub hand: Vec<Event>,
-    /// Of the table's stream: `HandCommitted`, `EntropyCommitted`, `HandStarted` and `HandFinished`
-    /// of this hand.
+    /// `HandCommitted`, `EntropyCommitted`, `HandStarted` and `HandFinished` of this hand, from the
+    /// table's stream.
     pub table: Vec<Event>,
-    /// The hand's stream of the dealer's log, whole.
+    /// The whole stream of the hand in the dealer's log.
     pub dealer: Vec<Event>,
-    /// Of the wallet's log: every `TransferPosted` whose transfer or hand is this hand.
+    /// Every `TransferPosted` of the wallet's log whose transfer or hand is this hand.
     pub wallet: Vec<Event>,
     /// The dealer's public keys, Ed25519, as the auditor knows them.
     pub dealer_keys: Vec<[u8; 32]>,
-    /// Nothing where the records come without proofs that they stand in the logs.
+    /// Verdict on the proofs. `None` if the records come without proofs.
     pub proofs: Option<Proofs>,
 }
 
-/// What the proofs of records are worth to who reads them: [`crate::bundle::Bundle::records`].
+/// Verdict on the proofs that records are in the logs: see [`crate::bundle::Bundle::records`].
 #[derive(Debug, Clone)]
 pub struct Proofs {
     pub(crate) keys: Result<(), Trouble>,
     pub(crate) inclusion: Result<(), Trouble>,
-    /// The name of the key of the dealer's log, which commitments are bound to.
+    /// Name of the key of the dealer's log. Commitments are bound to it.
     pub(crate) dealer_origin: Option<String>,
 }
 
-/// The checks, in the order they are told in.
+/// The checks, in the order of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
@@ -120,7 +121,7 @@ impl Check {
         Check::Conserved,
     ];
 
-    /// Its name in reports, such as `transcript`.
+    /// Returns its name in reports, such as `transcript`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -141,7 +142,7 @@ impl Check {
         }
     }
 
-    /// What it says where it passes.
+    /// Returns the sentence that is true if the check passes.
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
@@ -198,13 +199,13 @@ impl fmt::Display for Check {
     }
 }
 
-/// What came of the audit of a hand.
+/// Result of the audit of a hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// As a UUID.
+    /// Id as a UUID.
     pub hand_id: String,
     pub checks: Checks<Check>,
-    /// What no rule forbids and somebody may want to know.
+    /// Facts that break no rule but that a reader may want to know.
     pub notes: Vec<String>,
 }
 
@@ -215,8 +216,8 @@ impl Report {
         self.checks.passed()
     }
 
-    /// Whether every check passed that needs nothing but the records themselves: what can be said of
-    /// records that come without proofs.
+    /// Whether every check passed that needs nothing but the records: the verdict on records
+    /// without proofs.
     #[must_use]
     pub fn passed_but_for_proofs(&self) -> bool {
         let proved = |check| matches!(check, Check::Keys | Check::Inclusion);

@@ -1,14 +1,15 @@
-//! All credits of a room: the wallet's whole log replayed, and held against what the tables say.
+//! Audit of all credits of a room: the wallet's whole log replayed, and compared with the logs of
+//! the tables.
 //!
-//! Feed every event of the wallet's log and of the tables' logs, each log in its order; whether they
-//! are whole is [`crate::log`]'s question. The wallet's log must have been read to its end **before**
-//! the tables' were: a table writes down what it asks for before it asks, so that a transfer without
-//! a table that wanted it is then a failure and no accident of reading. Fed in the order of their
-//! times, two logs of any length need memory only for what is under way between them and for the
-//! accounts there are.
+//! Feed every event of the wallet's log and of the tables' logs, each log in its order;
+//! [`crate::log`] checks that they are whole. The wallet's log must have been read to its end
+//! **before** the tables' logs were: a table records a transfer before it requests it, so that a
+//! transfer that no table requested is then a failure and not a result of the order of reading. If
+//! two logs are fed in the order of their times, memory is needed only for what is under way
+//! between them and for the accounts.
 //!
-//! What a table has asked for and the wallet has not posted yet, a hand in play, a buy-in on its
-//! way: these are known differences. They are counted out of the comparison and listed as open.
+//! A transfer that a table has requested and the wallet has not posted, a hand in play and a buy-in
+//! under way are known differences. They are left out of the comparison and listed as open.
 
 mod authors;
 mod effects;
@@ -30,7 +31,7 @@ use effects::Effects;
 use replay::Replay;
 use tables::Tables;
 
-/// The checks, in the order they are told in.
+/// The checks, in the order of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
@@ -45,7 +46,7 @@ impl Check {
     pub const ALL: [Check; 5] =
         [Check::Lawful, Check::Balanced, Check::Tables, Check::Transfers, Check::Accounts];
 
-    /// What it says where it passes.
+    /// Returns the sentence that is true if the check passes.
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
@@ -78,7 +79,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// How much was looked at. Amounts in credits.
+/// Amounts that were audited. Sums are in credits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Figures {
     pub wallet_events: u64,
@@ -89,22 +90,22 @@ pub struct Figures {
     pub hands_settled: u64,
     pub issued: u64,
     pub redeemed: u64,
-    /// What adjustments brought into being; negative where they took more out of being.
+    /// Credits that adjustments created; negative if they removed more.
     pub adjusted: i64,
-    /// Holds that were placed.
+    /// Number of holds that were placed.
     pub holds: u64,
-    /// Over all settled hands.
+    /// Sum over all settled hands.
     pub rake: u64,
 }
 
-/// What came of the audit of all credits.
+/// Result of the audit of all credits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
     pub checks: Checks<Check>,
     pub figures: Figures,
-    /// Known differences: what is under way between the tables and the wallet.
+    /// Known differences: transfers and hands that are under way.
     pub open: Vec<String>,
-    /// Payments to `house/suspense`, which operators chose: in the log's order.
+    /// Payments to `house/suspense` that operators chose, in the order of the log.
     pub suspense: Vec<String>,
 }
 
@@ -116,7 +117,7 @@ impl Report {
     }
 }
 
-/// The first trouble of each check.
+/// The first failure of each check.
 #[derive(Default)]
 struct Troubles(BTreeMap<Check, String>);
 
@@ -126,11 +127,11 @@ impl Troubles {
     }
 }
 
-/// An audit under way.
+/// State of an audit.
 #[derive(Default)]
 pub struct LedgerAudit {
     replay: Replay,
-    /// Transfers of operators, each under an id of the operator's own: nobody else keeps these.
+    /// Ids of transfers that operators requested, with the operator; nobody else keeps these ids.
     operators: BTreeSet<(Arc<str>, RequestId)>,
     /// One past the last position of the wallet's log.
     wallet_size: u64,
@@ -147,7 +148,7 @@ impl LedgerAudit {
         LedgerAudit::default()
     }
 
-    /// The next event of the wallet's log.
+    /// Audits the next event of the wallet's log.
     pub fn wallet(&mut self, event: &Event) {
         self.figures.wallet_events = self.figures.wallet_events.saturating_add(1);
         let at = event.position.0;
@@ -182,7 +183,7 @@ impl LedgerAudit {
         }
     }
 
-    /// The next event of a table's log.
+    /// Audits the next event of a table's log.
     pub fn table(&mut self, event: &Event) {
         self.figures.table_events = self.figures.table_events.saturating_add(1);
         match Recorded::try_from(event) {
@@ -207,7 +208,8 @@ impl LedgerAudit {
         self.troubles.add(Check::Lawful, why);
     }
 
-    /// What tables and operators asked for; of the tables' accounts only the tables may ask.
+    /// Checks a posted transfer. Transfers of the tables' accounts are matched with the tables'
+    /// requests, those of operators with their ids.
     fn posted(&mut self, at: u64, actor: &Arc<str>, transfer: &Transfer) {
         self.count(transfer);
         self.note_suspense(at, transfer);
@@ -218,7 +220,7 @@ impl LedgerAudit {
         }
     }
 
-    /// Adjustments of that account are in the figures.
+    /// Notes a payment to the suspense account. Adjustments of it are in the figures instead.
     fn note_suspense(&mut self, at: u64, transfer: &Transfer) {
         if transfer.kind.needs_reason() {
             return;
@@ -256,9 +258,9 @@ impl LedgerAudit {
         }
     }
 
-    /// The verdict. `read_at` is when the wallet's log had been read to its end: what a table calls
-    /// posted and recorded earlier must be there. [`UnixMicros`] of `u64::MAX` where nothing runs
-    /// any more.
+    /// Ends the audit. `read_at` is the time at which the wallet's log had been read to its end: a
+    /// transfer that a table recorded as posted before then must be in it. Pass an [`UnixMicros`]
+    /// of `u64::MAX` if no service runs any more.
     #[must_use]
     pub fn finish(mut self, read_at: UnixMicros) -> Report {
         if let Err(why) = self.replay.finish() {
@@ -284,7 +286,7 @@ impl LedgerAudit {
         Report { checks, figures: self.figures, open, suspense: self.suspense }
     }
 
-    /// Balances, with what is still to be posted, against the tables' words.
+    /// Compares balances, with what is still to be posted, with the tables' records.
     fn compare(&mut self, pending: &BTreeMap<Account, i128>) {
         let mut wallet = pending.clone();
         for (account, state) in self.replay.ledger().accounts() {
@@ -309,7 +311,8 @@ impl LedgerAudit {
     }
 }
 
-/// Whether the tables' logs say what is on an account: those of tables, and what tables pay the house.
+/// Whether the tables' logs state the balance of an account: the accounts of tables, and those of
+/// the house that tables pay into.
 fn is_stated(account: &Account) -> bool {
     match account {
         Account::Seat(..)
@@ -321,7 +324,7 @@ fn is_stated(account: &Account) -> bool {
     }
 }
 
-/// Both logs at once, where they fit into memory. See [`LedgerAudit`].
+/// Audits both logs at once, if they fit into memory. See [`LedgerAudit`].
 #[must_use]
 pub fn audit<'a>(
     wallet: impl IntoIterator<Item = &'a Event>,

@@ -1,20 +1,20 @@
-//! Knows: what the logs of a card room must say if it was honest, and how to tell that they do not.
+//! Knows: what the logs of an honest card room say, and how to detect that they do not.
 //! Does not know: where records come from, how a verdict is shown, clocks, networks, any secret.
 //!
-//! Pure: records and public keys in, verdicts out, the same for everybody who asks.
+//! Pure: records and public keys in, verdicts out. Everybody who asks gets the same verdicts.
 //!
-//! - [`bundle`]: one hand's records with the proofs that they stand in the logs, as a file.
-//! - [`hand`]: one hand, from the dealer's promise to the last credit, and the story of it.
-//! - [`table`]: a table's hands beside each other, and whose fault it is where they came to nothing.
-//! - [`receipt`]: a table's signed word to a client, held against its log.
+//! - [`bundle`]: the records of one hand with the proofs that they are in the logs, as a file.
+//! - [`hand`]: one hand, from the dealer's commitment to the last credit, and its story.
+//! - [`table`]: the hands of a table together, and who is at fault for those that came to nothing.
+//! - [`receipt`]: a receipt that a table signed for a client, compared with its log.
 //! - [`ledger`]: all credits, over the whole logs of the wallet and the tables.
-//! - [`log`]: one log as it lies: numbers without gaps, unbroken chains, its root.
+//! - [`log`]: one whole log: numbers without gaps, unbroken chains, its root.
 //!
-//! A check that could not be made says so ([`Verdict::NotPossible`]) and is no pass: whoever holds
-//! records back proves nothing with the rest.
+//! A check that cannot be made says so ([`Verdict::NotPossible`]) and does not pass, so that
+//! withholding records proves nothing.
 //!
-//! What no audit of these records can see: players sign nothing, so that a decision is theirs only
-//! on the table's word; and what a dealer tells without its own log is not in its log.
+//! Two things are invisible to an audit. Players sign nothing, so that the table alone vouches for
+//! their decisions. And what the dealer tells somebody without recording it is not in its log.
 
 pub mod bundle;
 mod dealing;

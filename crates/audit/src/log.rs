@@ -1,8 +1,8 @@
-//! One log as it lies, from its first event to its last: no gap in its numbers, no break in a
-//! stream, no step back in time; and every checkpoint that was signed over it is of this tree. What
-//! was changed and chained anew shows there: the log's own signatures contradict it.
+//! Audit of one whole log, from its first event to its last: no gap in its numbers, no break in a
+//! stream, no step back in time, and every signed checkpoint is of this tree. Records that were
+//! changed and chained anew are found, because the log's own signatures contradict them.
 //!
-//! Needs memory for the head of every stream, about 100 bytes each, and for nothing else.
+//! It needs memory for the head of every stream, about 100 bytes each, and for nothing else.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::report::{Checked, Checks, Verdict};
 
-/// The checks, in the order they are told in.
+/// The checks, in the order of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
@@ -38,7 +38,7 @@ impl Check {
         Check::Trees,
     ];
 
-    /// What it says where it passes.
+    /// Returns the sentence that is true if the check passes.
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
@@ -58,20 +58,20 @@ impl fmt::Display for Check {
     }
 }
 
-/// What came of the audit of a log.
+/// Result of the audit of a log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
     pub checks: Checks<Check>,
-    /// The number of events.
+    /// Number of events.
     pub size: u64,
-    /// RFC 6962 root over all records, computed here.
+    /// RFC 6962 root over all records, computed from them.
     pub root: [u8; 32],
     pub streams: u64,
-    /// Unix microseconds of the last event; 0 where there is none.
+    /// Time of the last event in Unix microseconds; 0 if there is none.
     pub last_recorded_at: u64,
-    /// Checkpoints that were held against the log, and the records behind the last of them, which
-    /// nobody has signed yet.
+    /// Number of checkpoints that were given.
     pub checkpoints: u64,
+    /// Number of records after the last of them, which nobody has signed.
     pub unsigned: u64,
 }
 
@@ -83,14 +83,14 @@ impl Report {
     }
 }
 
-/// An audit under way.
+/// State of an audit.
 #[derive(Default)]
 pub struct LogAudit {
     tree: Tree,
-    /// Of each stream the last version, and the hash of its record.
+    /// Last version of each stream, and the hash of its record.
     heads: BTreeMap<StreamId, (u64, [u8; 32])>,
     recorded_at: UnixMicros,
-    /// What was signed and not reached yet, by size.
+    /// Signed roots that the audit has not reached, by size.
     signed: BTreeMap<u64, Vec<Hash>>,
     checkpoints: u64,
     covered: u64,
@@ -103,7 +103,8 @@ impl LogAudit {
         LogAudit::default()
     }
 
-    /// A checkpoint, a signed note, that the log has shown; before the events that it covers.
+    /// Adds a checkpoint, a signed note, that the log has published. It must come before the events
+    /// that it covers.
     pub fn checkpoint(&mut self, note: &str, key: &VerifierKey) {
         self.checkpoints = self.checkpoints.saturating_add(1);
         match Checkpoint::open(note.as_bytes(), key, &[]) {
@@ -117,7 +118,7 @@ impl LogAudit {
         }
     }
 
-    /// The checkpoints of the tree as it is now.
+    /// Checks the checkpoints of the tree's present size.
     fn reached(&mut self) {
         let size = self.tree.size();
         let Some(roots) = self.signed.remove(&size) else { return };
@@ -129,7 +130,7 @@ impl LogAudit {
         });
     }
 
-    /// The next event, in order of position.
+    /// Audits the next event, in order of position.
     pub fn event(&mut self, event: &Event) {
         let at = event.position.0;
         let next = self.tree.size();
@@ -191,7 +192,7 @@ impl LogAudit {
     }
 }
 
-/// A whole log at once, with the checkpoints it has shown. See [`LogAudit`].
+/// Audits a whole log with its published checkpoints. See [`LogAudit`].
 #[must_use]
 pub fn audit<'a>(
     events: impl IntoIterator<Item = &'a Event>,

@@ -1,8 +1,9 @@
-//! A table's word that a commitment to entropy stands in its log, held against the log.
+//! Check of receipts, in which a table states that a commitment to entropy is in its log.
 //!
-//! A client that commits gets a receipt, signed with the key of the table's log: it names the position
-//! of the record. So a table that drops a commitment has signed two things that cannot both be so, the
-//! receipt and the checkpoint over the log, and nobody but the table can have done that.
+//! A client that commits gets a receipt, signed with the key of the table's log, that names the
+//! position of the record. A table that drops the commitment has signed two contradicting
+//! statements, the receipt and the checkpoint over the log, and nobody without the table's key can
+//! have done that.
 
 use std::fmt;
 
@@ -18,15 +19,15 @@ use wire::Recorded;
 use crate::bundle::{ProvedLog, Trusted, proved_log};
 use crate::report::Trouble;
 
-/// What a receipt is worth beside the log.
+/// Verdict on a receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", content = "why", rename_all = "snake_case")]
 pub enum Word {
-    /// The commitment stands where the table said.
+    /// The commitment is at the position that the table named.
     Kept,
-    /// It does not: the table is convicted by its own two signatures.
+    /// The commitment is not there: the table is convicted by its own two signatures.
     Broken(String),
-    /// What was given does not show what stands there.
+    /// The given records do not show what is at the position.
     NotShown(String),
     /// The receipt is not the table's, or proves nothing by itself.
     Worthless(String),
@@ -43,13 +44,13 @@ impl fmt::Display for Word {
     }
 }
 
-/// A receipt as a file: the encoded message, in its only spelling.
+/// Parses a receipt from a file: the encoded message, in its only spelling.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Option<EntropyReceipt> {
     EntropyReceipt::decode(bytes).ok().filter(|receipt| receipt.encode_to_vec() == bytes)
 }
 
-/// Holds a receipt against records of the table's log, of a bundle or by themselves.
+/// Compares a receipt with records of the table's log, from a bundle or proved by themselves.
 #[must_use]
 pub fn check(receipt: &EntropyReceipt, log: &ProvedLog, trusted: &Trusted) -> Word {
     let size = match proved_log("table", log, trusted) {
@@ -94,7 +95,7 @@ pub fn check(receipt: &EntropyReceipt, log: &ProvedLog, trusted: &Trusted) -> Wo
     ))
 }
 
-/// The receipt is signed by this key.
+/// Checks that the receipt is signed with this key.
 fn own(receipt: &EntropyReceipt, key: &VerifierKey) -> Result<(), String> {
     let EntropyReceipt {
         table_id,

@@ -1,17 +1,17 @@
-//! Verdicts, one a check, each with its reason.
+//! Verdicts, one for each check, with reasons.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What came of one check.
+/// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", content = "why", rename_all = "snake_case")]
 pub enum Verdict {
     Passed,
-    /// What is on record cannot be honest.
+    /// The records cannot be honest.
     Failed(String),
-    /// Something is missing that the check needs. Not a pass.
+    /// Something is missing that the check needs. This is not a pass.
     NotPossible(String),
 }
 
@@ -25,7 +25,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A check and what came of it.
+/// A check with its verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Checked<C> {
     pub check: C,
@@ -33,7 +33,7 @@ pub struct Checked<C> {
     pub verdict: Verdict,
 }
 
-/// Every check of one audit, each once.
+/// Every check of an audit, each once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Checks<C>(pub Vec<Checked<C>>);
@@ -45,20 +45,20 @@ impl<C: Copy + PartialEq> Checks<C> {
         self.0.iter().all(|checked| checked.verdict == Verdict::Passed)
     }
 
-    /// The checks that failed.
+    /// Returns the checks that failed.
     pub fn failed(&self) -> impl Iterator<Item = C> {
         let failed = |checked: &&Checked<C>| matches!(checked.verdict, Verdict::Failed(_));
         self.0.iter().filter(failed).map(|checked| checked.check)
     }
 
-    /// What came of one check.
+    /// Returns the verdict of one check.
     #[must_use]
     pub fn of(&self, check: C) -> Option<&Verdict> {
         self.0.iter().find(|checked| checked.check == check).map(|checked| &checked.verdict)
     }
 }
 
-/// Why a check does not pass.
+/// Reason why a check does not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trouble {
     Failed(String),
@@ -83,7 +83,7 @@ pub(crate) fn missing(why: impl Into<String>) -> Trouble {
     Trouble::NotPossible(why.into())
 }
 
-/// Fails where `fact` is not so.
+/// Fails with `why` if `fact` is false.
 pub(crate) fn hold(fact: bool, why: impl FnOnce() -> String) -> Result<(), Trouble> {
     if fact { Ok(()) } else { Err(Trouble::Failed(why())) }
 }

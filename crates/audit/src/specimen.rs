@@ -1,9 +1,10 @@
-//! Honest records of made-up tables, for tests: of audits, and of whoever carries or shows one.
+//! Fixture: honest records of made-up tables, for tests of audits and of programs that transport or
+//! show them.
 //!
-//! A [`Room`] has one table with its dealer and its wallet, no networks and a clock of its own. It
-//! plays hands by random legal moves and writes into its [`Script`] what the services would write,
-//! in the same order. The same number gives the same script. A test then breaks exactly one record
-//! and sees who notices: [`Script::records`] chains what is there anew.
+//! A [`Room`] has one table with its dealer and its wallet, no network and a clock of its own. It
+//! plays hands by random legal moves and writes into its [`Script`] the events that the services
+//! would write, in their order. A number determines the script. A test changes one record and looks
+//! which check fails; [`Script::records`] chains the changed records anew.
 
 mod bundle;
 mod entropy;
@@ -23,66 +24,67 @@ use wire::Recorded;
 pub use bundle::{bundle, log_key, signed, trusted};
 pub use script::{Entry, LogName, Script};
 
-/// Seconds for a decision, at every table here.
+/// Seconds for a decision at every table.
 pub const ACTION_SECONDS: u32 = 20;
-/// Seconds of a time bank.
+/// Seconds of a time bank at every table.
 pub const BANK_SECONDS: u32 = 30;
 const BUY_IN: u64 = 2000;
-/// Between two things that happen.
+/// Time between two events, in microseconds.
 const STEP_MICROS: u64 = 700;
-/// The origins of the logs, in the order of [`crate::bundle::LOGS`].
+/// Origins of the logs, in the order of [`crate::bundle::LOGS`].
 pub const ORIGINS: [&str; 3] =
     ["specimen.example/table", "specimen.example/dealer", "specimen.example/wallet"];
-/// What a dishonest operator has: the secret keys of the logs, in the same order.
+/// Secret keys of the logs, in the order of [`crate::bundle::LOGS`]. A dishonest operator has them.
 pub const SECRETS: [[u8; 32]; 3] = [[5; 32], [7; 32], [9; 32]];
 /// Milliseconds that seats have to commit, and as many to reveal.
 pub const ENTROPY_MS: u64 = 2000;
 
-/// A seat with somebody on it.
+/// A taken seat.
 #[derive(Debug, Clone)]
 pub struct Seat {
     pub player: PlayerId,
     pub stack: u64,
 }
 
-/// What a seat does about chance.
+/// Part of a seat in the chance of a hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// Commits while the hand before runs, and reveals.
+    /// Commits during the hand before, and reveals.
     Reveals,
-    /// Commits when the hand is open, and reveals.
+    /// Commits after the hand is open, and reveals.
     Late,
-    /// Has never heard of it.
+    /// Does not commit.
     Absent,
-    /// Commits and is silent.
+    /// Commits and does not reveal.
     Withholds,
-    /// Commits, and the table acts as if it had not.
+    /// Commits, and the table acts as if the seat had not.
     Dropped,
 }
 
-/// When an operator makes a hand void that is settled and not posted.
+/// Time at which an operator makes a hand void that is settled and not posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Void {
     BeforeItsSeed,
     AfterItsSeed,
 }
 
-/// How the hands of a table come to be what they are.
+/// Options for the hands of a table.
 #[derive(Debug, Clone, Default)]
 pub struct Ways {
-    /// By seat; who is not named reveals where his seat's number is odd, and is absent else.
+    /// By seat. A seat that is not named reveals if its number is odd, and is absent otherwise.
     pub parts: BTreeMap<u32, Part>,
-    /// The hand comes to nothing after so many inputs of the rules; before it is sealed, where none.
+    /// Fault and number of inputs of the rules after which the hand comes to nothing; without a
+    /// number it does so before it is sealed.
     pub abort: Option<(pb::AtFault, Option<u32>)>,
-    /// An operator takes the settlement back.
+    /// Makes an operator take the settlement back.
     pub void: Option<Void>,
     /// Seconds from a settlement to the opening of the seed.
     pub reveal_delay_seconds: u32,
-    /// The table leaves the seats out of chance, and the dealer commits to no pile.
+    /// Makes the table leave the seats out of chance, and the dealer commit to no pile.
     pub without_entropy: bool,
 }
 
-/// One table and what is behind it.
+/// A table with the records of all its services.
 #[derive(Clone)]
 pub struct Room {
     pub script: Script,
@@ -100,10 +102,10 @@ pub struct Room {
 }
 
 impl Room {
-    /// A table without anybody. `variant` and its `fields` as the rules name them.
+    /// Creates a table without players. `variant` is the id of a variant of the rules.
     ///
     /// # Panics
-    /// Where there is no such variant.
+    /// If there is no such variant.
     #[must_use]
     pub fn open(number: u64, variant: &str) -> Room {
         let variant = rules::variant(variant).expect("a variant of the registry");
@@ -111,7 +113,7 @@ impl Room {
         Room::with_rules(number, rule_set)
     }
 
-    /// A table of a rule set's canonical text.
+    /// Creates a table from the canonical text of a rule set.
     #[must_use]
     pub fn with_rules(number: u64, rule_set: String) -> Room {
         let mut room = Room {
@@ -145,7 +147,7 @@ impl Room {
         room
     }
 
-    /// A table with this many seats taken.
+    /// Creates a table with this many seats taken.
     #[must_use]
     pub fn seated(number: u64, variant: &str, seats: u32) -> Room {
         let mut room = Room::open(number, variant);
@@ -155,26 +157,26 @@ impl Room {
         room
     }
 
-    /// The same table, whose hands come about in these ways from now on.
+    /// Sets the options of the hands from now on.
     #[must_use]
     pub fn in_ways(mut self, ways: Ways) -> Room {
         self.ways = ways;
         self
     }
 
-    /// The dealer's public key.
+    /// Returns the dealer's public key.
     #[must_use]
     pub fn dealer_keys(&self) -> Vec<[u8; 32]> {
         vec![self.key.verifying_key().to_bytes()]
     }
 
-    /// A hand's records.
+    /// Returns the records of a hand.
     #[must_use]
     pub fn records(&self, hand_no: u64) -> crate::hand::HandRecords {
         self.script.records(self.table, hand_no, self.dealer_keys())
     }
 
-    /// A number below `n`, which is at least 1.
+    /// Returns a pseudorandom number below `n`, which is at least 1.
     pub(crate) fn choose(&mut self, n: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.state;
@@ -183,7 +185,7 @@ impl Room {
         (word ^ (word >> 31)) % n
     }
 
-    /// What time it is.
+    /// Returns the present time of the table's clock.
     #[must_use]
     pub fn now(&self) -> UnixMicros {
         UnixMicros(self.now)
@@ -215,16 +217,16 @@ impl Room {
         self.write(LogName::Dealer, hand.0, event.into());
     }
 
-    /// Posts a transfer; its position in the wallet's log.
+    /// Posts a transfer. Returns its position in the wallet's log.
     fn post(&mut self, transfer: Transfer) -> u64 {
         self.wallet_does(Command::Post(transfer))
     }
 
-    /// The wallet carries out a command, all of it at one time; the position of its last event. What
-    /// is over by then has ended before.
+    /// Executes a command of the wallet, after ending holds that are over. Returns the position of
+    /// its last event. All events have one time.
     ///
     /// # Panics
-    /// Where the ledger refuses it.
+    /// If the ledger refuses the command.
     pub fn wallet_does(&mut self, command: Command) -> u64 {
         self.now += STEP_MICROS;
         let mut entries = self.ledger.expired(self.now());
@@ -234,14 +236,14 @@ impl Room {
         self.wallet_says(&entries)
     }
 
-    /// The wallet ends what is over.
+    /// Ends the holds of the wallet that are over.
     pub fn wallet_expires(&mut self) {
         self.now += STEP_MICROS;
         let entries = self.ledger.expired(self.now());
         self.wallet_says(&entries);
     }
 
-    /// The wallet writes its state down and says so.
+    /// Writes the wallet's event of a snapshot of its state.
     pub fn wallet_snapshots(&mut self) {
         self.wallet_expires();
         self.ledger.forget(self.now());
@@ -259,15 +261,15 @@ impl Room {
         position
     }
 
-    /// Time passes, and nothing happens.
+    /// Advances the clock without an event.
     pub fn wait(&mut self, time: std::time::Duration) {
         self.now = UnixMicros(self.now).plus(time).0;
     }
 
-    /// A player with just these credits takes a seat with all of them.
+    /// Seats a new player who has just these credits and brings all of them.
     ///
     /// # Panics
-    /// Where the seat is taken or the amount is no amount of credits.
+    /// If the seat is taken or the amount is no amount of credits.
     pub fn sit(&mut self, seat: u32, buy_in: u64) {
         let credits = Credits::try_new(buy_in).expect("an amount of credits");
         let player = PlayerId(id("player", u64::from(seat) << 32 | self.choose(1 << 32)));
@@ -289,10 +291,10 @@ impl Room {
         assert!(self.seats.insert(seat, Seat { player, stack: buy_in }).is_none(), "a free seat");
     }
 
-    /// Somebody leaves, the wallet refuses their cash-out, and an operator lets it go on.
+    /// Lets a player leave whose cash-out the wallet refuses and an operator resumes.
     ///
     /// # Panics
-    /// Where nobody sits there, or without credits.
+    /// If the seat is free or has no credits.
     pub fn stand_stopped(&mut self, seat: u32, resolution: pb::Resolution) {
         let Seat { player, stack } = self.seats.remove(&seat).expect("a taken seat");
         self.table_says(pb::LeaveAsked { seat, why: "asked".to_owned() });
@@ -321,10 +323,10 @@ impl Room {
         self.table_says(pb::SeatVacated { seat });
     }
 
-    /// Somebody leaves with what he has.
+    /// Lets a player leave with their stack.
     ///
     /// # Panics
-    /// Where nobody sits there.
+    /// If the seat is free.
     pub fn stand(&mut self, seat: u32) {
         let Seat { player, stack } = self.seats.remove(&seat).expect("a taken seat");
         self.table_says(pb::LeaveAsked { seat, why: "asked".to_owned() });
@@ -339,18 +341,19 @@ impl Room {
         self.table_says(pb::SeatVacated { seat });
     }
 
-    /// Pays the pots back to the first seat, everybody out, and closes the table.
+    /// Pays the pots back to the first seat, lets everybody leave, and closes the table.
     ///
     /// # Panics
-    /// Where nobody sits at the table.
+    /// If the table has no players.
     pub fn close(&mut self) {
         self.close_in(1);
     }
 
-    /// The same in so many transfers: 10 credits in each but the last.
+    /// Closes the table with the pots paid back to the first seat in so many transfers: 10 credits
+    /// in each but the last.
     ///
     /// # Panics
-    /// Where nobody sits at the table.
+    /// If the table has no players.
     pub fn close_in(&mut self, transfers: u64) {
         self.table_says(pb::CloseAsked {});
         let (&seat, first) = self.seats.iter().next().expect("somebody sits here");
@@ -363,11 +366,11 @@ impl Room {
         self.empty();
     }
 
-    /// Closes the table after everybody has left; the pots are paid back to who sat here last.
-    /// Returns how much.
+    /// Closes the table after everybody has left. The pots are paid back to the player who left
+    /// last. Returns their sum.
     ///
     /// # Panics
-    /// Where nobody sits there.
+    /// If the seat is free.
     pub fn close_for_absent(&mut self, seat: u32) -> u64 {
         let player = self.seats.get(&seat).expect("a taken seat").player;
         self.stand(seat);
@@ -389,8 +392,8 @@ impl Room {
         self.table_says(pb::TableClosed {});
     }
 
-    /// Pays credits of the pots, the Sabacc Pot's first, to one player, at his seat or, with 0, away from the
-    /// table.
+    /// Pays credits of the pots, the Sabacc Pot's first, to one player: at their seat or, with 0,
+    /// away from the table.
     fn refund(&mut self, seat: u32, player: PlayerId, credits: u64) -> u64 {
         let of_sabacc = credits.min(self.sabacc_pot);
         let pots = [of_sabacc, credits - of_sabacc];
@@ -418,7 +421,7 @@ impl Room {
     }
 }
 
-/// An id made from a name and a number.
+/// Returns an id that is computed from a name and a number.
 fn id(what: &str, number: u64) -> [u8; 16] {
     let hash = Sha256::new().chain_update(what).chain_update(number.to_be_bytes()).finalize();
     let mut id = [0; 16];
@@ -430,7 +433,7 @@ fn as_signed(credits: u64) -> i64 {
     i64::try_from(credits).expect("far below the limit")
 }
 
-/// A transfer of these legs without those that move nothing.
+/// Returns a transfer of these legs without those that move nothing.
 fn transfer_of(id: RequestId, kind: Kind, legs: &[(Account, i64)]) -> Transfer {
     let leg = |&(account, amount): &(Account, i64)| Leg {
         account,

@@ -1,22 +1,23 @@
-//! What had to stop at a table, and who let it go on: told from the table's own stream.
+//! Effects that stopped at a table, and the operators' decisions on them, from the table's own
+//! stream.
 
 use eventlog_core::Event;
 use proto::event::v1::{self as pb, EffectKind, Resolution};
 use serde::Serialize;
 use wire::Recorded;
 
-/// One record of it.
+/// A record of an effect that stopped or was resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stopped {
-    /// When it was recorded.
+    /// Time at which it was recorded, in RFC 3339.
     pub at: String,
-    /// The hand in play then, or the last one; 0: none yet.
+    /// Number of the hand in play at that time, or else of the last one; 0 before the first.
     pub hand_no: u64,
-    /// In a sentence, with the reasons as they are on record.
+    /// A sentence with the recorded reasons.
     pub text: String,
 }
 
-/// All of a table's, in order. `events` are those of its own stream.
+/// Returns all stops and resumptions of a table, in order. `events` are those of its own stream.
 pub fn stops<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Stopped> {
     let mut found = Vec::new();
     let mut hand = 0;
@@ -55,7 +56,7 @@ fn told_resumed(actor: &str, resumed: &pb::EffectResumed) -> String {
 
 const WHOLE: &str = "the table as a whole";
 
-/// An effect by its name and number.
+/// Describes an effect with its hand or seat.
 #[must_use]
 pub fn in_words(effect: &pb::Effect) -> String {
     let hand = |what: &str| format!("{what} of hand {}", effect.hand_no);

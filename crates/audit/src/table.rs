@@ -1,10 +1,10 @@
-//! A table's hands beside each other: which were played, burnt or aborted, by whose fault, and what was
-//! thrown away with them.
+//! Audit of a table: which hands were played, burnt or aborted, who was at fault, and which cards
+//! were thrown away with them.
 //!
-//! A hand alone can be honest to the letter and still be one that somebody chose: a dealer that falls
-//! silent whenever it dislikes what its seed gives, a player who withholds whenever he may, show only
-//! in how often they do. So faults are counted here, each hand number must be accounted for, and
-//! entropy that somebody brings a second time is pointed out.
+//! A hand can be honest by itself and still be chosen: a dealer that falls silent whenever it
+//! dislikes the cards its seed gives, or a player who withholds entropy, shows only in how often
+//! they do. So faults are counted here, each hand number must be accounted for, and entropy that a
+//! player reveals a second time is a warning.
 
 use std::collections::BTreeMap;
 
@@ -16,56 +16,56 @@ use wire::Recorded;
 use crate::hand::{self, HandRecords, Report};
 use crate::stops::{Stopped, stops};
 
-/// What came of a hand.
+/// Result of a hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum End {
     /// Settled.
     Played,
-    /// Settled, and its end is not on record yet: the last hand of a table that is stopped, or being
-    /// looked at, between the two.
+    /// Settled, but the record of its end is missing: the last hand of a table that has stopped, or
+    /// is audited, between the two records.
     Ending,
-    /// Seats withheld their entropy.
+    /// Burnt, because seats withheld their entropy.
     Burnt { seats: Vec<u32> },
     /// Aborted; `fault` is `dealer`, `operator` or `nobody`.
     Aborted { fault: &'static str, evidence: String },
-    /// None of these is on record.
+    /// Not yet ended, as far as the records say.
     InPlay,
 }
 
-/// One hand of a table.
+/// A hand of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Hand {
     pub hand_no: u64,
-    /// As a UUID.
+    /// Id as a UUID.
     pub hand_id: String,
     #[serde(flatten)]
     pub end: End,
-    /// Every check that the records allow has passed.
+    /// Whether every check that the records allow has passed.
     pub passed: bool,
-    /// The checks that failed or could not be made, in words.
+    /// The checks that failed or could not be made, with their reasons.
     pub troubles: Vec<String>,
-    /// Of a hand that came to nothing: the cards that its seed gives.
+    /// Cards that the seed gives, of a hand that came to nothing.
     pub discarded: Option<String>,
 }
 
-/// What came of the audit of a table.
+/// Result of the audit of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TableReport {
     pub hands: Vec<Hand>,
-    /// Hands played to their end.
+    /// Number of hands played to their end.
     pub played: u64,
-    /// Hands burnt, by the player who withheld.
+    /// Number of burnt hands, by the player who withheld.
     pub burnt: BTreeMap<String, u64>,
-    /// Hands that the dealer was at fault for.
+    /// Number of hands that the dealer was at fault for.
     pub by_dealer: u64,
-    /// Hands that an operator made void.
+    /// Number of hands that an operator made void.
     pub by_operator: u64,
-    /// What had to stop, and who let it go on.
+    /// Effects that stopped, and their resumptions.
     pub stops: Vec<Stopped>,
-    /// What no rule forbids and everybody should know.
+    /// Facts that break no rule but that everybody should know.
     pub warnings: Vec<String>,
-    /// What is missing: hand numbers without a hand, seeds that were never opened.
+    /// Missing records: hand numbers without a hand, seeds that were never opened.
     pub missing: Vec<String>,
 }
 
@@ -77,14 +77,14 @@ impl TableReport {
     }
 }
 
-/// An audit of a table under way.
+/// State of an audit.
 #[derive(Debug)]
 pub struct TableAudit {
     table: TableId,
     report: TableReport,
-    /// Entropy that was revealed, by who did, and in which hand.
+    /// Number of the hand in which a player revealed this entropy.
     entropy: BTreeMap<(PlayerId, Vec<u8>), u64>,
-    /// The last hand is settled, and nothing worse can be said of it than that records are missing.
+    /// Whether the last hand is settled and has no fault other than missing records.
     ending: bool,
 }
 
@@ -104,12 +104,12 @@ impl TableAudit {
         TableAudit { table, report, entropy: BTreeMap::new(), ending: false }
     }
 
-    /// What had to stop, from the table's own stream.
+    /// Adds the stops, from the table's own stream.
     pub fn stops<'a>(&mut self, events: impl IntoIterator<Item = &'a eventlog_core::Event>) {
         self.report.stops = stops(events);
     }
 
-    /// The next hand, in order of number, with its report.
+    /// Adds the next hand, in order of number, with its report.
     pub fn hand(&mut self, hand_no: u64, records: &HandRecords, report: &Report) {
         let last = self.report.hands.last().map_or(0, |hand| hand.hand_no);
         for number in last.saturating_add(1)..hand_no {
@@ -137,7 +137,7 @@ impl TableAudit {
         });
     }
 
-    /// What came of a hand, counted; and whether its seed is open.
+    /// Counts the result of a hand. Returns it, and whether the hand's seed is open.
     fn end(&mut self, records: &HandRecords) -> (End, bool) {
         let (mut end, mut open) = (End::InPlay, false);
         let players = roster(records);
@@ -173,7 +173,7 @@ impl TableAudit {
         (end, open)
     }
 
-    /// Nobody brings the same entropy twice who draws it at random.
+    /// Warns of entropy that a player had revealed before: random entropy does not repeat.
     fn replays(&mut self, hand_no: u64, records: &HandRecords) {
         let players = roster(records);
         for event in &records.hand {
@@ -192,7 +192,8 @@ impl TableAudit {
         }
     }
 
-    /// A table begins no hand before the last one has ended, so only the last may want its end.
+    /// Ends the audit. The last hand alone may lack the record of its end, because a table begins
+    /// no hand before the previous one has ended.
     #[must_use]
     pub fn finish(mut self) -> TableReport {
         if let Some(last) = self.report.hands.last_mut().filter(|_| self.ending) {
@@ -202,7 +203,7 @@ impl TableAudit {
         self.report
     }
 
-    /// The id of a hand of this table.
+    /// Returns the id of a hand of this table.
     #[must_use]
     pub fn hand_id(&self, hand_no: u64) -> HandId {
         fairness::hand_id(self.table, hand_no)

@@ -1,8 +1,8 @@
-//! What an attacker gets: each attack as a dishonest dealer, table or client would make it, with every
-//! key that it has, and who is named for it.
+//! Attacks by a dishonest dealer, table or client with every key that it has. Each test shows what
+//! the audit says and whom it names.
 //!
-//! Two are shown elsewhere: biased or short chance by the outcome battery of `fairness`, and the size
-//! of messages that carry cards by the table service's tests.
+//! Two attacks are tested elsewhere: biased or short chance by the statistical tests of `fairness`,
+//! and the size of messages that carry cards by the table service's tests.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -33,7 +33,7 @@ fn verdict(room: &Room) -> Report {
     audit(&room.bundle(1).records(&trusted()))
 }
 
-/// The one check that fails, and what it says.
+/// Returns the one check that fails, and its reason.
 fn only(report: &Report) -> (Check, String) {
     let failed: Vec<Check> = report.checks.failed().collect();
     let [check] = failed[..] else { panic!("{report:#?}") };
@@ -56,8 +56,8 @@ fn tables(rooms: &Room) -> TableReport {
     audit_of_table.finish()
 }
 
-/// The dealer waits for the clients' entropy and picks its seed then. Its commitment is late, in its
-/// log and in the table's, where the seats' commitments already stand.
+/// The dealer waits for the clients' entropy before it picks its seed. Its commitment is late, in
+/// its own log and in the table's, where the seats' commitments already are.
 #[test]
 fn a_seed_picked_late_names_the_dealer() {
     let mut room = played(Ways::default());
@@ -72,7 +72,8 @@ fn a_seed_picked_late_names_the_dealer() {
     assert!(why.contains("before the dealer's commitment"), "{why}");
 }
 
-/// The dealer tries seeds: two promises for one hand number, each with its signature, are the proof.
+/// The dealer tries seeds: two commitments for one hand number, each with its signature, are the
+/// proof.
 #[test]
 fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
     let mut room = played(Ways::default());
@@ -86,7 +87,7 @@ fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
     let (check, why) = only(&verdict(&room));
     assert_eq!(check, Check::Commitment);
     assert_eq!(why, "the dealer committed to a second seed for this hand number");
-    // Both stand under the dealer's own key, for the same table and number.
+    // Both are under the dealer's own key, for one table and number.
     let key = SigningKey::from_bytes(&SECRETS[1]).verifying_key().to_bytes();
     let mut promises = Vec::new();
     for event in room.records(1).dealer {
@@ -108,8 +109,8 @@ fn ground_seeds_are_two_signed_promises_and_name_the_dealer() {
     assert_ne!(promises[0], promises[1]);
 }
 
-/// The dealer falls silent whenever it dislikes the hand. Each seed is open all the same, and the
-/// table's audit counts how often, and what was thrown away.
+/// The dealer falls silent whenever it dislikes the hand. Each seed is opened all the same, and the
+/// audit of the table counts such hands and lists the cards that were thrown away.
 #[test]
 fn disliked_hands_are_counted_against_the_dealer_with_their_outcomes() {
     let mut room = Room::seated(40, "dice", 3);
@@ -125,7 +126,7 @@ fn disliked_hands_are_counted_against_the_dealer_with_their_outcomes() {
     assert_eq!(outcomes.len(), 3);
     assert!(outcomes.iter().all(|outcome| outcome.contains("seat 1: ")), "{outcomes:?}");
 
-    // A dealer that keeps the seed of such a hand to itself does not get away with it.
+    // A dealer that does not open the seed of such a hand is found.
     let id = fairness::hand_id(room.table, 3);
     room.script.entries.retain(|entry| {
         let open = matches!(entry.recorded, Recorded::SeedOpened(_) | Recorded::HandRevealed(_));
@@ -135,8 +136,8 @@ fn disliked_hands_are_counted_against_the_dealer_with_their_outcomes() {
     assert_eq!(report.missing, ["the seed of hand 3 was thrown away, and is not open"]);
 }
 
-/// The last client to reveal sees what the others revealed and withholds its own. It has not seen the
-/// seed, so it chooses blindly; the hand is burnt, it is named, and so it is each time.
+/// The last client to reveal sees the entropy of the others and withholds its own. It has not seen
+/// the seed, so it chooses blindly. The hand is burnt and the client is named, each time.
 #[test]
 fn the_last_revealer_is_named_and_counted() {
     let parts: BTreeMap<u32, Part> =
@@ -151,7 +152,7 @@ fn the_last_revealer_is_named_and_counted() {
     let report = tables(&room);
     let player = room.seats[&3].player.to_string();
     assert_eq!(report.burnt, [(player, 2)].into());
-    // When he withheld, the seed was nowhere on record.
+    // The seed was nowhere on record when the client withheld.
     let records = room.records(1);
     let opened = records.dealer.last().unwrap();
     let aborted = hand_event(&records, |it| matches!(it, Recorded::HandAborted(_)));
@@ -166,8 +167,8 @@ fn hand_event(
     records.hand.iter().find(fits).unwrap()
 }
 
-/// A client brings entropy of an earlier hand again. The commitment is bound to the hand, so nothing
-/// is gained by it, and the table's audit warns.
+/// A client reveals the entropy of an earlier hand again. The commitment is bound to the hand, so
+/// it gains nothing, and the audit of the table warns.
 #[test]
 fn replayed_entropy_is_a_warning_that_names_the_client() {
     let twice = |number| {
@@ -190,13 +191,13 @@ fn replayed_entropy_is_a_warning_that_names_the_client() {
     let player = room.seats[&1].player;
     assert_eq!(report.warnings.len(), 1, "{:?}", report.warnings);
     assert!(report.warnings[0].contains(&player.to_string()), "{:?}", report.warnings);
-    // As a revelation of what was committed to for this hand it does not pass.
+    // It does not open a commitment that was made for another hand.
     let (check, why) = only(&audit(&room.bundle(2).records(&trusted())));
     assert_eq!(check, Check::Transcript);
     assert!(why.contains("what seat 1 revealed does not open"), "{why}");
 }
 
-/// What the table signs for a client, and what it then has in its log.
+/// Returns the receipt that the table signs for a commitment.
 fn receipt_for(room: &Room, position: u64, given: &pb::EntropyCommitted) -> EntropyReceipt {
     let key = SigningKey::from_bytes(&SECRETS[0]);
     let key_id = Sha256::digest(key.verifying_key().to_bytes())[..8].to_vec();
@@ -234,7 +235,7 @@ fn first_commitment(room: &Room) -> (u64, pb::EntropyCommitted) {
     found.unwrap()
 }
 
-/// One record of the table's log, by itself.
+/// A record of the table's log with its own proof.
 fn table_record(room: &Room, position: u64) -> ProvedLog {
     let (nodes, head, note) = signed(&room.script, LogName::Table);
     let mut events = room.script.events(LogName::Table);
@@ -262,7 +263,7 @@ fn a_dropped_commitment_convicts_the_table_by_its_receipt() {
     assert!(matches!(&word, Word::Broken(_)), "{word:?}");
     assert!(word.to_string().starts_with("the TABLE broke its word"));
 
-    // Who has no key of the table convicts nobody.
+    // A receipt with changed fields convicts nobody.
     let mut forged = receipt.clone();
     forged.commitment[0] ^= 1;
     let word = receipt::check(&forged, &bundle.table, &trusted());
@@ -270,13 +271,13 @@ fn a_dropped_commitment_convicts_the_table_by_its_receipt() {
     let elsewhere = EntropyReceipt { position: position + 1, ..receipt.clone() };
     let word = receipt::check(&elsewhere, &bundle.table, &trusted());
     assert!(matches!(word, Word::Worthless(_)), "{word:?}");
-    // What does not show the position proves nothing either way.
+    // Records that do not show the position prove nothing either way.
     let other = table_record(&honest, 0);
     let word = receipt::check(&receipt, &other, &trusted());
     assert!(matches!(word, Word::NotShown(_)), "{word:?}");
 }
 
-/// The table writes a commitment down and acts as if it had not.
+/// The table records a commitment and acts as if it had not.
 #[test]
 fn an_overlooked_commitment_names_the_table() {
     let room = played(Ways { parts: [(1, Part::Dropped)].into(), ..Ways::default() });
@@ -285,7 +286,8 @@ fn an_overlooked_commitment_names_the_table() {
     assert!(why.starts_with("the table closed with the commitments of seats"), "{why}");
 }
 
-/// The table rolls again until it likes the dice: the dealer has logged each roll under its index.
+/// The table rolls again until it likes the dice. The dealer has recorded each roll under its
+/// index.
 #[test]
 fn another_roll_is_found_in_the_dealers_log() {
     let mut room = played(Ways::default());
@@ -305,7 +307,7 @@ fn another_roll_is_found_in_the_dealers_log() {
     assert!(why.contains("which the hand did not use"), "{why}");
 }
 
-/// Somebody has the dealer open a card for him: the dealer logs it with his name.
+/// A caller makes the dealer reveal a card to them. The dealer records it with the caller's name.
 #[test]
 fn a_peek_names_who_peeked() {
     let mut room = played(Ways::default());
@@ -328,8 +330,8 @@ fn a_peek_names_who_peeked() {
     assert_eq!(opened.cards.len(), 2);
 }
 
-/// Whoever has the database rewrites what happened and chains it anew. He does not have the log's
-/// key: the last checkpoint that was signed is of another tree.
+/// An attacker with the database rewrites events and chains them anew, but has no key of the log:
+/// the last signed checkpoint is of another tree.
 #[test]
 fn a_rewritten_log_contradicts_its_own_signature() {
     let honest = played(Ways::default());
@@ -351,7 +353,8 @@ fn a_rewritten_log_contradicts_its_own_signature() {
     let report = audit(&bundle.records(&trusted()));
     assert!(report.checks.failed().any(|check| check == Check::Inclusion));
 
-    // And who does have the key and signs both: two notes over one size are proof against the log.
+    // An attacker who has the key and signs both: two notes over one size are proof against the
+    // log.
     let (_, one, first) = signed(&honest.script, LogName::Table);
     let (_, other, second) = signed(&rewritten.script, LogName::Table);
     assert_eq!(one.size, other.size);

@@ -1,4 +1,4 @@
-//! C2SP `tlog-tiles`, entry bundles: up to 256 records, each behind its length (u16, big-endian).
+//! C2SP `tlog-tiles`, entry bundles: up to 256 records, each after its length (u16, big-endian).
 
 use crate::hash::{Hash, leaf_hash};
 use crate::tile::TILE_WIDTH;
@@ -17,7 +17,7 @@ pub enum BundleError {
     Damaged(usize),
 }
 
-/// The content of a bundle.
+/// Encodes a bundle.
 pub fn write<R: AsRef<[u8]>>(records: &[R]) -> Result<Vec<u8>, BundleError> {
     check_count(records.len())?;
     let mut content = Vec::new();
@@ -30,7 +30,7 @@ pub fn write<R: AsRef<[u8]>>(records: &[R]) -> Result<Vec<u8>, BundleError> {
     Ok(content)
 }
 
-/// The records of a bundle, unchecked.
+/// Parses the records of a bundle, without checking their hashes.
 pub fn parse(content: &[u8]) -> Result<Vec<&[u8]>, BundleError> {
     let (mut records, mut rest) = (Vec::new(), content);
     while !rest.is_empty() {
@@ -46,8 +46,7 @@ pub fn parse(content: &[u8]) -> Result<Vec<&[u8]>, BundleError> {
     Ok(records)
 }
 
-/// The records of a bundle, each of which is the one that a hash of the level 0 tile beside it
-/// stands for.
+/// Parses the records of a bundle and checks each against its hash in the level 0 tile.
 pub fn open<'a>(content: &'a [u8], hashes: &[Hash]) -> Result<Vec<&'a [u8]>, BundleError> {
     let records = parse(content)?;
     let (got, expected) = (records.len(), hashes.len());

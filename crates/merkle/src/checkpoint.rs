@@ -1,4 +1,4 @@
-//! C2SP `tlog-checkpoint`: what a log says of itself, as the text of a signed note.
+//! C2SP `tlog-checkpoint`: the statement of a log's size and root, as the text of a signed note.
 //!
 //! ```text
 //! <origin: which log>
@@ -7,8 +7,8 @@
 //! <extension lines, none or more, opaque>
 //! ```
 //!
-//! The log's key bears the log's origin as its name, and [`Checkpoint::open`] holds it to that, so
-//! that a checkpoint of one log of ours never passes for another's.
+//! The name of the log's key is the log's origin, and [`Checkpoint::open`] demands that they are
+//! equal, so that a checkpoint of one log never passes for that of another.
 
 use std::fmt;
 
@@ -16,16 +16,18 @@ use crate::encoding::{MAX_NUMBER, base64, decimal, hash_from_base64};
 use crate::note::{KeyName, Note, NoteError, VerifierKey, is_control};
 use crate::{Hash, empty_root};
 
-/// A tree at a size.
+/// Size and root of a tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TreeHead {
-    /// Records, at most 2^63 - 1.
+    /// Number of records, at most 2^63 - 1.
     pub size: u64,
     pub root: Hash,
 }
 
-/// Invariant: every line is one, not empty; the size is at most 2^63 - 1; the tree without records
-/// has its root.
+/// Origin, tree head and extension lines of a checkpoint.
+///
+/// Invariant: no line is empty or has a line break; the size is at most 2^63 - 1; a tree without
+/// records has the root of the empty tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Checkpoint {
     origin: String,
@@ -33,18 +35,18 @@ pub struct Checkpoint {
     extensions: Vec<String>,
 }
 
-/// A checkpoint that the log signed.
+/// A checkpoint that the log has signed, with its cosignatures.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Opened {
     pub checkpoint: Checkpoint,
     pub cosigned: Vec<Cosigned>,
 }
 
-/// A witness saw the log grow to this.
+/// A witness's statement that it has seen the log grow to this tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cosigned {
     pub witness: KeyName,
-    /// Unix seconds, as the witness says.
+    /// Time of the cosignature by the witness's clock, in Unix seconds.
     pub time: u64,
 }
 
@@ -87,7 +89,7 @@ impl Checkpoint {
         Ok(Checkpoint { origin, head, extensions })
     }
 
-    /// Reads the text of a note: exactly what `Display` writes.
+    /// Parses the text of a note: exactly the text that `Display` writes.
     pub fn parse(text: &str) -> Result<Checkpoint, CheckpointError> {
         let mut lines = text.strip_suffix('\n').ok_or(CheckpointError::Lines)?.split('\n');
         let mut line = || lines.next().ok_or(CheckpointError::Lines);
@@ -98,9 +100,9 @@ impl Checkpoint {
         Checkpoint::try_new(origin, TreeHead { size, root }, extensions)
     }
 
-    /// Reads a signed checkpoint and believes it: the log's signature is there, every signature by
-    /// the log or one of the witnesses holds, and the origin is the name of the log's key. How many
-    /// witnesses are enough is the caller's to say.
+    /// Parses and verifies a signed checkpoint: the log's signature is there, every signature by
+    /// the log or one of the witnesses holds, and the origin is the name of the log's key. The
+    /// caller decides how many witnesses are enough.
     pub fn open(
         note: &[u8],
         log: &VerifierKey,
@@ -109,7 +111,7 @@ impl Checkpoint {
         Checkpoint::open_note(&Note::parse(note)?, log, witnesses)
     }
 
-    /// As [`Checkpoint::open`], of a note that was parsed.
+    /// Verifies a parsed note in the way of [`Checkpoint::open`].
     pub fn open_note(
         note: &Note,
         log: &VerifierKey,
@@ -151,7 +153,7 @@ impl Checkpoint {
     }
 }
 
-/// The text that is signed.
+/// Formats the text that is signed.
 impl fmt::Display for Checkpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Checkpoint { origin, head: TreeHead { size, root }, extensions } = self;

@@ -1,11 +1,11 @@
-//! A tree is the beginning of another: RFC 6962 section 2.1.2, checked as in RFC 9162 section
-//! 2.1.4.2.
+//! Proofs that one tree is the beginning of another: RFC 6962 section 2.1.2, checked as in RFC 9162
+//! section 2.1.4.2.
 
 use crate::ProofError;
 use crate::hash::{Hash, empty_root, leaves_root, node_hash, split};
 
-/// The hashes that lead to the root of the first `old` leaves and to the root of all. Empty where
-/// the two trees are the same or the older has no records.
+/// Returns the hashes that lead to the root of the first `old` leaves and to the root of all. Empty
+/// if the two trees are equal or the older one has no records.
 pub fn consistency_proof(leaves: &[Hash], old: usize) -> Result<Vec<Hash>, ProofError> {
     if old > leaves.len() {
         return Err(ProofError::Shrunk { old: old as u64, new: leaves.len() as u64 });
@@ -27,7 +27,7 @@ pub fn consistency_proof(leaves: &[Hash], old: usize) -> Result<Vec<Hash>, Proof
             whole = false;
         }
     }
-    // The older root itself is known to whoever checks; any other subtree must be told.
+    // The verifier knows the older root itself; any other subtree must be in the proof.
     if !whole {
         path.push(leaves_root(part));
     }
@@ -35,7 +35,7 @@ pub fn consistency_proof(leaves: &[Hash], old: usize) -> Result<Vec<Hash>, Proof
     Ok(path)
 }
 
-/// Checks that the tree of `old` = (size, root) is the beginning of that of `new`.
+/// Checks that the tree of `old` = (size, root) is the beginning of the tree of `new`.
 pub fn verify_consistency(
     old: (u64, &Hash),
     new: (u64, &Hash),
@@ -67,10 +67,11 @@ pub fn verify_consistency(
     }
 }
 
-/// Both roots that a proof leads to; nothing where it is too short or too long. `0 < old < new`.
+/// Returns the older and the newer root that a proof leads to, or `None` if it is too short or too
+/// long. Requires `0 < old < new`.
 fn fold(old: u64, old_root: &Hash, new: u64, proof: &[Hash]) -> Option<(Hash, Hash)> {
     let (mut node, mut last) = (old - 1, new - 1);
-    // The largest subtree that ends where the older tree ends: both roots start from it.
+    // Both roots are computed from the largest subtree that ends where the older tree ends.
     let full = node.trailing_ones();
     node >>= full;
     last >>= full;

@@ -1,14 +1,15 @@
-//! What must be kept of a log to write its tiles while it grows: the partial tiles at the right edge,
-//! at most 255 hashes a level. [`crate::Tree`] keeps less and knows the root alone.
+//! The right edge of a log: the state that suffices to write tiles while the log grows. These are
+//! the partial tiles, at most 255 hashes a level. [`crate::Tree`] holds less and knows the root
+//! alone.
 
 use crate::checkpoint::TreeHead;
 use crate::hash::{Hash, empty_root, leaves_root, node_hash, split};
 use crate::tile::{Row, TILE_WIDTH, TileId};
 use crate::tiles::Tiles;
 
-/// The right edge of a log's tiles.
+/// Partial tiles at the right edge of a log.
 ///
-/// Invariant: every level has fewer hashes than a full tile, as many as the size says.
+/// Invariant: each level has fewer hashes than a full tile, and as many as follow from the size.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Edge {
     size: u64,
@@ -21,7 +22,8 @@ impl Edge {
         Edge::default()
     }
 
-    /// The edge of tiles that were written before: they hold it, or would not be authentic.
+    /// Reads the edge from authenticated tiles of the log. They contain the whole right edge,
+    /// because [`Tiles::authenticate`] demands it.
     #[must_use]
     pub fn resume(tiles: &Tiles) -> Edge {
         let size = tiles.head().size;
@@ -34,7 +36,7 @@ impl Edge {
         Edge { size, levels }
     }
 
-    /// The number of records.
+    /// Returns the number of records.
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.size
@@ -42,14 +44,14 @@ impl Edge {
 
     #[must_use]
     pub fn head(&self) -> TreeHead {
-        // The levels stand side by side, the highest on the left.
+        // The levels are side by side, the highest on the left.
         let peaks = self.levels.iter().flat_map(|level| peaks(level));
         let root = peaks.reduce(|right, left| node_hash(&left, &right));
         TreeHead { size: self.size, root: root.unwrap_or_else(empty_root) }
     }
 
-    /// Adds a record by its leaf hash. Returns the tiles that became full by it, the lowest first,
-    /// with their content; mostly none.
+    /// Adds a record by its leaf hash. Returns the tiles that it filled, the lowest first, with
+    /// their content. Mostly there are none.
     pub fn push(&mut self, leaf: Hash) -> Vec<(TileId, Vec<u8>)> {
         self.size += 1;
         let (mut full, mut hash) = (Vec::new(), leaf);
@@ -72,8 +74,8 @@ impl Edge {
         full
     }
 
-    /// The partial tiles, the lowest first, with their content: what a checkpoint of this size
-    /// needs besides the full ones.
+    /// Returns the partial tiles, the lowest first, with their content. A checkpoint of this size
+    /// needs them beside the full tiles.
     #[must_use]
     pub fn partial(&self) -> Vec<(TileId, Vec<u8>)> {
         let content = |tile: TileId| match tile.row() {
@@ -84,7 +86,7 @@ impl Edge {
     }
 }
 
-/// The roots of the full subtrees of a row of hashes, the smallest and last first.
+/// Returns the roots of the full subtrees of a row of hashes, the smallest (rightmost) first.
 fn peaks(hashes: &[Hash]) -> Vec<Hash> {
     let (mut rest, mut peaks) = (hashes, Vec::new());
     while !rest.is_empty() {

@@ -1,14 +1,14 @@
-//! The few encodings all these texts share, each with one spelling for one value.
+//! Encodings that the texts of this crate share. Each value has one spelling.
 
 use base64ct::{Base64, Encoding as _};
 
 use crate::Hash;
 
-/// The largest number in a text: 2^63 - 1, so that readers with signed numbers (Go's among them)
-/// read the same.
+/// Largest number in a text: 2^63 - 1, so that readers with signed numbers (such as Go's) read the
+/// same.
 pub(crate) const MAX_NUMBER: u64 = i64::MAX.unsigned_abs();
 
-/// ASCII digits, no sign, no zero in front, at most [`MAX_NUMBER`].
+/// Parses ASCII digits without sign or leading zero, at most [`MAX_NUMBER`].
 pub(crate) fn decimal(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits || (text.len() > 1 && text.starts_with('0')) {
@@ -17,12 +17,12 @@ pub(crate) fn decimal(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number| *number <= MAX_NUMBER)
 }
 
-/// RFC 4648 section 4, with padding.
+/// Encodes base64 by RFC 4648 section 4, with padding.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     Base64::encode_string(bytes)
 }
 
-/// Only what [`base64`] writes: padding is there, and the bits it pads are zero.
+/// Decodes only texts that [`base64`] writes: padding is there, and the bits it pads are zero.
 pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
     Base64::decode_vec(text).ok().filter(|bytes| base64(bytes) == text)
 }

@@ -17,19 +17,19 @@ pub fn node_hash(left: &Hash, right: &Hash) -> Hash {
     Sha256::new().chain_update(NODE).chain_update(left).chain_update(right).finalize().into()
 }
 
-/// The root of the tree without records: SHA-256 of nothing.
+/// Returns the root of the tree without records: SHA-256 of the empty string.
 #[must_use]
 pub fn empty_root() -> Hash {
     Sha256::digest([]).into()
 }
 
-/// The root over a list of records.
+/// Returns the root over a list of records.
 pub fn root<R: AsRef<[u8]>>(records: impl IntoIterator<Item = R>) -> Hash {
     let leaves: Vec<Hash> = records.into_iter().map(|record| leaf_hash(record.as_ref())).collect();
     leaves_root(&leaves)
 }
 
-/// The root over a list of leaf hashes.
+/// Returns the root over a list of leaf hashes.
 #[must_use]
 pub fn leaves_root(leaves: &[Hash]) -> Hash {
     match leaves {
@@ -42,7 +42,8 @@ pub fn leaves_root(leaves: &[Hash]) -> Hash {
     }
 }
 
-/// The largest power of two below `count`, which is at least 2: where a tree parts in two.
+/// Returns the largest power of two below `count`: the number of records in the left subtree.
+/// `count` is at least 2.
 pub(crate) fn split(count: usize) -> usize {
     1 << (count - 1).ilog2()
 }

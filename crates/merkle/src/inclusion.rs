@@ -1,9 +1,10 @@
-//! A record is in a tree: RFC 6962 section 2.1.1, checked as in RFC 9162 section 2.1.3.2.
+//! Proofs that a record is in a tree: RFC 6962 section 2.1.1, checked as in RFC 9162 section
+//! 2.1.3.2.
 
 use crate::ProofError;
 use crate::hash::{Hash, leaves_root, node_hash, split};
 
-/// The hashes beside the path from a leaf to the root, the lowest first.
+/// Returns the siblings of the path from a leaf to the root, the lowest first.
 pub fn inclusion_proof(leaves: &[Hash], index: usize) -> Result<Vec<Hash>, ProofError> {
     if index >= leaves.len() {
         return Err(ProofError::Index { index: index as u64, size: leaves.len() as u64 });
@@ -25,7 +26,7 @@ pub fn inclusion_proof(leaves: &[Hash], index: usize) -> Result<Vec<Hash>, Proof
     Ok(path)
 }
 
-/// The root that a proof leads to.
+/// Returns the root that a proof leads to.
 pub fn root_from_inclusion(
     leaf: &Hash,
     index: u64,
@@ -44,7 +45,7 @@ pub fn root_from_inclusion(
         }
         if node & 1 == 1 || node == last {
             root = node_hash(beside, &root);
-            // Levels on which the last node has nothing beside it are passed without a hash.
+            // A level on which the last node has no sibling has no hash in the proof.
             while node & 1 == 0 && node != 0 {
                 node >>= 1;
                 last >>= 1;

@@ -1,13 +1,14 @@
-//! Who signs notes: keys by name, and how each kind of key signs.
+//! Keys that sign notes: their names, and the signature format of each kind of key.
 //!
 //! | kind | byte | signature | what is signed |
 //! |---|---|---|---|
 //! | log, C2SP `signed-note` | `0x01` | Ed25519, 64 bytes | the note's text |
 //! | witness, C2SP `tlog-cosignature` | `0x04` | Unix seconds (u64) and Ed25519, 72 bytes | `cosignature/v1`, `time <seconds>`, the note's text |
 //!
-//! A key's id is SHA-256(name | newline | byte | public key), the first four bytes: enough to find
-//! the key, never to trust it. A public key is written `<name>+<id in hex>+<base64(byte | key)>`.
-//! Signatures are checked strictly (no small-order keys, no second encoding of a signature).
+//! The id of a key is the first four bytes of SHA-256(name | newline | byte | public key). They
+//! suffice to find the key, and never to trust it. A public key is written `<name>+<id in
+//! hex>+<base64(byte | key)>`. Signatures are checked strictly (no small-order keys, no second
+//! encoding of a signature).
 
 use std::fmt;
 
@@ -18,15 +19,17 @@ use crate::checkpoint::Checkpoint;
 use crate::encoding::{MAX_NUMBER, base64, from_base64};
 use crate::note::Signature;
 
-/// Invariant: not empty, without white space, `+` and control characters.
+/// Name of a key.
+///
+/// Invariant: it is not empty and has no white space, `+` or control characters.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct KeyName(String);
 
-/// The first four bytes of a key's hash.
+/// First four bytes of a key's hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct KeyId(pub [u8; 4]);
 
-/// A public key that is known by name.
+/// A public key with its name and kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VerifierKey {
     name: KeyName,
@@ -94,17 +97,17 @@ impl VerifierKey {
         VerifierKey { name, kind, id, key }
     }
 
-    /// A log's key from its 32 bytes.
+    /// Creates a log's key from its 32 bytes.
     pub fn log(name: KeyName, key: &[u8; 32]) -> Result<VerifierKey, KeyError> {
         Ok(VerifierKey::new(name, Kind::Log, point(key)?))
     }
 
-    /// A witness's key from its 32 bytes.
+    /// Creates a witness's key from its 32 bytes.
     pub fn witness(name: KeyName, key: &[u8; 32]) -> Result<VerifierKey, KeyError> {
         Ok(VerifierKey::new(name, Kind::Witness, point(key)?))
     }
 
-    /// Reads exactly what `Display` writes.
+    /// Parses exactly the text that `Display` writes.
     pub fn parse(text: &str) -> Result<VerifierKey, KeyError> {
         let (name, rest) = text.split_once('+').ok_or(KeyError::Format)?;
         let (id, encoded) = rest.split_once('+').ok_or(KeyError::Format)?;
@@ -130,24 +133,25 @@ impl VerifierKey {
         self.id
     }
 
-    /// The 32 bytes of the public key.
+    /// Returns the 32 bytes of the public key.
     #[must_use]
     pub fn bytes(&self) -> &[u8; 32] {
         self.key.as_bytes()
     }
 
-    /// Whether it is a log's key, and no witness's.
+    /// Whether this is a log's key and not a witness's.
     #[must_use]
     pub const fn is_log(&self) -> bool {
         matches!(self.kind, Kind::Log)
     }
 
-    /// The signature names this key.
+    /// Whether the signature has the name and id of this key.
     pub(crate) fn made(&self, signature: &Signature) -> bool {
         signature.id == self.id && signature.name == self.name
     }
 
-    /// Whether the signature is this key's, and the time it names.
+    /// Checks a signature by this key over a text. Returns its timestamp, if it has one; `None` if
+    /// the signature is wrong.
     pub(crate) fn check(&self, text: &str, signature: &[u8]) -> Option<Option<u64>> {
         let (timestamp, signature) = match self.kind {
             Kind::Log => (None, signature),
@@ -178,20 +182,20 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// Signs the checkpoints of one log. Its name is the log's origin.
+/// Secret key that signs the checkpoints of one log. Its name is the log's origin.
 pub struct LogKey {
     public: VerifierKey,
     secret: SigningKey,
 }
 
-/// Cosigns checkpoints of logs it follows.
+/// Secret key of a witness, which cosigns checkpoints of the logs that it follows.
 pub struct WitnessKey {
     public: VerifierKey,
     secret: SigningKey,
 }
 
 impl LogKey {
-    /// From the 32 bytes of an Ed25519 secret key (RFC 8032).
+    /// Creates the key from the 32 bytes of an Ed25519 secret key (RFC 8032).
     #[must_use]
     pub fn new(name: KeyName, secret: &[u8; 32]) -> LogKey {
         let secret = SigningKey::from_bytes(secret);
@@ -203,7 +207,7 @@ impl LogKey {
         &self.public
     }
 
-    /// Signs any text. What a log may sign, [`crate::Signer`] decides.
+    /// Signs any text. [`crate::Signer`] decides what a log may sign.
     #[must_use]
     pub fn sign(&self, text: &str) -> Signature {
         let bytes = self.secret.sign(text.as_bytes()).to_bytes().to_vec();
@@ -212,8 +216,8 @@ impl LogKey {
 }
 
 impl WitnessKey {
-    /// From the 32 bytes of an Ed25519 secret key (RFC 8032), used for nothing else: what is
-    /// cosigned does not name the witness.
+    /// Creates the key from the 32 bytes of an Ed25519 secret key (RFC 8032). It must be used for
+    /// nothing else, because the cosigned text does not name the witness.
     #[must_use]
     pub fn new(name: KeyName, secret: &[u8; 32]) -> WitnessKey {
         let secret = SigningKey::from_bytes(secret);
@@ -225,9 +229,9 @@ impl WitnessKey {
         &self.public
     }
 
-    /// States that at `time` (Unix seconds, at most 2^63 - 1; a later one is cut to it) this was the
-    /// largest tree seen of the log. Whether it follows from those seen before,
-    /// [`crate::may_follow`] says.
+    /// States that at `time` this was the largest tree seen of the log. `time` is in Unix seconds;
+    /// values over 2^63 - 1 are cut to it. [`crate::may_follow`] decides whether the tree follows
+    /// from those seen before.
     #[must_use]
     pub fn cosign(&self, checkpoint: &Checkpoint, time: u64) -> Signature {
         let time = time.min(MAX_NUMBER);
@@ -237,14 +241,14 @@ impl WitnessKey {
     }
 }
 
-/// Without the secret.
+/// Formats the public key only.
 impl fmt::Debug for LogKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "LogKey({})", self.public)
     }
 }
 
-/// Without the secret.
+/// Formats the public key only.
 impl fmt::Debug for WitnessKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "WitnessKey({})", self.public)

@@ -1,12 +1,14 @@
-//! Knows: RFC 6962 Merkle trees (hashes, running tree, proofs), the leaf records they hash, and the
-//! C2SP texts and tiles in which a log shows itself, signed.
-//! Does not know: events, stores, the time, when a log signs or whom it shows itself to.
+//! Knows: RFC 6962 Merkle trees (hashes, running tree, proofs), the leaf records that they hash,
+//! and the C2SP texts and tiles in which a log is published, signed.
+//! Does not know: events, stores, the time, when a log signs and to whom it is shown.
 //!
 //! A root of 32 bytes stands for a whole log. A log that only grows can prove two things about
 //! itself with a few hashes: that a record is in it ([`inclusion_proof`]), and that an older root
-//! is a beginning of a newer one ([`consistency_proof`]). Both are checked here without the log.
+//! belongs to a beginning of the log ([`consistency_proof`]). Both proofs are checked here without
+//! the log.
 //!
-//! What a log of tamper-evident records needs around that, each the format that others read too:
+//! The pieces that a tamper-evident log needs around its tree. Each is in the format that other
+//! programs read too:
 //!
 //! | what | where | format |
 //! |---|---|---|
@@ -52,7 +54,7 @@ pub use tile::{MAX_TILE_LEVEL, NoTilePath, Row, TILE_WIDTH, TileId, tiles_betwee
 pub use tiles::{Tiles, TilesError, tiles_for_consistency, tiles_for_inclusion, tiles_for_records};
 pub use tree::{Tree, TreeError};
 
-/// A proof that proves nothing.
+/// Error of a proof that does not hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ProofError {
     #[error("record {index} is not among the {size} records of the tree")]

@@ -1,4 +1,4 @@
-//! Some records are in a tree, all proved at once.
+//! One proof that several records are in a tree.
 //!
 //! With n the tree's size, its root is `node(0, n)`, where `node(a, b)` is
 //!
@@ -7,9 +7,9 @@
 //! 3. else, with k the greatest power of two below b - a, the node hash of `node(a, a+k)` and
 //!    `node(a+k, b)`, the left part first.
 //!
-//! So a proof holds only what the records do not give themselves: records that stand together, as
-//! those of one hand do, share nearly all of it. All of its hashes must be used up: a proof has one
-//! spelling. Without any records the proof is the root.
+//! So a proof holds only the hashes that do not follow from the records. Records that stand
+//! together, as those of one hand do, share nearly all of them. All hashes of a proof must be used
+//! up, so that a proof has one spelling. Without any records the proof is the root.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::ProofError;
 use crate::hash::{Hash, node_hash};
 use crate::nodes::{BuildError, Nodes, hash_of, middle};
 
-/// The hashes that prove the records at `positions`, which ascend, in the tree of the first `size`
+/// Returns the proof of the records at `positions`, which ascend, in the tree of the first `size`
 /// records.
 pub fn prove_records(
     nodes: &impl Nodes,
@@ -27,7 +27,7 @@ pub fn prove_records(
     records_ranges(positions, size)?.iter().map(|range| hash_of(nodes, range)).collect()
 }
 
-/// The records behind each hash of such a proof.
+/// Returns the range of records behind each hash of such a proof.
 pub(crate) fn records_ranges(positions: &[u64], size: u64) -> Result<Vec<Range<u64>>, BuildError> {
     if let Some(pair) = positions.windows(2).find(|pair| pair[0] >= pair[1]) {
         return Err(BuildError::NotAscending { index: pair[1] });
@@ -52,7 +52,8 @@ fn spare(part: Range<u64>, positions: &[u64], ranges: &mut Vec<Range<u64>>) {
     }
 }
 
-/// The root that a proof leads to. `leaves` are positions and leaf hashes, ascending by position.
+/// Returns the root that a proof leads to. `leaves` are positions and leaf hashes, ascending by
+/// position.
 pub fn root_from_records(
     leaves: &[(u64, Hash)],
     size: u64,
@@ -70,7 +71,7 @@ pub fn root_from_records(
     if rest.next().is_some() { Err(wrong_length) } else { root.ok_or(wrong_length) }
 }
 
-/// Nothing where the proof is too short.
+/// Computes the root of a range of records. `None` if the proof is too short.
 fn node(
     part: Range<u64>,
     leaves: &[(u64, Hash)],
@@ -90,7 +91,7 @@ fn node(
     }
 }
 
-/// Whether the records are in the tree of this root.
+/// Verifies that the records are in the tree of this root.
 pub fn verify_records(
     leaves: &[(u64, Hash)],
     size: u64,

@@ -1,29 +1,31 @@
-//! Roots and proofs of a log that is too long to hash again for each: from the hashes of its full
-//! subtrees, wherever they are kept.
+//! Roots and proofs of a log that is too long to be hashed again for each of them: computed from
+//! the hashes of its full subtrees, which a [`Nodes`] looks up.
 //!
-//! Every hash in a proof stands for a range of records, and a range parts into full subtrees, the
-//! largest first. So a source needs to know full subtrees alone; they never change while the log
-//! grows. Two sources are here: [`Leaves`] keeps them all in memory, [`crate::Tiles`] finds them in
-//! tiles.
+//! Every hash in a proof stands for a range of records, and a range consists of full subtrees, the
+//! largest first. So a source of hashes needs to know full subtrees alone; they never change while
+//! the log grows. There are two sources: [`Leaves`] keeps all of them in memory, [`crate::Tiles`]
+//! finds them in tiles.
 
 use std::ops::Range;
 
 use crate::hash::{Hash, empty_root, node_hash};
 
-/// A full subtree: the 2^level records from `index` * 2^level on. Level 0 are leaf hashes.
+/// A full subtree over the 2^level records from `index` * 2^level on. At level 0 its hash is a leaf
+/// hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Node {
     pub level: u8,
     pub index: u64,
 }
 
-/// Where hashes of full subtrees come from.
+/// Source of the hashes of full subtrees.
 pub trait Nodes {
-    /// Nothing where it is not kept here, or not full.
+    /// Returns the hash of a subtree, or `None` if the subtree is not full or its hash is not
+    /// available.
     fn node(&self, node: Node) -> Option<Hash>;
 }
 
-/// A root or proof cannot be made of what is there.
+/// Error of a root or proof that cannot be computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BuildError {
     #[error("record {index} is not among the {size} records of the tree")]
@@ -38,23 +40,24 @@ pub enum BuildError {
     Entries,
 }
 
-/// The root of the first `size` records.
+/// Returns the root of the first `size` records.
 pub fn root_at(nodes: &impl Nodes, size: u64) -> Result<Hash, BuildError> {
     hash_of(nodes, &(0..size))
 }
 
-/// As [`crate::inclusion_proof`]: the hashes beside the path from a record to the root of the
-/// first `size` records, the lowest first.
+/// Returns the inclusion proof of a record in the tree of the first `size` records: the siblings of
+/// the path from the leaf to the root, the lowest first. Equals [`crate::inclusion_proof`].
 pub fn prove_inclusion(nodes: &impl Nodes, index: u64, size: u64) -> Result<Vec<Hash>, BuildError> {
     inclusion_ranges(index, size)?.iter().map(|range| hash_of(nodes, range)).collect()
 }
 
-/// As [`crate::consistency_proof`]: that the first `old` records are the beginning of the first `new`.
+/// Returns the proof that the first `old` records are the beginning of the first `new`. Equals
+/// [`crate::consistency_proof`].
 pub fn prove_consistency(nodes: &impl Nodes, old: u64, new: u64) -> Result<Vec<Hash>, BuildError> {
     consistency_ranges(old, new)?.iter().map(|range| hash_of(nodes, range)).collect()
 }
 
-/// The records behind each hash of an inclusion proof.
+/// Returns the range of records behind each hash of an inclusion proof.
 pub(crate) fn inclusion_ranges(index: u64, size: u64) -> Result<Vec<Range<u64>>, BuildError> {
     if index >= size {
         return Err(BuildError::Index { index, size });
@@ -74,7 +77,7 @@ pub(crate) fn inclusion_ranges(index: u64, size: u64) -> Result<Vec<Range<u64>>,
     Ok(ranges)
 }
 
-/// The records behind each hash of a consistency proof.
+/// Returns the range of records behind each hash of a consistency proof.
 pub(crate) fn consistency_ranges(old: u64, new: u64) -> Result<Vec<Range<u64>>, BuildError> {
     if old > new {
         return Err(BuildError::Shrunk { old, new });
@@ -93,7 +96,7 @@ pub(crate) fn consistency_ranges(old: u64, new: u64) -> Result<Vec<Range<u64>>, 
             part.start = middle;
         }
     }
-    // The older root itself is known to whoever checks; any other subtree must be told.
+    // The verifier knows the older root itself; any other subtree must be in the proof.
     if part.start > 0 {
         ranges.push(part);
     }
@@ -101,13 +104,14 @@ pub(crate) fn consistency_ranges(old: u64, new: u64) -> Result<Vec<Range<u64>>, 
     Ok(ranges)
 }
 
-/// Where a range of two records or more parts in two.
+/// Returns the position at which the right subtree of a range begins. The range has two records or
+/// more.
 pub(crate) fn middle(part: &Range<u64>) -> u64 {
     part.start + (1 << (part.end - part.start - 1).ilog2())
 }
 
-/// The full subtrees that a range of a tree consists of, the largest and first first: one for each
-/// bit set in its length.
+/// Returns the full subtrees of which a range of a tree consists, from left to right, which is from
+/// the largest to the smallest: one for each bit set in its length.
 pub(crate) fn cover(range: &Range<u64>) -> Vec<Node> {
     let (mut at, mut nodes) = (range.start, Vec::new());
     for level in (0..64).rev() {
@@ -128,10 +132,10 @@ pub(crate) fn hash_of(nodes: &impl Nodes, range: &Range<u64>) -> Result<Hash, Bu
     Ok(root.unwrap_or_else(empty_root))
 }
 
-/// Every full subtree of a log, in memory: 64 bytes a record.
+/// All full subtrees of a log, in memory: 64 bytes a record.
 #[derive(Clone, Debug, Default)]
 pub struct Leaves {
-    /// By level; each half as long as the one below it.
+    /// By level. Each level is half as long as the one below it.
     levels: Vec<Vec<Hash>>,
 }
 
@@ -141,7 +145,7 @@ impl Leaves {
         Leaves::default()
     }
 
-    /// The number of records.
+    /// Returns the number of records.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.levels.first().map_or(0, |leaves| leaves.len() as u64)

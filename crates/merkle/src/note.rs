@@ -1,4 +1,4 @@
-//! C2SP `signed-note`: a text and the signatures under it.
+//! C2SP `signed-note`: a text with signatures under it.
 //!
 //! ```text
 //! <text, one or more lines>
@@ -6,59 +6,60 @@
 //! — <key name> <base64(key id (4 bytes) | signature)>
 //! ```
 //!
-//! What stands between the last blank line and the end are signatures. Parsing believes none of
-//! them: [`Note::verify`] does, with keys the caller was told. A signature by an unknown key (its name
-//! and id together) is passed over, so that keys can be changed and witnesses can add theirs; one
-//! that names a known key and is not its own refuses the whole note.
+//! The lines after the last blank line are signatures. Parsing believes none of them:
+//! [`Note::verify`] checks them with the caller's keys. A signature by an unknown key (its name and
+//! id together) is passed over, so that keys can be changed and witnesses can add theirs. A wrong
+//! signature under the name and id of a known key refuses the whole note.
 //!
-//! One note has one spelling: `parse` takes exactly the bytes that `Display` writes. Limits are those of
-//! Go's `sumdb/note`, which therefore reads all that is read here: [`MAX_NOTE`] and
-//! [`MAX_SIGNATURES`].
+//! One note has one spelling: `parse` takes exactly the bytes that `Display` writes. The limits
+//! ([`MAX_NOTE`] and [`MAX_SIGNATURES`]) are those of Go's `sumdb/note`, which therefore reads
+//! every note that is read here.
 //!
-//! Written over `ed25519-dalek` instead of taken from `signed_note` 0.2, the crate for it: that one
-//! brings the versions of `ed25519-dalek`, `sha2`, `base64`, `rand_core` and `thiserror` before
-//! ours along a second time, and draws from `rand_core`; a room without entropy should not reach it.
+//! It is written over `ed25519-dalek` instead of the crate `signed_note` 0.2, because that crate
+//! brings the previous versions of `ed25519-dalek`, `sha2`, `base64`, `rand_core` and `thiserror`
+//! along a second time, and depends on `rand_core`: code that has no use for entropy should not
+//! reach it.
 
 use std::fmt;
 
 use crate::encoding::{base64, from_base64};
 pub use crate::key::{KeyError, KeyId, KeyName, LogKey, VerifierKey, WitnessKey};
 
-/// Bytes of the longest note.
+/// Length of the longest note, in bytes.
 pub const MAX_NOTE: usize = 1_000_000;
-/// Signatures under one note.
+/// Most signatures under one note.
 pub const MAX_SIGNATURES: usize = 100;
 
 const DASH: &str = "— ";
 
-/// A note as it was read or signed. Nothing is verified by having one.
+/// A parsed or signed note. Having one verifies nothing.
 ///
-/// Invariant: the text ends with a newline and holds no other control character; there is at least
-/// one signature, and not more than [`MAX_SIGNATURES`].
+/// Invariant: the text ends with a newline and holds no other control character; there are 1 to
+/// [`MAX_SIGNATURES`] signatures.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
     text: String,
     signatures: Vec<Signature>,
 }
 
-/// One line under a note.
+/// A signature line under a note.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Signature {
     pub name: KeyName,
     pub id: KeyId,
-    /// What the key's algorithm makes, at least one byte.
+    /// The signature in the format of the key's algorithm, at least one byte.
     pub bytes: Vec<u8>,
 }
 
-/// A signature that is its key's.
+/// A verified signature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Verified<'k> {
     pub key: &'k VerifierKey,
-    /// When it was made, in Unix seconds: cosignatures say so, others do not.
+    /// Time of the signature in Unix seconds. Cosignatures have one, other signatures do not.
     pub timestamp: Option<u64>,
 }
 
-/// The bytes are no note, or the note is not to be believed.
+/// Error of a note that cannot be parsed or verified.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoteError {
     #[error("a note has at most {MAX_NOTE} bytes, this has {0}")]
@@ -78,7 +79,7 @@ pub enum NoteError {
 }
 
 impl Note {
-    /// A text with its first signature, which is not checked.
+    /// Creates a note from a text and its first signature, which is not checked.
     pub fn new(text: String, first: Signature) -> Result<Note, NoteError> {
         if text.chars().any(is_control) {
             return Err(NoteError::Characters);
@@ -91,8 +92,8 @@ impl Note {
         Ok(note)
     }
 
-    /// Puts a signature under those that are there, unchecked. One that stands there already stays
-    /// alone.
+    /// Appends a signature without checking it. A signature that the note already has is not added
+    /// again.
     pub fn push(&mut self, signature: Signature) -> Result<(), NoteError> {
         if self.signatures.contains(&signature) {
             return Ok(());
@@ -112,7 +113,7 @@ impl Note {
         Ok(())
     }
 
-    /// Reads exactly what `Display` writes.
+    /// Parses exactly the bytes that `Display` writes.
     pub fn parse(bytes: &[u8]) -> Result<Note, NoteError> {
         if bytes.len() > MAX_NOTE {
             return Err(NoteError::TooLong(bytes.len()));
@@ -136,7 +137,7 @@ impl Note {
         Ok(Note { text: text.to_owned(), signatures })
     }
 
-    /// What is signed, its last newline included.
+    /// Returns the signed text with its last newline.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -147,7 +148,8 @@ impl Note {
         &self.signatures
     }
 
-    /// The signatures by these keys, in the note's order. Every one of them holds, and there is one.
+    /// Verifies the signatures by these keys and returns them in the note's order. Fails if one of
+    /// them is wrong or there is none.
     pub fn verify<'k>(&self, keys: &'k [VerifierKey]) -> Result<Vec<Verified<'k>>, NoteError> {
         let mut verified = Vec::new();
         for signature in &self.signatures {
@@ -162,7 +164,7 @@ impl Note {
     }
 }
 
-/// The line, without its newline.
+/// Formats the line without its newline.
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Signature { name, id, bytes } = self;
@@ -171,7 +173,7 @@ impl fmt::Display for Signature {
 }
 
 impl Signature {
-    /// A line without its newline.
+    /// Parses a line without its newline.
     fn parse(line: &str) -> Option<Signature> {
         let (name, encoded) = line.strip_prefix(DASH)?.split_once(' ')?;
         let blob = from_base64(encoded)?;

@@ -1,4 +1,4 @@
-//! C2SP `tlog-proof`: that a record is in a log, in one text that needs no server.
+//! C2SP `tlog-proof`: the proof that a record is in a log, in one text that needs no server.
 //!
 //! ```text
 //! c2sp.org/tlog-proof@v1
@@ -16,17 +16,17 @@ use crate::encoding::{MAX_NUMBER, base64, decimal, from_base64, hash_from_base64
 use crate::note::{Note, NoteError, VerifierKey};
 use crate::{Hash, ProofError, leaf_hash, verify_inclusion};
 
-/// Bytes of extra data.
+/// Longest extra data, in bytes.
 pub const MAX_EXTRA: usize = 65_536;
 
 const HEADER: &str = "c2sp.org/tlog-proof@v1";
-/// A tree of 2^63 - 1 records is no deeper.
+/// Longest inclusion proof, in hashes: the depth of a tree of 2^63 - 1 records.
 const MAX_PATH: usize = 63;
 
-/// A proof as it was read or made. Nothing is verified by having one.
+/// A parsed or assembled proof. Having one verifies nothing.
 ///
-/// Invariant: the index is at most 2^63 - 1, the path has at most 63 hashes, extra data is at most
-/// [`MAX_EXTRA`] bytes, without any it is empty; the note's text is a checkpoint.
+/// Invariant: the index is at most 2^63 - 1; the path has at most 63 hashes; extra data has at most
+/// [`MAX_EXTRA`] bytes and is empty if there is none; the note's text is a checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogProof {
     extra: Vec<u8>,
@@ -35,7 +35,7 @@ pub struct LogProof {
     checkpoint: Note,
 }
 
-/// The bytes are no proof, or it proves nothing.
+/// Error of a proof that cannot be parsed or does not hold.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LogProofError {
     #[error(
@@ -57,7 +57,8 @@ pub enum LogProofError {
 }
 
 impl LogProof {
-    /// The record at `index` has this inclusion proof in the checkpoint's tree; unchecked.
+    /// Assembles a proof that the record at `index` is in the checkpoint's tree. The proof is not
+    /// checked.
     pub fn new(index: u64, path: Vec<Hash>, checkpoint: Note) -> Result<LogProof, LogProofError> {
         if index > MAX_NUMBER {
             return Err(LogProofError::Index);
@@ -69,7 +70,7 @@ impl LogProof {
         Ok(LogProof { extra: Vec::new(), index, path, checkpoint })
     }
 
-    /// Adds data that nobody vouches for.
+    /// Adds extra data. No signature covers it.
     pub fn with_extra(mut self, extra: Vec<u8>) -> Result<LogProof, LogProofError> {
         if extra.is_empty() || extra.len() > MAX_EXTRA {
             return Err(LogProofError::Extra);
@@ -78,7 +79,7 @@ impl LogProof {
         Ok(self)
     }
 
-    /// Reads exactly what `Display` writes.
+    /// Parses exactly the bytes that `Display` writes.
     pub fn parse(bytes: &[u8]) -> Result<LogProof, LogProofError> {
         let blank =
             bytes.windows(2).position(|pair| pair == b"\n\n").ok_or(LogProofError::Format)?;
@@ -108,13 +109,13 @@ impl LogProof {
         }
     }
 
-    /// Where in the log the record is said to be.
+    /// Returns the position at which the record is claimed to be.
     #[must_use]
     pub const fn index(&self) -> u64 {
         self.index
     }
 
-    /// Not vouched for by anybody.
+    /// Returns the extra data, which no signature covers.
     #[must_use]
     pub fn extra(&self) -> &[u8] {
         &self.extra
@@ -130,7 +131,7 @@ impl LogProof {
         &self.checkpoint
     }
 
-    /// The record is in the log at the index, says a checkpoint that is opened as by
+    /// Verifies that the record is in the log at the index. The checkpoint is verified as by
     /// [`Checkpoint::open`].
     pub fn verify(
         &self,

@@ -1,4 +1,4 @@
-//! The leaf record: what an auditor hashes. 117 bytes, big-endian:
+//! The leaf record: the bytes that the Merkle tree is built over. 117 bytes, big-endian:
 //!
 //! | bytes | what |
 //! |---|---|
@@ -14,16 +14,16 @@
 //! | 32 | SHA-256 of the payload |
 //! | 32 | SHA-256 of the leaf record before it in its stream; zeros for the first |
 //!
-//! It holds the payload's hash instead of the payload so that a sealed payload can be proved to
-//! exist before anybody may see it. Who asked (request, actor, trace) is not in it: that is the
-//! house's own note, and can name a person.
+//! It holds the hash of the payload instead of the payload, so that a sealed payload can be proved
+//! to exist before anybody may see it. The origin of an event (request, actor, trace) is not in it:
+//! it is for the operator alone, and can name a person.
 
 use sha2::{Digest, Sha256};
 
 pub const RECORD_LEN: usize = 117;
 const MAGIC: &[u8; 4] = b"SLE1";
 
-/// A leaf record, field by field.
+/// A parsed leaf record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LeafRecord {
     pub position: u64,
@@ -39,7 +39,7 @@ pub struct LeafRecord {
     pub previous: [u8; 32],
 }
 
-/// The bytes are no leaf record.
+/// Error of bytes that are no leaf record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RecordError {
     #[error("a leaf record has 117 bytes, this has {0}")]
@@ -113,14 +113,14 @@ impl LeafRecord {
     }
 }
 
-/// SHA-256 of a leaf record: what the next record of the stream names as its `previous`. The leaf
-/// of the Merkle tree is another hash, with a prefix.
+/// Returns SHA-256 of a leaf record. The next record of the stream has it as `previous`. The leaf
+/// hash of the Merkle tree is another hash, with a prefix.
 #[must_use]
 pub fn chain_hash(record: &[u8; RECORD_LEN]) -> [u8; 32] {
     Sha256::digest(record).into()
 }
 
-/// The rest of a record; the widths taken sum to its length.
+/// The unread rest of a record. The widths taken from it sum to the length of a record.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {

@@ -1,22 +1,23 @@
-//! What a log may sign next.
+//! Decision whether a log may sign a tree.
 //!
 //! A signature cannot be taken back, and two that contradict each other convict the log. So the
-//! signer never looks at records: it is given what was signed before, what is to be signed, and a proof
-//! that the one is the beginning of the other, and checks that as a stranger would. A wrong tree in
-//! memory, a restored backup or a second writer end in a [`Refusal`], not in a signature.
+//! signer never looks at records: its inputs are the checkpoint signed last, the tree to be signed,
+//! and a proof that the one is the beginning of the other, which it checks as any verifier would. A
+//! wrong tree in memory, a restored backup or a second writer end in a [`Refusal`], not in a
+//! signature.
 //!
-//! The caller keeps the last checkpoint where it survives, before it shows it to anybody, and gives
-//! it back the next time. Ed25519 has no chance in it: the same tree signed twice is the same note.
+//! The caller makes the checkpoint durable before publishing it, and passes it as `previous` the
+//! next time. Ed25519 is deterministic: signing one tree twice gives equal notes.
 
 use crate::checkpoint::{Checkpoint, CheckpointError, TreeHead};
 use crate::note::{LogKey, Note, NoteError, VerifierKey};
 use crate::{Hash, ProofError, verify_consistency};
 
-/// Signs the checkpoints of one log.
+/// Signer of the checkpoints of one log.
 #[derive(Debug)]
 pub struct Signer(LogKey);
 
-/// Why a tree is not signed. None of these passes by being tried again.
+/// Reason why a tree is not signed. Retrying does not help.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
     #[error("the checkpoint before is of {got}, this key signs for {expected}")]
@@ -39,14 +40,14 @@ impl Signer {
         Signer(key)
     }
 
-    /// What others check the checkpoints with; its name is the log's origin.
+    /// Returns the public key that verifies the checkpoints. Its name is the log's origin.
     #[must_use]
     pub const fn public(&self) -> &VerifierKey {
         self.0.public()
     }
 
-    /// Signs `next`, a tree that begins with that of `previous`, the checkpoint signed last. `proof`
-    /// is the consistency proof from the one to the other, empty where there was none before.
+    /// Signs `next`, a tree that begins with that of `previous`, the checkpoint signed last.
+    /// `proof` is the consistency proof from `previous` to `next`, empty if there is no `previous`.
     pub fn sign(
         &self,
         previous: Option<&Checkpoint>,
@@ -65,7 +66,7 @@ impl Signer {
     }
 }
 
-/// Whether a tree may be signed, by the log or a witness, after another.
+/// Checks that a log or a witness may sign `next` after `previous`.
 pub fn may_follow(
     previous: Option<TreeHead>,
     next: TreeHead,

@@ -1,13 +1,13 @@
-//! C2SP `tlog-tiles`: how a tree is cut into files that never change.
+//! C2SP `tlog-tiles`: names of the files that a tree is cut into.
 //!
 //! A tile holds up to 256 hashes of one level: at level 0 the leaf hashes, at level L the roots of
-//! full tiles of level L - 1, that is of 256^L records each. An entry bundle holds the up to 256 records
-//! themselves. What is full never changes; at the right edge of a tree stands one partial
-//! tile a level, named with its width, and none where it would be empty.
+//! full tiles of level L - 1, each over 256^L records. An entry bundle holds the up to 256 records
+//! themselves. A full tile never changes. At the right edge of a tree each level has one partial
+//! tile, named with its width, and none where it would be empty.
 //!
-//! Paths are `tile/<level>/<index>` and `tile/entries/<index>`, with `.p/<width>` behind where the
-//! tile is partial. The index is written in groups of three digits, each but the last with an `x`
-//! before it: 1234067 is `x001/x234/067`.
+//! Paths are `tile/<level>/<index>` and `tile/entries/<index>`, with `.p/<width>` at the end of a
+//! partial tile's path. The index is written in groups of three digits, each but the last with an
+//! `x` before it: 1234067 is `x001/x234/067`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,21 +16,21 @@ use crate::encoding::{MAX_NUMBER, decimal};
 use crate::hash::Hash;
 use crate::nodes::{BuildError, Node, Nodes};
 
-/// Hashes in a full tile, records in a full bundle.
+/// Number of hashes in a full tile, and of records in a full bundle.
 pub const TILE_WIDTH: u16 = 256;
-/// The highest level a path can name. Trees of fewer than 2^63 records end at level 7.
+/// Highest level that a path can name. Trees of fewer than 2^63 records end at level 7.
 pub const MAX_TILE_LEVEL: u8 = 63;
 
-/// What a tile holds.
+/// Row of tiles: the entry bundles, or the hash tiles of one level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Row {
-    /// Records, as [`crate::bundle`] writes them.
+    /// Records, in the format of [`crate::bundle`].
     Entries,
-    /// Hashes of 32 bytes, of this level.
+    /// Hashes of 32 bytes each, of this level.
     Hashes(u8),
 }
 
-/// Names a tile.
+/// Name of a tile.
 ///
 /// Invariant: the level is at most [`MAX_TILE_LEVEL`], the index at most 2^63 - 1, the width 1 to
 /// [`TILE_WIDTH`].
@@ -46,7 +46,7 @@ pub struct TileId {
 pub struct NoTilePath;
 
 impl TileId {
-    /// The tile as it is in a tree of `size` records; nothing where it would be empty there.
+    /// Returns the tile as it is in a tree of `size` records, or `None` if it would be empty there.
     #[must_use]
     pub fn at(row: Row, index: u64, size: u64) -> Option<TileId> {
         let first = index.checked_mul(TILE_WIDTH.into())?;
@@ -60,13 +60,13 @@ impl TileId {
         self.row
     }
 
-    /// Of the tile in its row.
+    /// Returns the index of the tile in its row.
     #[must_use]
     pub const fn index(self) -> u64 {
         self.index
     }
 
-    /// Hashes or records in it.
+    /// Returns the number of hashes or records in the tile.
     #[must_use]
     pub const fn width(self) -> u16 {
         self.width
@@ -77,8 +77,8 @@ impl TileId {
         self.width == TILE_WIDTH
     }
 
-    /// The tile that holds the root of this one, in a tree of `size` records: nothing where this is
-    /// partial there, or holds records.
+    /// Returns the tile that holds the root of this one, in a tree of `size` records. `None` if
+    /// this tile is partial, or holds records.
     #[must_use]
     pub fn parent(self, size: u64) -> Option<TileId> {
         match self.row {
@@ -89,8 +89,8 @@ impl TileId {
         }
     }
 
-    /// The partial tiles of hashes at the right edge of a tree, the lowest first. Every hash in them
-    /// is a part of the root, and nothing else is.
+    /// Returns the partial tiles of hashes at the right edge of a tree, the lowest first. The root
+    /// is computed from exactly their hashes.
     #[must_use]
     pub fn edge(size: u64) -> Vec<TileId> {
         let level = |level| {
@@ -100,8 +100,8 @@ impl TileId {
         (0..=MAX_TILE_LEVEL).filter_map(level).collect()
     }
 
-    /// The tile a full subtree is computed from, in a tree of `size` records, and the places of its
-    /// hashes there: 2^(level mod 8) of them.
+    /// Returns the tile that a full subtree is computed from, in a tree of `size` records, and the
+    /// range of its hashes there: 2^(level mod 8) of them.
     pub(crate) fn of(node: Node, size: u64) -> Option<(TileId, std::ops::Range<usize>)> {
         let height = node.level % 8;
         let first = node.index.checked_mul(1 << height)?;
@@ -111,10 +111,10 @@ impl TileId {
         Some((tile, start..start + (1 << height)))
     }
 
-    /// The file's content: the tile's hashes, one after another.
+    /// Returns the content of the file: the hashes of the tile, one after another.
     ///
     /// # Errors
-    /// `nodes` has not all of them, or the tile is a bundle, which [`crate::bundle`] writes.
+    /// If `nodes` lacks one of the hashes, or the tile is a bundle, which [`crate::bundle`] writes.
     pub fn content(self, nodes: &impl Nodes) -> Result<Vec<u8>, BuildError> {
         let level = match self.row {
             Row::Hashes(level) => level.saturating_mul(8),
@@ -131,7 +131,7 @@ impl TileId {
 }
 
 impl Row {
-    /// How many hashes or records the row has in a tree of `size` records.
+    /// Returns the number of hashes or records in the row, in a tree of `size` records.
     fn filled(self, size: u64) -> u64 {
         match self {
             Row::Entries => size,
@@ -140,8 +140,8 @@ impl Row {
     }
 }
 
-/// The tiles and bundles that a tree of `new` records has and one of `old` had not: what to write
-/// when it has grown. Each row from left to right, records first.
+/// Returns the tiles and bundles that a tree of `new` records has and one of `old` records has not:
+/// those to write after it has grown. Bundles come first, then each level from left to right.
 pub fn tiles_between(old: u64, new: u64) -> impl Iterator<Item = TileId> {
     let rows = std::iter::once(Row::Entries).chain((0..=7).map(Row::Hashes));
     rows.flat_map(move |row| {
@@ -152,7 +152,7 @@ pub fn tiles_between(old: u64, new: u64) -> impl Iterator<Item = TileId> {
     })
 }
 
-/// The file's path, relative to the log's address.
+/// Formats the path of the file, relative to the log's address.
 impl fmt::Display for TileId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.row {
@@ -172,7 +172,7 @@ impl fmt::Display for TileId {
     }
 }
 
-/// Reads exactly what `Display` writes.
+/// Parses exactly the paths that `Display` writes.
 impl FromStr for TileId {
     type Err = NoTilePath;
 
@@ -195,7 +195,7 @@ impl FromStr for TileId {
                 number.checked_mul(1000).and_then(|n| n.checked_add(digits)).ok_or(NoTilePath)?;
         }
         let tile = TileId { row, index: number, width };
-        // One tile has one path: whatever else the groups above let through is refused here.
+        // One tile has one path: other spellings that the loop above accepts are refused here.
         if number <= MAX_NUMBER && width > 0 && tile.to_string() == path {
             Ok(tile)
         } else {

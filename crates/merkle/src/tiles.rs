@@ -1,8 +1,8 @@
-//! Tiles that belong to a tree, from wherever they were fetched.
+//! Tiles that are authenticated against the root of a tree, whatever their source.
 //!
-//! [`Tiles::authenticate`] needs no proof for them, the tiles prove each other: those of the right
-//! edge give the root, and every full tile's root stands in the tile above it. So whoever has a root that
-//! was signed may take tiles from anybody.
+//! [`Tiles::authenticate`] needs no proof: the tiles of the right edge give the root, and the root
+//! of every full tile is in the tile above it. So whoever has a signed root may take tiles from
+//! anybody.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +12,11 @@ use crate::multi::records_ranges;
 use crate::nodes::{BuildError, Node, Nodes, consistency_ranges, cover, inclusion_ranges, root_at};
 use crate::tile::{Row, TILE_WIDTH, TileId};
 
-/// Tiles of one tree, and only hashes that its root stands for.
+/// Tiles of one tree. They hold only hashes that are part of its root.
 #[derive(Clone, Debug)]
 pub struct Tiles {
     head: TreeHead,
-    /// By level and index, each as wide as it is in this tree.
+    /// By level and index. Each tile is as wide as in this tree.
     tiles: BTreeMap<(u8, u64), Vec<Hash>>,
 }
 
@@ -37,10 +37,10 @@ pub enum TilesError {
 }
 
 impl Tiles {
-    /// Takes tiles of hashes with their content. All of the right edge ([`TileId::edge`]) and, for
-    /// every full tile, those above it must be among them: [`tiles_for_inclusion`] and
-    /// [`tiles_for_consistency`] list such sets. A tile that is wider than in this tree, since the
-    /// log has grown, is cut to what this root stands for.
+    /// Checks tiles of hashes with their content. All of the right edge ([`TileId::edge`]) and, for
+    /// every full tile, the tiles above it must be among them. [`tiles_for_inclusion`] and
+    /// [`tiles_for_consistency`] list such sets. A tile that is wider than in this tree, because
+    /// the log has grown, is cut to its width in this tree.
     pub fn authenticate<B: AsRef<[u8]>>(
         head: TreeHead,
         tiles: impl IntoIterator<Item = (TileId, B)>,
@@ -65,12 +65,12 @@ impl Tiles {
         self.head
     }
 
-    /// Of one tile; none where it is not there.
+    /// Returns the hashes of one tile, none if the tile is absent.
     pub(crate) fn hashes(&self, level: u8, index: u64) -> &[Hash] {
         self.tiles.get(&(level, index)).map_or(&[], Vec::as_slice)
     }
 
-    /// The hashes of partial tiles are the root's own parts.
+    /// Checks that the partial tiles lead to the root.
     fn check_edge(&self) -> Result<(), TilesError> {
         let root = root_at(self, self.head.size).map_err(TilesError::Edge)?;
         if root == self.head.root { Ok(()) } else { Err(TilesError::Root) }
@@ -101,23 +101,24 @@ impl Nodes for Tiles {
     }
 }
 
-/// The tiles from which the record's leaf hash and its inclusion proof can be read and trusted.
+/// Returns the tiles from which a record's leaf hash and its inclusion proof can be read and
+/// trusted.
 pub fn tiles_for_inclusion(index: u64, size: u64) -> Result<BTreeSet<TileId>, BuildError> {
     let mut nodes = vec![Node { level: 0, index }];
     nodes.extend(inclusion_ranges(index, size)?.iter().flat_map(cover));
     Ok(tiles_for(&nodes, size))
 }
 
-/// The tiles of the newer tree from which a consistency proof and the older root can be read and
-/// trusted.
+/// Returns the tiles of the newer tree from which a consistency proof and the older root can be
+/// read and trusted.
 pub fn tiles_for_consistency(old: u64, new: u64) -> Result<BTreeSet<TileId>, BuildError> {
     let mut nodes: Vec<Node> = consistency_ranges(old, new)?.iter().flat_map(cover).collect();
     nodes.extend(cover(&(0..old)));
     Ok(tiles_for(&nodes, new))
 }
 
-/// The tiles from which a proof of all these records ([`crate::prove_records`]) can be made and
-/// trusted.
+/// Returns the tiles from which one proof of all these records ([`crate::prove_records`]) can be
+/// computed and trusted.
 pub fn tiles_for_records(positions: &[u64], size: u64) -> Result<BTreeSet<TileId>, BuildError> {
     let nodes: Vec<Node> = records_ranges(positions, size)?.iter().flat_map(cover).collect();
     Ok(tiles_for(&nodes, size))
@@ -134,7 +135,7 @@ fn tiles_for(nodes: &[Node], size: u64) -> BTreeSet<TileId> {
     tiles
 }
 
-/// A tile's content, hash by hash.
+/// Splits the content of a tile into its hashes.
 fn hashes(tile: TileId, content: &[u8]) -> Result<Vec<Hash>, TilesError> {
     let (hashes, rest) = content.as_chunks::<32>();
     if !rest.is_empty() || hashes.len() != usize::from(tile.width()) {

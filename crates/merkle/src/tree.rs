@@ -1,19 +1,20 @@
-//! The running tree: what must be kept of a log to add records and know its root.
+//! The running tree: the state that suffices to add records to a log and to compute its root.
 //!
 //! A tree of n records is a row of full subtrees, one for each bit that is set in n, the largest
-//! first. Their roots (the peaks) are all that later roots depend on: 32 bytes for each bit, at most
-//! 64 of them.
+//! first. Later roots depend on nothing but their roots (the peaks): 32 bytes each, at most 64.
 
 use crate::hash::{Hash, empty_root, leaf_hash, node_hash};
 
-/// Invariant: as many peaks as bits set in the size.
+/// A tree that records are added to.
+///
+/// Invariant: there are as many peaks as bits set in the size.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tree {
     size: u64,
     peaks: Vec<Hash>,
 }
 
-/// The peaks do not belong to the size.
+/// Error of a number of peaks that does not fit the size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a tree of {size} records has {needed} peaks, here are {got}")]
 pub struct TreeError {
@@ -28,7 +29,7 @@ impl Tree {
         Tree::default()
     }
 
-    /// A tree from its saved parts. Only their number can be checked here.
+    /// Builds a tree from its saved parts. Only the number of the peaks is checked.
     pub fn restore(size: u64, peaks: Vec<Hash>) -> Result<Tree, TreeError> {
         let (needed, got) = (size.count_ones(), peaks.len());
         if usize::try_from(needed) != Ok(got) {
@@ -37,13 +38,14 @@ impl Tree {
         Ok(Tree { size, peaks })
     }
 
-    /// The number of records.
+    /// Returns the number of records.
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.size
     }
 
-    /// The roots of the full subtrees, the largest first: what to save.
+    /// Returns the roots of the full subtrees, the largest first. With the size they are the state
+    /// to save.
     #[must_use]
     pub fn peaks(&self) -> &[Hash] {
         &self.peaks
@@ -72,9 +74,9 @@ impl Tree {
         peaks.fold(*last, |right, left| node_hash(left, &right))
     }
 
-    /// The tree of the first records, as many as the full subtrees of at least `grain` records
-    /// hold; `grain` is a power of two. So a saved tree can be checked against the records that
-    /// came after its large subtrees.
+    /// Returns the tree of the first records, as many as the full subtrees of at least `grain`
+    /// records hold. `grain` is a power of two. With it a saved tree can be checked against the
+    /// newest records alone.
     #[must_use]
     pub fn trunk(&self, grain: u64) -> Tree {
         let size = self.size & !(grain - 1);

@@ -1,4 +1,4 @@
-//! C2SP `tlog-witness`: what a log and a witness say to each other, and what the witness may answer.
+//! C2SP `tlog-witness`: request of a log to a witness, and the rules by which the witness answers.
 //!
 //! ```text
 //! old <size of the tree that the witness cosigned last, decimal>
@@ -15,10 +15,10 @@ use crate::hash::empty_root;
 use crate::note::{Note, NoteError, Signature, VerifierKey};
 use crate::{Hash, verify_consistency};
 
-/// A tree of 2^63 - 1 records needs no longer proof.
+/// Longest consistency proof, in hashes: enough for a tree of 2^63 - 1 records.
 const MAX_PROOF: usize = 63;
 
-/// Asks a witness to cosign a checkpoint.
+/// Request to a witness to cosign a checkpoint.
 ///
 /// Invariant: the size is at most 2^63 - 1, the proof has at most 63 hashes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,7 +28,7 @@ pub struct AddCheckpoint {
     note: Note,
 }
 
-/// The bytes ask for nothing.
+/// Error of bytes that are no request.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum AddCheckpointError {
     #[error(
@@ -39,7 +39,7 @@ pub enum AddCheckpointError {
     Note(#[from] NoteError),
 }
 
-/// Why a witness does not cosign, in the order in which it looks.
+/// Reason why a witness does not cosign, in the order of the checks.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unwitnessed {
     #[error("no log of this name is followed here")]
@@ -70,7 +70,7 @@ impl AddCheckpoint {
         Ok(AddCheckpoint { old, proof, note })
     }
 
-    /// Reads exactly what `Display` writes.
+    /// Parses exactly the bytes that `Display` writes.
     pub fn parse(bytes: &[u8]) -> Result<AddCheckpoint, AddCheckpointError> {
         let format = || AddCheckpointError::Format;
         let blank = bytes.windows(2).position(|pair| pair == b"\n\n").ok_or_else(format)?;
@@ -83,7 +83,7 @@ impl AddCheckpoint {
         AddCheckpoint::try_new(old.ok_or_else(format)?, proof, Note::parse(note)?)
     }
 
-    /// The log that is meant, as far as its name tells: the first line of the note.
+    /// Returns the name of the log: the first line of the note, unverified.
     #[must_use]
     pub fn origin(&self) -> &str {
         self.note.text().lines().next().unwrap_or_default()
@@ -94,8 +94,8 @@ impl AddCheckpoint {
         &self.note
     }
 
-    /// Whether a witness that cosigned `known` last, if it ever did, may cosign this one. `log` is
-    /// the key of the log that it follows under this name, if it does.
+    /// Checks that a witness may cosign this checkpoint. `known` is the tree it cosigned last, if
+    /// any. `log` is the key of the log that it follows under this name, if any.
     pub fn check(
         &self,
         log: Option<&VerifierKey>,
@@ -137,15 +137,15 @@ impl fmt::Display for AddCheckpoint {
     }
 }
 
-/// The lines of a witness's answer, unchecked: [`Note::verify`] does that once they stand under the
-/// note.
+/// Parses the signature lines of a witness's answer. They are not checked: [`Note::verify`] does
+/// that once they are under the note.
 pub fn cosignatures(answer: &[u8]) -> Result<Vec<Signature>, NoteError> {
-    // As under a note whose text is of no interest.
+    // The parser needs a note; its text does not matter.
     let note = Note::parse(&[b"-\n\n", answer].concat())?;
     Ok(note.signatures().to_vec())
 }
 
-/// A size as a witness tells it: decimal, and a newline.
+/// Parses the size in a witness's answer: a decimal number and a newline.
 #[must_use]
 pub fn size(answer: &[u8]) -> Option<u64> {
     decimal(std::str::from_utf8(answer).ok()?.strip_suffix('\n')?)

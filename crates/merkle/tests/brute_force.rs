@@ -1,5 +1,5 @@
-//! Every small tree, every proof, against the definitions of RFC 6962 written down word for word;
-//! and every small lie about a proof is found.
+//! Every proof of every small tree, compared with the definitions of RFC 6962 written out
+//! literally. Every small change to a proof must be refused.
 
 use merkle::{
     Hash, ProofError, consistency_proof, inclusion_proof, leaf_hash, leaves_root,
@@ -13,7 +13,7 @@ fn leaves(count: usize) -> Vec<Hash> {
     (0..count).map(|n| leaf_hash(&n.to_be_bytes())).collect()
 }
 
-/// k, the largest power of two smaller than n.
+/// Returns k, the largest power of two smaller than n.
 fn k(n: usize) -> usize {
     let mut k = 1;
     while k * 2 < n {
@@ -83,7 +83,7 @@ fn proofs_are_those_of_the_definition_and_hold() {
     }
 }
 
-/// Each way to change one thing in a proof.
+/// Returns every proof that differs in one thing.
 fn lies(proof: &[Hash]) -> Vec<Vec<Hash>> {
     let mut lies = vec![[proof, &[[7; 32]]].concat(), [&[[7; 32]], proof].concat()];
     for at in 0..proof.len() {

@@ -13,7 +13,7 @@ fn leaves(count: usize) -> Vec<Hash> {
     (0..count).map(|n| leaf_hash(&n.to_be_bytes())).collect()
 }
 
-/// The definition, word for word, over a list that has them all.
+/// The definition, literally, over a list of all leaf hashes.
 fn node(a: usize, b: usize, all: &[Hash], named: &[u64], proof: &mut Vec<Hash>) {
     if !named.iter().any(|at| (a as u64..b as u64).contains(at)) {
         proof.push(leaves_root(&all[a..b]));
@@ -98,7 +98,7 @@ proptest! {
             prop_assert!(verify_records(&changed, size, &proof, &root).is_err());
             changed.remove(at);
             prop_assert!(verify_records(&changed, size, &proof, &root).is_err());
-            // Said to stand elsewhere.
+            // The record under another position.
             let mut moved = records.clone();
             moved[at].0 += 1;
             prop_assert!(verify_records(&moved, size, &proof, &root).is_err());

@@ -1,4 +1,5 @@
-//! The eight records that certificate transparency's own implementations are tested with.
+//! Trees over the eight records with which the implementations of certificate transparency are
+//! tested.
 
 use merkle::{
     Hash, Tree, consistency_proof, empty_root, inclusion_proof, leaf_hash, root,

@@ -1,7 +1,8 @@
-//! Runs a log with its notary and a witness, and writes down what they show while it grows, in the
-//! layout of `crates/merkle/vectors/log`: so that somebody else's program may read it.
+//! Runs a log with its notary and a witness, and writes what they publish while the log grows, in
+//! the layout of `crates/merkle/vectors/log`, for a program that is not ours to read.
 //!
-//! `cargo run -p notary --example publish -- FOLDER`, and then the Go program beside those vectors.
+//! Run `cargo run -p notary --example publish -- FOLDER`, and then the Go program in
+//! `crates/merkle/vectors/check`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,8 +41,8 @@ async fn main() -> anyhow::Result<()> {
     let store = PgStore::connect(&admin, "table", Pools::default()).await?;
     let log = Log::open(store.clone(), options()).await?;
     let identity = LogIdentity {
-        // That program changes a few bytes of each file; Go's base64 passes over a changed bit of
-        // padding, and a name of this length keeps those bytes clear of it.
+        // The Go program changes a few bytes of each file. Go's base64 ignores a changed bit of
+        // padding; an origin of this length keeps the changed bytes clear of padding.
         origin: "sabacc.example/room/table".into(),
         key: SigningKey::from_bytes(&[1; 32]),
     };
@@ -101,7 +102,7 @@ async fn append(log: &Log, count: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A witness at a port of its own, who is asked; its key.
+/// Starts a witness on a port of its own, sends it the notary's checkpoints, and returns its key.
 async fn witness(notary: &Notary, memory: &Path) -> anyhow::Result<VerifierKey> {
     let key = WitnessKey::new(KeyName::try_new("witness.example/w1")?, &[2; 32]);
     let public = key.public().clone();
@@ -136,7 +137,8 @@ struct Publisher {
 }
 
 impl Publisher {
-    /// A checkpoint, and the proof of a record of each tile with all that it takes to check it.
+    /// Writes a checkpoint, and for one record of each tile its proof with all files that are
+    /// needed to check it.
     async fn checkpoint(&mut self, note: &Note, size: u64) -> anyhow::Result<()> {
         self.write(&format!("checkpoint/{size}"), note.to_string().as_bytes())?;
         for index in (0..size).step_by(TILE_WIDTH.into()).map(|index| (index + 77).min(size - 1)) {
@@ -166,7 +168,7 @@ impl Publisher {
         self.write(&format!("consistency/{old_size}-to-{new_size}"), lines.as_bytes())
     }
 
-    /// A file as the public port serves it.
+    /// Fetches a file through [`Files`].
     async fn file(&mut self, path: &str) -> anyhow::Result<Vec<u8>> {
         let request = Request::get(format!("/log/table/{path}")).body(Body::empty())?;
         let Ok(answer) = self.files.call(request).await;

@@ -1,4 +1,4 @@
-//! What the notary answers: `sabacc.audit.v1.LogService`, for the one log of its service.
+//! `sabacc.audit.v1.LogService` for the one log of a service.
 
 use std::sync::Arc;
 
@@ -21,26 +21,26 @@ use crate::fault::{Fault, Trouble};
 use crate::notary::{Notary, Shown};
 use crate::records::{MOST, Selection, Unread};
 
-/// Selections in one request at the most.
+/// Most selections in one request.
 const SELECTIONS: usize = 16;
-/// The highest level of a tree that can be.
+/// Highest level of a tree of fewer than 2^63 records.
 const LEVELS: u8 = 7;
 
-/// Answers for one log.
+/// Request handler of one log.
 #[derive(Clone)]
 pub struct Api {
     notary: Notary,
-    /// What the log is called, such as "table".
+    /// Name of the log in requests, such as "table".
     name: &'static str,
 }
 
-/// The service of one log, whose name in requests is `name`.
+/// Returns the gRPC service of one log, whose name in requests is `name`.
 #[must_use]
 pub fn service(notary: Notary, name: &'static str) -> LogServiceServer<Api> {
     LogServiceServer::new(of(notary, name))
 }
 
-/// The same before it is a service of a server.
+/// Returns the request handler of one log, whose name in requests is `name`.
 #[must_use]
 pub const fn of(notary: Notary, name: &'static str) -> Api {
     Api { notary, name }
@@ -166,7 +166,7 @@ impl Api {
         Err(not_in_log("the logs are table, dealer and wallet").field("log"))
     }
 
-    /// A turn to read from the store.
+    /// Waits for a permit to read from the store.
     async fn turn(&self) -> Result<Permit, Refused> {
         let busy = "too many read this log at once: try again in a moment";
         let turn = self.notary.desk.reads.enter().await;
@@ -180,8 +180,8 @@ impl Api {
 }
 
 impl Notary {
-    /// The hashes of a tile as wide as it is asked for; nothing where the shown tree has it not so
-    /// wide.
+    /// Returns the first `width` hashes of a tile, or `None` if the tile is narrower in the
+    /// published tree.
     pub(crate) async fn tile(
         &self,
         shown: &Shown,
@@ -206,7 +206,7 @@ fn parse_width(width: u32) -> Result<u16, BadField> {
     if width <= TILE_WIDTH { Ok(width) } else { Err(BadField::new("width", "at most 256")) }
 }
 
-/// A size that is asked for, under the checkpoint that is shown.
+/// Checks a requested size against the published checkpoint. 0 stands for the newest.
 fn within(size: u64, shown: &Shown) -> Result<u64, Refused> {
     let newest = shown.head().size;
     if size > newest {
@@ -221,7 +221,7 @@ fn parse_selection(selection: pb::RecordSelection) -> Result<Selection, BadField
         By::Stream(pb::StreamSelection { stream, from_version, limit, before_position }) => {
             let stream = StreamId(id("selections.stream.stream", &stream)?);
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            // One more than fits tells that it does not.
+            // One more than is allowed, so that a longer stream is refused.
             let limit = if limit == 0 { MOST + 1 } else { limit };
             if before_position > 0 {
                 let position = Position(before_position);

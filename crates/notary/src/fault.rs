@@ -1,10 +1,10 @@
-//! What is wrong with a log that is not signed any more, and what only has to wait.
+//! Faults, after which a log is not signed any more, and errors that pass.
 
 use eventlog::ReadError;
 use eventlog::store::StoreError;
 use merkle::{BuildError, CheckpointError, Refusal, TileId, TilesError};
 
-/// Why nothing more is signed. None of these passes by itself.
+/// Reason why nothing more is signed. None of them passes by itself.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Fault {
     #[error("the newest stored checkpoint, number {number}, is none of this log under its key")]
@@ -34,12 +34,12 @@ pub enum Fault {
     Contradiction(#[from] Refusal),
 }
 
-/// Why something was not done now.
+/// Error of one attempt to read, prove or sign.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Trouble {
     #[error("the log's store is unavailable")]
     Passing(#[source] eventlog::store::StoreError),
-    /// Somebody else has signed since.
+    /// Another process has signed a checkpoint under the next number.
     #[error("another process has signed")]
     Overtaken,
     #[error("{0} is not in the store")]
@@ -99,7 +99,7 @@ impl From<BuildError> for Trouble {
     }
 }
 
-/// A read that did not end.
+/// Error of a read that was broken off.
 #[derive(Debug, thiserror::Error)]
 #[error("the read was broken off")]
 struct Stopped;

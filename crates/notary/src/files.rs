@@ -1,5 +1,5 @@
-//! The log as files: C2SP `tlog-tiles` under `/log/<name>/`, for everybody, without a token. Checkpoints
-//! and hashes say nothing of what happened in a hand; entry bundles hold hashes of payloads, which
+//! The log as files: C2SP `tlog-tiles` under `/log/<name>/`, for everybody, without a token.
+//! Checkpoints and hashes reveal nothing of a hand. Entry bundles hold hashes of payloads, which
 //! could be guessed while a hand is played, and are not served here.
 
 use std::convert::Infallible;
@@ -17,27 +17,27 @@ use tower::Service;
 
 use crate::notary::Notary;
 
-/// How long an answer may take.
+/// Longest time for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the paths of all logs' files begin with.
+/// Prefix of the paths of all logs' files.
 pub const LOGS: &str = "/log/";
 
-/// What never changes.
+/// Cache header of files that never change.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const TEXT: &str = "text/plain; charset=utf-8";
 const BYTES: &str = "application/octet-stream";
 
-/// Serves a log's checkpoint and tiles.
+/// Server of a log's checkpoint and tiles.
 #[derive(Clone)]
 pub struct Files {
     notary: Notary,
-    /// `/log/<name>/`
+    /// Path prefix of the log's files: `/log/<name>/`.
     root: String,
 }
 
 impl Files {
-    /// Under `/log/<name>/`.
+    /// Creates the server of the files under `/log/<name>/`.
     #[must_use]
     pub fn new(notary: Notary, name: &str) -> Files {
         Files { notary, root: format!("{LOGS}{name}/") }
@@ -112,7 +112,7 @@ fn file_of(status: StatusCode, kind: &'static str, content: Bytes) -> Response<B
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    // Whoever checks the log in a browser may do so from any page.
+    // A page of any origin may check the log in a browser.
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     answer
 }

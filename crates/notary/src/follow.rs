@@ -1,5 +1,5 @@
-//! The task that follows a log: it wakes where the log has grown, reads what is new, signs, and rests.
-//! Nothing happens, nothing is done.
+//! The task that follows a log: it waits until the log has grown, reads the new records, signs
+//! them, and pauses. An idle log causes no work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,28 +15,28 @@ use crate::notary::{Desk, Shown, Standing};
 use crate::resume::resume;
 use crate::scrub;
 
-/// Between two signatures, unless somebody is in a hurry.
+/// Interval between two signatures that nobody requested.
 const PACE: Duration = Duration::from_secs(1);
-/// Between two signatures, however much in a hurry everybody is.
+/// Shortest interval between two signatures.
 const BREATH: Duration = Duration::from_millis(100);
-/// Before a store that was not there is asked again.
+/// Delay before a store that was unavailable is asked again.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Records read at once.
+/// Records in one read.
 const PAGE: u64 = 1000;
 
-/// Follows one ownership of a log.
+/// The task that signs a log while this process owns it.
 pub(crate) struct Follower {
     pub(crate) desk: Arc<Desk>,
-    /// The writer's own.
+    /// Size and root of the log, as its writer computes them.
     pub(crate) heads: watch::Receiver<TreeHead>,
 }
 
-/// What was read and signed so far.
+/// The state of reading and signing.
 pub(crate) struct Book {
     pub(crate) edge: Edge,
-    /// What was signed last.
+    /// The checkpoint signed last.
     pub(crate) previous: Option<Checkpoint>,
-    /// Of what was signed last in the store; 0 where nothing was.
+    /// Number of the last checkpoint in the store; 0 if there is none.
     pub(crate) number: u64,
 }
 
@@ -68,7 +68,7 @@ impl Follower {
         }
     }
 
-    /// Signs until the log ends here.
+    /// Signs until the log is closed or a fault is found.
     async fn keep(&mut self) -> Result<(), Trouble> {
         let (mut book, signed) = resume(&self.desk).await?;
         if let Some(note) = signed {
@@ -93,12 +93,12 @@ impl Follower {
             if due {
                 self.rest().await;
             }
-            // An error says that the log has ended, and with what is seen then.
+            // An error means that the log was closed. The loop then signs a last time.
             let _ = self.heads.changed().await;
         }
     }
 
-    /// Until it is time to sign again, or for the last time.
+    /// Waits until the next signature is due, or the log is closed.
     async fn rest(&self) {
         let rest = async {
             tokio::time::sleep(BREATH).await;
@@ -114,13 +114,13 @@ impl Follower {
     }
 }
 
-/// Waits until the log ends here.
+/// Waits until the log is closed.
 async fn ended(mut heads: watch::Receiver<TreeHead>) {
     while heads.changed().await.is_ok() {}
 }
 
 impl Desk {
-    /// Signs the tree of `head`, which is the writer's.
+    /// Signs the tree of `head`, which the writer has committed.
     async fn sign(&self, book: &mut Book, head: TreeHead) -> Result<(), Trouble> {
         let read = book.edge.size();
         if head.size < read {
@@ -152,7 +152,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Reads on until the edge has `size` records, and puts down the tiles that became full.
+    /// Reads records until the edge has `size` of them, and stores the tiles that became full.
     pub(crate) async fn grow(&self, edge: &mut Edge, size: u64) -> Result<(), Trouble> {
         while edge.size() < size {
             let from = edge.size();
@@ -174,7 +174,8 @@ impl Desk {
         Ok(())
     }
 
-    /// What is not remembered beside the store is remembered in it: the room goes on.
+    /// Writes the checkpoint to the file. Signing goes on if that fails, since the store has the
+    /// checkpoint.
     async fn remember(&self, note: &Note) {
         let Some(memory) = self.memory.clone() else { return };
         let (file, note) = (memory.file().display().to_string(), note.to_string());

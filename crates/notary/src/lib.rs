@@ -1,23 +1,24 @@
-//! Knows: how a log shows itself while it grows: what is signed and when, tiles, proofs, witnesses.
-//! Does not know: what an event means; how it came into the log.
+//! Knows: how a growing log is published: what is signed and when, tiles, proofs, witnesses.
+//! Does not know: what an event means, how it came into the log.
 //!
-//! A [`Notary`] stands beside the one writer of a log and takes nothing from it: it is told that the
-//! log has grown, reads from the store what is stored there, and keeps the right edge of the tree
-//! over what it read. Where its root is the writer's, and follows from the tree signed before, it
-//! signs. So a signature says three things: these records are durable, they are what was
+//! A [`Notary`] runs beside the one writer of a log and takes no part in writing. It is told that
+//! the log has grown, reads the stored records, and keeps the right edge of the tree over them. It
+//! signs where its root equals the writer's and the tree follows from the one signed before. So a
+//! signature says three things: these records are durable, they are the records that were
 //! acknowledged, and nothing that was signed before was taken back. Where one of them does not hold
-//! ([`Fault`]) the notary says so and never signs again in this process: what has gone wrong is not
-//! mended by trying.
+//! ([`Fault`]), the notary reports it and never signs again in this process, because such a fault
+//! does not pass by retrying.
 //!
-//! A signed checkpoint is in the store before anybody sees it, under a number that is given once
-//! ([`eventlog::Shelf`]): after a crash, and with two processes on one log, there is one chain.
-//! What a whole older state of the database has forgotten, this does not remember; a file beside the
-//! database ([`Memory`]) does, and so do witnesses ([`witness`]) and players.
+//! A signed checkpoint is stored before it is published, under a number that is given once
+//! ([`eventlog::Shelf`]). So there is one chain of checkpoints after a crash, and with two
+//! processes on one log. A database that is put back to an older state forgets the newer
+//! checkpoints. A file outside the database ([`Memory`]) remembers the last one, and so do
+//! witnesses ([`witness`]) and players.
 //!
-//! - `notary` is the handle, `follow` its task, `resume` where it begins, `scrub` looks at what is
-//!   old once more.
+//! - `notary` is the handle, `follow` its task, `resume` its start, `scrub` its check of old
+//!   records.
 //! - `trees` finds hashes for proofs, `records` finds records, `api` answers calls, `files` serves
-//!   what C2SP `tlog-tiles` says.
+//!   the files of C2SP `tlog-tiles`.
 
 pub mod api;
 mod fault;

@@ -1,16 +1,16 @@
-//! A file that remembers the last checkpoint beside the database: a database that was put back to an
-//! older state does not remember it, and whoever signs on from there contradicts himself.
+//! A file that remembers the last checkpoint outside the database. A database that was put back to
+//! an older state has lost it, and a notary that signed on from there would contradict itself.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Where the last checkpoint is remembered.
+/// Path of the file with the last checkpoint.
 #[derive(Clone, Debug)]
 pub struct Memory(PathBuf);
 
 impl Memory {
-    /// The file need not exist; its folder must.
+    /// Names a file. It need not exist; its folder must.
     #[must_use]
     pub fn new(file: impl Into<PathBuf>) -> Memory {
         Memory(file.into())
@@ -21,7 +21,7 @@ impl Memory {
         &self.0
     }
 
-    /// The note that was kept last; nothing where none was.
+    /// Reads the note that was written last. `None` if there is none.
     pub(crate) fn recall(&self) -> std::io::Result<Option<Vec<u8>>> {
         match fs::read(&self.0) {
             Ok(note) => Ok(Some(note)),
@@ -30,14 +30,14 @@ impl Memory {
         }
     }
 
-    /// Keeps a note in the place of the one before: all of it or nothing, also when the machine
-    /// stops.
+    /// Replaces the note in the file. After a crash the file holds either the old note or the new
+    /// one, whole.
     pub(crate) fn keep(&self, note: &str) -> std::io::Result<()> {
         replace(&self.0, note.as_bytes())
     }
 }
 
-/// Writes a file whole, in the place of what was there, and waits for the disk.
+/// Replaces the content of a file atomically and waits for the disk.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
@@ -45,7 +45,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
     file.write_all(content)?;
     file.sync_all()?;
     fs::rename(&new, path)?;
-    // The name is durable with its folder.
+    // The new name is durable once the folder is.
     match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         Some(folder) => File::open(folder)?.sync_all(),
         None => File::open(".")?.sync_all(),

@@ -1,4 +1,4 @@
-//! The handle of a notary: what it shows, how it stands, and how it is told to hurry.
+//! The handle of a notary: what it has published, whether it signs, and requests to sign sooner.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,31 +21,31 @@ use crate::memory::Memory;
 use crate::trees::Trees;
 use crate::witness::{Invited, invite};
 
-/// How long somebody waits for a signature over what was acknowledged just now.
+/// Longest wait for a signature over records that were acknowledged just now.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Readers for others that are at work at once, half of the connections that readers have …
+/// Most concurrent reads for callers: half of the connections that readers have.
 const READS: usize = 4;
-/// … and that wait behind them. More are told to come again.
+/// Most reads that wait for one of [`READS`]. More are refused.
 const WAITING: usize = 64;
 
-/// Whose log, kept where, signed by whom.
+/// Log, store and keys of a notary.
 pub struct Parts {
     pub shelf: Arc<dyn Shelf>,
-    /// The log's name in its store, such as `table/0`.
+    /// Name of the log in its store, such as `table/0`.
     pub log: Arc<str>,
     pub identity: LogIdentity,
-    /// Remembers the last checkpoint beside the store.
+    /// File that remembers the last checkpoint outside the store.
     pub memory: Option<Memory>,
 }
 
-/// Signs what a log has become. Clones are handles of the same.
+/// Signer of one log. Clones are handles of the same notary.
 #[derive(Clone)]
 pub struct Notary {
     pub(crate) desk: Arc<Desk>,
 }
 
-/// What all handles and the task share.
+/// State that all handles and the task share.
 pub(crate) struct Desk {
     pub(crate) shelf: Arc<dyn Shelf>,
     pub(crate) reader: Reader,
@@ -55,27 +55,27 @@ pub(crate) struct Desk {
     pub(crate) shown: watch::Sender<Option<Arc<Shown>>>,
     pub(crate) standing: watch::Sender<Standing>,
     pub(crate) hurried: Notify,
-    /// Whoever reads for others: what the log itself reads has the rest of the readers' connections.
+    /// Limits the reads for callers, so that connections are left for the log's own reads.
     pub(crate) reads: ConcurrencyLimiter,
     following: TaskTracker,
 }
 
-/// A log as everybody may see it.
+/// The published state of a log.
 #[derive(Clone, Debug)]
 pub struct Shown {
-    /// The checkpoint as it was signed, with the cosignatures that have come since.
+    /// The signed checkpoint, with the cosignatures that have arrived.
     pub note: Note,
     pub checkpoint: Checkpoint,
     pub(crate) edge: Edge,
 }
 
-/// Whether a notary signs.
+/// State of a notary's signing.
 #[derive(Clone, Debug)]
 pub enum Standing {
-    /// Not yet: it has not found out where the log stands, or nobody here owns it.
+    /// The notary has not yet found out how far the log was signed, or no log is followed here.
     Waiting,
     Signs,
-    /// Nor will it ever.
+    /// The notary has found a fault and never signs again in this process.
     Refuses(Arc<Fault>),
 }
 
@@ -85,7 +85,7 @@ impl Shown {
         self.checkpoint.head()
     }
 
-    /// The partial tiles at the right edge, the lowest first, with their content.
+    /// Returns the partial tiles at the right edge, the lowest first, with their content.
     #[must_use]
     pub fn partial(&self) -> Vec<(TileId, Vec<u8>)> {
         self.edge.partial()
@@ -93,10 +93,10 @@ impl Shown {
 }
 
 impl Notary {
-    /// A notary who follows nothing yet.
+    /// Creates a notary that does not follow a log yet.
     ///
     /// # Errors
-    /// The origin is no name of a key.
+    /// If the origin is not a valid key name.
     pub fn new(parts: Parts) -> Result<Notary, KeyError> {
         let Parts { shelf, log, identity: LogIdentity { origin, key }, memory } = parts;
         let key = LogKey::new(KeyName::try_new(&*origin)?, &key.to_bytes());
@@ -115,11 +115,11 @@ impl Notary {
         Ok(Notary { desk: Arc::new(desk) })
     }
 
-    /// The notary that a service's settings describe, with its witnesses; nothing where they say
-    /// nothing of a log.
+    /// Creates the notary that a service's settings describe, with its witnesses. `None` if the
+    /// settings name no log identity.
     ///
     /// # Errors
-    /// The origin is no name of a key.
+    /// If the origin is not a valid key name.
     pub fn of_service(
         shelf: Arc<dyn Shelf>,
         log: &str,
@@ -138,15 +138,15 @@ impl Notary {
         Ok(Some(notary))
     }
 
-    /// Follows a log from now on, until it is no longer owned here. It takes no handle of the log, so
-    /// that it keeps nobody from giving the log up.
+    /// Follows a log until this process no longer owns it. The task holds no handle of the log, so
+    /// that it does not keep the log from being released.
     pub fn follow(&self, log: &Log) {
         let follower = Follower { desk: Arc::clone(&self.desk), heads: log.heads() };
         self.desk.following.spawn(follower.run());
     }
 
-    /// After the log was closed: waits until its last records are signed for, so that what was played
-    /// last can be proved while nothing runs. Not for ever, where the store is gone.
+    /// Waits, after the log was closed, until its last records are signed, so that they can be
+    /// proved while no service runs. Gives up after a few seconds, for the store may be gone.
     pub async fn finish(&self) {
         self.desk.following.close();
         if tokio::time::timeout(PATIENCE, self.desk.following.wait()).await.is_err() {
@@ -158,36 +158,37 @@ impl Notary {
         }
     }
 
-    /// Asks for a signature over what is durable now, sooner than one would come by itself.
+    /// Requests a signature over what is durable now, before the next regular one.
     pub fn hurry(&self) {
         self.desk.hurried.notify_one();
     }
 
-    /// What the log's signatures are verified with.
+    /// Returns the public key that verifies the log's signatures.
     #[must_use]
     pub fn key(&self) -> &VerifierKey {
         self.desk.signer.public()
     }
 
-    /// What is shown; nothing before the first checkpoint.
+    /// Returns the published state, or `None` before the first checkpoint.
     #[must_use]
     pub fn shown(&self) -> Option<Arc<Shown>> {
         self.desk.shown.borrow().clone()
     }
 
-    /// What is shown, each time it changes.
+    /// Returns a receiver of the published state and its changes.
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<Option<Arc<Shown>>> {
         self.desk.shown.subscribe()
     }
 
-    /// Whether it signs, each time that changes.
+    /// Returns a receiver of the signing state and its changes.
     #[must_use]
     pub fn standing(&self) -> watch::Receiver<Standing> {
         self.desk.standing.subscribe()
     }
 
-    /// Lets load balancers and operators see in the server's health where it signs no more.
+    /// Sets the health of `LogService` to not serving once the notary has found a fault, for load
+    /// balancers and operators.
     pub fn tell(&self, health: Health) {
         let mut standing = self.standing();
         tokio::spawn(async move {
@@ -199,8 +200,8 @@ impl Notary {
         });
     }
 
-    /// What is shown once it covers everything that is durable now; nothing where that is not signed
-    /// in time.
+    /// Waits until the published checkpoint covers all records that are durable now, and returns
+    /// it. `None` if that takes longer than [`PATIENCE`].
     pub(crate) async fn covering_all(&self) -> Result<Option<Arc<Shown>>, Trouble> {
         let size = self.desk.reader.size().await?;
         let mut shown = self.watch();
@@ -213,7 +214,7 @@ impl Notary {
         Ok(waited.ok().and_then(Result::ok).and_then(|shown| shown.clone()))
     }
 
-    /// A note with the log's signatures alone.
+    /// Returns the note with the log's own signature alone.
     pub(crate) fn own(&self, note: &Note) -> Note {
         let (name, id) = (self.key().name(), self.key().id());
         let own = note.signatures().iter().find(|line| line.name == *name && line.id == id);
@@ -221,14 +222,15 @@ impl Notary {
         own.unwrap_or_else(|| note.clone())
     }
 
-    /// Puts a cosignature under what is shown, if that is still what was cosigned.
+    /// Adds cosignatures to the published note, if its checkpoint is still the one that was
+    /// cosigned.
     pub(crate) fn cosigned(&self, checkpoint: &Checkpoint, by: Vec<Signature>) {
         self.desk.shown.send_if_modified(|shown| {
             let Some(now) = shown.as_ref().filter(|now| now.checkpoint == *checkpoint) else {
                 return false;
             };
             let mut note = now.note.clone();
-            // A note that is full stays as it is.
+            // A note with the maximum of signatures stays as it is.
             let pushed = by.into_iter().filter(|line| note.push(line.clone()).is_ok()).count();
             *shown = Some(Arc::new(Shown { note, ..Shown::clone(now) }));
             pushed > 0
@@ -237,7 +239,7 @@ impl Notary {
 }
 
 impl Desk {
-    /// Never signs again.
+    /// Records a fault, after which nothing is signed in this process.
     pub(crate) fn refuse(&self, fault: Fault) {
         let log = self.reader.name();
         tracing::error!(log, origin = %self.signer.public().name(), error = &fault as &dyn std::error::Error, "THE LOG IS NOT SIGNED ANY MORE: it contradicts what was signed before; look for who changed the database, and compare with a backup");

@@ -1,4 +1,4 @@
-//! A service's log, as its shell takes it: waited for, signed, and seen in the service's readiness.
+//! Opening of a service's log: it is waited for, signed, and reported in the service's readiness.
 
 use std::sync::Arc;
 
@@ -8,11 +8,12 @@ use eventlog::{Log, OpenError, Options, Store, Waits, Writes};
 use crate::Notary;
 
 impl Notary {
-    /// Takes the log as soon as it can be had and signs it from then on. `written` is met while the log
-    /// is owned here and the database takes what is written, and says what is missing otherwise.
+    /// Opens the log as soon as no other process owns it, and signs it from then on. `written` is
+    /// met while this process owns the log and the database accepts writes, and says what is
+    /// missing otherwise.
     ///
     /// # Errors
-    /// The log is corrupt.
+    /// If the log is corrupt.
     pub async fn take(
         &self,
         store: Arc<dyn Store>,
@@ -28,7 +29,7 @@ impl Notary {
         tokio::spawn(log.report(move |writes| match writes {
             Writes::Taken => written.met(),
             Writes::Trouble(why) => written.unmet(why),
-            // Callers go on to whoever has the log by now, and find this one again where nobody has.
+            // Callers are sent to the process that owns the log by now, or come back to this one.
             Writes::Silence(why) => written.elsewhere(why),
         }));
         self.follow(&log);

@@ -1,4 +1,4 @@
-//! Records that somebody asks for, with one proof for them all.
+//! Selected records, with one proof for all of them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use merkle::{
 use crate::fault::{Fault, Trouble};
 use crate::notary::{Desk, Shown};
 
-/// Records in one answer at the most.
+/// Most records in one answer.
 pub(crate) const MOST: usize = 4096;
-/// Records read at once.
+/// Records in one read.
 const PAGE: usize = 500;
 
-/// Which records.
+/// Selection of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Selection {
-    /// The first `limit` of a stream from a version on.
+    /// The first `limit` records of a stream from a version on.
     From {
         stream: StreamId,
         version: Version,
         limit: usize,
     },
-    /// The last `limit` of a stream before a position.
+    /// The last `limit` records of a stream before a position.
     Before {
         stream: StreamId,
         position: Position,
@@ -42,7 +42,7 @@ pub(crate) enum Selection {
     },
 }
 
-/// Records and what proves them in the tree that is shown.
+/// Records, and the proof that they are in the published tree.
 pub(crate) struct Proved {
     /// Ascending by position.
     pub(crate) events: Vec<Event>,
@@ -64,7 +64,7 @@ impl<T: Into<Trouble>> From<T> for Unread {
 }
 
 impl Desk {
-    /// The records of all selections that the shown tree holds.
+    /// Returns the records of all selections that are in the published tree, with their proof.
     pub(crate) async fn prove(
         &self,
         shown: &Arc<Shown>,
@@ -142,15 +142,15 @@ async fn of_stream(
     Ok(events)
 }
 
-/// The version of a stream's last event before a position; 0 where there is none. Versions and
-/// positions ascend together, so that halving finds it.
+/// Returns the version of a stream's last event before a position; 0 if there is none. Versions and
+/// positions ascend together, so a binary search finds it.
 async fn last_before(reader: &Reader, stream: StreamId, position: Position) -> Result<u64, Unread> {
     let last = reader.last_of_stream(stream).await?;
     let Some(last) = last else { return Ok(0) };
     if last.position < position {
         return Ok(last.version.0);
     }
-    // The event `before` stands before the position, the event `not` does not.
+    // The event of version `before` is before the position, the event of version `not` is not.
     let (mut before, mut not) = (0, last.version.0);
     while not - before > 1 {
         let middle = before + (not - before) / 2;
@@ -163,7 +163,7 @@ async fn last_before(reader: &Reader, stream: StreamId, position: Position) -> R
     Ok(before)
 }
 
-/// What a request wrote stands together.
+/// Returns the events that a request wrote. They have consecutive positions.
 async fn of_request(reader: &Reader, actor: &str, id: RequestId) -> Result<Vec<Event>, Unread> {
     let mut events: Vec<Event> = Vec::new();
     let Some(stored) = reader.request(RequestKey::new(actor, id)).await? else { return Ok(events) };

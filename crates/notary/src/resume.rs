@@ -1,10 +1,10 @@
-//! Where a notary begins: after the newest checkpoint that was signed, by itself before, or by an
-//! owner before it.
+//! The start of a notary: after the newest checkpoint that it or an earlier owner of the log
+//! signed.
 //!
-//! The right edge of that tree is put together from the store: its leaves from the records, each hash
-//! above from the full tile that it is the root of. It must lead to the root that was signed. So the
-//! newest records and the tiles over the newest 65,536 are checked each time; the older ones `scrub`
-//! looks at later. A log whose tiles were never built, or got lost, has them built from all records.
+//! The right edge of that tree is read from the store: the leaves from the records, each hash above
+//! them from the full tile whose root it is. It must lead to the signed root. So each start checks
+//! the newest records and the tiles over the newest 65,536; `scrub` checks the older records later.
+//! If tiles are missing, they are built from all records.
 
 use bytes::Bytes;
 use eventlog::{Position, SignedCheckpoint};
@@ -18,7 +18,7 @@ use crate::fault::{Fault, Trouble};
 use crate::follow::Book;
 use crate::notary::Desk;
 
-/// Begins after what was signed last.
+/// Returns the state after the newest signed checkpoint, and its note.
 pub(crate) async fn resume(desk: &Desk) -> Result<(Book, Option<Note>), Trouble> {
     let stored = desk.shelf.last_checkpoint(desk.reader.name()).await?;
     let number = stored.as_ref().map_or(0, |stored| stored.number);
@@ -28,8 +28,7 @@ pub(crate) async fn resume(desk: &Desk) -> Result<(Book, Option<Note>), Trouble>
         return Ok((Book { edge: Edge::new(), previous: None, number }, None));
     };
     let head = checkpoint.head();
-    // A log that is shorter than what was signed is told apart where it is compared with the
-    // writer's: here there is nothing to put together.
+    // A log that is shorter than what was signed has no edge to be read.
     if desk.reader.size().await? < head.size {
         let size = desk.reader.size().await?;
         let shrunk = merkle::Refusal::Shrunk { previous: head.size, next: size };
@@ -43,8 +42,8 @@ pub(crate) async fn resume(desk: &Desk) -> Result<(Book, Option<Note>), Trouble>
     Ok((book, Some(note)))
 }
 
-/// Of what is stored and what is remembered the larger tree: it must follow from both, and does
-/// where it follows from the records.
+/// Returns the larger tree of the stored and the remembered checkpoint. The log must follow from
+/// both, and it does if its records lead to the larger one.
 fn newest(
     stored: Option<(Note, Checkpoint)>,
     remembered: Option<(Note, Checkpoint)>,
@@ -70,8 +69,9 @@ fn remembered(desk: &Desk) -> Result<Option<(Note, Checkpoint)>, Trouble> {
     opened.map_err(|source| Fault::Memory { file, source }.into())
 }
 
-/// A checkpoint of this log. After a change of keys the last one is signed by another key of the
-/// same name: there is nothing to verify it with, and to follow from it can do no harm.
+/// Parses and verifies a checkpoint of this log. After a change of keys the last checkpoint is
+/// signed by another key of the same name. There is nothing to verify it with; it is accepted,
+/// because following from it can do no harm.
 fn open_note(key: &VerifierKey, note: &[u8]) -> Result<(Note, Checkpoint), CheckpointError> {
     let note = Note::parse(note)?;
     match Checkpoint::open_note(&note, key, &[]) {
@@ -89,7 +89,7 @@ fn open_note(key: &VerifierKey, note: &[u8]) -> Result<(Note, Checkpoint), Check
     }
 }
 
-/// Nothing where tiles are missing.
+/// Reads the edge from the stored tiles. `None` if tiles are missing.
 async fn edge_from_tiles(desk: &Desk, head: TreeHead) -> Result<Option<Edge>, Trouble> {
     let mut tiles: Vec<(TileId, Bytes)> = Vec::new();
     for tile in TileId::edge(head.size) {

@@ -1,9 +1,8 @@
-//! A second look at what is old: whether each stored record is still the one whose hash was signed.
+//! A check of old records: each stored record must still have the hash that was signed.
 //!
-//! Once in each ownership of a log, from the oldest record to where the notary began, and slowly: it
-//! works a fifth of the time, and all that it takes from the database are reads. What an
-//! administrator changes today in last year's hands is found here, or by the auditor's own reading of
-//! the whole log, whichever comes first.
+//! It runs once in each ownership of a log, from the oldest record to the one at which the notary
+//! started. It works a fifth of the time and only reads. A change that an administrator makes in
+//! old hands is found here, or by an auditor who reads the whole log.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,18 +14,18 @@ use tokio::time::{Instant, sleep};
 use crate::fault::{Fault, Trouble};
 use crate::notary::Desk;
 
-/// Full tiles of records that are compared at a time.
+/// Full tiles that are compared in one step.
 const STEP: u64 = 4;
 const WIDTH: u64 = 256;
-/// For each time at work, how many times as long it rests.
+/// Rest after each step, as a multiple of the step's duration.
 const REST: u32 = 4;
-/// Before the store is asked again where it was not there.
+/// Delay before a store that was unavailable is asked again.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Compares the full tiles of the first `size` records with the records.
+/// Compares the first `size` records with the full tiles over them.
 pub(crate) async fn run(desk: Arc<Desk>, size: u64) {
     let mut tile = match desk.reader.cut().await {
-        // What was archived cannot be read here; its archive proves itself.
+        // Archived records cannot be read here; an archive proves itself.
         Ok(cut) => cut.map_or(0, |tree| tree.size().div_ceil(WIDTH)),
         Err(_) => 0,
     };

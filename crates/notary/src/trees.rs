@@ -1,5 +1,5 @@
 //! Hashes of a tree for proofs: its right edge from memory, full tiles from the store, some of them
-//! remembered. Whatever the store says is checked against the root that was signed.
+//! cached. All of them are checked against the signed root.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use merkle::{Edge, Row, TileId, Tiles, TreeHead};
 
 use crate::fault::Trouble;
 
-/// Tiles that are remembered: eight kilobytes each.
+/// Most cached tiles, of eight kilobytes each.
 const REMEMBERED: usize = 256;
 
-/// Where the full tiles of a log are found.
+/// Full tiles of a log, in the store and in a cache.
 pub(crate) struct Trees {
     shelf: Arc<dyn Shelf>,
     log: Arc<str>,
@@ -24,7 +24,7 @@ pub(crate) struct Trees {
 #[derive(Default)]
 struct Cache {
     tiles: BTreeMap<TilePlace, Bytes>,
-    /// Those that came first go first.
+    /// Cached tiles in the order of their arrival. The oldest is dropped first.
     order: VecDeque<TilePlace>,
 }
 
@@ -33,7 +33,7 @@ impl Trees {
         Trees { shelf, log, cache: Mutex::default() }
     }
 
-    /// Puts tiles down for ever.
+    /// Stores full tiles.
     pub(crate) async fn put(&self, full: &[(TileId, Vec<u8>)]) -> Result<(), StoreError> {
         let tile = |(tile, hashes): &(TileId, Vec<u8>)| {
             let place = place(*tile)?;
@@ -43,7 +43,7 @@ impl Trees {
         if tiles.is_empty() { Ok(()) } else { self.shelf.put_tiles(&self.log, &tiles).await }
     }
 
-    /// Full tiles, those that are there.
+    /// Returns those of the full tiles that are stored.
     pub(crate) async fn full(
         &self,
         places: impl IntoIterator<Item = TilePlace>,
@@ -69,8 +69,8 @@ impl Trees {
         Ok(found)
     }
 
-    /// The tiles in which `wanted` are found in this tree, and all that it takes to trust them. A
-    /// tile that is wanted at an older size is taken as it is in this tree.
+    /// Returns the authenticated tiles in which `wanted` are found in this tree. A tile that is
+    /// named at an older size is returned as wide as it is in this tree.
     pub(crate) async fn under(
         &self,
         (head, edge): (TreeHead, &Edge),
@@ -94,7 +94,7 @@ impl Trees {
         match Tiles::authenticate(head, tiles) {
             Ok(tiles) => Ok(tiles),
             Err(error) => {
-                // What was read may be damaged; it is not remembered.
+                // The tiles may be corrupt, so none of them stays cached.
                 self.forget();
                 Err(error.into())
             }
@@ -123,7 +123,7 @@ impl Cache {
     }
 }
 
-/// Where a tile of hashes stands in the store.
+/// Returns the place of a tile of hashes in the store.
 pub(crate) fn place(tile: TileId) -> Option<TilePlace> {
     match tile.row() {
         Row::Hashes(level) => Some((level, tile.index())),

@@ -1,5 +1,5 @@
-//! Somebody outside the house who sees the log grow: C2SP `tlog-witness`, both ends of it. `keep` is
-//! the witness, `serve` its port; `push` is the log that asks.
+//! Witnesses outside the room, who see the log grow: both ends of C2SP `tlog-witness`. `keep` is
+//! the witness, `serve` its port, `push` the log that requests cosignatures.
 
 mod keep;
 mod push;

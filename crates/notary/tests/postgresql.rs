@@ -1,5 +1,5 @@
-//! A log in PostgreSQL under a superuser's hands: what he changes is found, and nothing is signed over
-//! it.
+//! A log in PostgreSQL that a superuser changes: the changes are found, and nothing is signed over
+//! them.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -19,7 +19,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 const PASSWORD: &str = "for-tests-only";
 const LOG: &str = "table/0";
 
-/// The database of a log, as its owner and as its administrator.
+/// The database of a log, with the roles of its owner and its administrator.
 struct Place {
     admin: String,
     store: Arc<PgStore>,
@@ -37,7 +37,7 @@ impl Place {
         Place { admin, store }
     }
 
-    /// Does what no service may, without the triggers that keep an administrator from mistakes.
+    /// Runs a statement that no service may run, with triggers disabled.
     async fn by_hand(&self, sql: &str) {
         let mut admin = PgConnection::connect(&self.admin).await.unwrap();
         let sql = format!(
@@ -59,7 +59,7 @@ impl Place {
             lease: Duration::from_secs(30),
             take_over: true,
             clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
-            // The clock is a test's own.
+            // The log's clock is a fixed time.
             limits: Limits { skew: Duration::MAX, ..Limits::default() },
         };
         Log::open(self.store.clone(), options).await.unwrap()
@@ -72,7 +72,7 @@ impl Place {
         Notary::new(Parts { shelf, log: LOG.into(), identity, memory: None }).unwrap()
     }
 
-    /// A log of this size, signed; its process has ended.
+    /// Creates a signed log of this size; its process has ended.
     async fn signed(name: &str, size: u64) -> Place {
         let place = Place::new(name).await;
         let (log, notary) = (place.open().await, place.notary());
@@ -83,7 +83,7 @@ impl Place {
         place
     }
 
-    /// What another process finds.
+    /// Returns the fault that another process finds.
     async fn found(&self) -> Fault {
         let (log, notary) = (self.open().await, self.notary());
         notary.follow(&log);
@@ -225,7 +225,7 @@ async fn what_was_written_last_is_signed_for_before_the_end() {
     notary.follow(&log);
     write(&log, 300).await;
     shown(&notary, 300).await;
-    // Right after a signature, while the next would not come for a second.
+    // Right after a signature, when the next regular one is a second away.
     write(&log, 7).await;
     log.close().await;
     notary.finish().await;

@@ -1,13 +1,14 @@
-//! `sabacc.audit.v1.AuditService`: finished hands, collected from the three logs and checked.
+//! `sabacc.audit.v1.AuditService`: finished hands, collected from the three logs and audited.
 //!
 //! The records are read in the gateway's own name, since a log shows its payloads to services and
-//! auditors alone. So what a caller may see is decided here: nothing of a hand whose seed is not open,
-//! everything of one whose is. The gateway needs a key of its own for that (`signing_key`), whose tokens
-//! the services believe for auditors and for nobody else, and the address of every service; without
-//! them this service says that it is not there, and the others are.
+//! auditors alone. So the gateway decides what a caller may see: nothing of a hand whose seed is
+//! not open, everything of one whose seed is open. For that it needs a key of its own
+//! (`signing_key`), whose tokens the services accept for the role of an auditor alone, and the
+//! address of every service. Without them this service refuses its calls, and the other services
+//! work.
 //!
-//! An audit reads three logs, so it costs its caller more than another call (the methods' option says what),
-//! few are at work at once (`turns`), and a hand that passed is kept.
+//! An audit reads three logs, so it costs its caller more than another call (an option of the
+//! method says how much), few run at once (`turns`), and a hand that passed is cached.
 
 mod collect;
 mod kept;
@@ -37,12 +38,13 @@ use collect::Logs;
 use kept::{Audited, Kept};
 use turns::{Caller, Turns};
 
-/// The name that the gateway calls other services by.
+/// Name under which the gateway calls other services.
 const SERVICE: &str = "gateway";
-/// A hand's records are longer than a call of a player may be.
+/// Longest answer of a log, in bytes: the records of a hand are longer than a message of a player
+/// may be.
 const LONGEST: usize = 8 << 20;
 
-/// Audits hands, where it can reach their logs.
+/// Handler of audits. It has no logs if it cannot reach them.
 #[derive(Clone)]
 pub(crate) struct Audits {
     logs: Option<Logs>,
@@ -67,7 +69,8 @@ pub(crate) fn service(config: &ServiceConfig) -> Result<AuditServiceServer<Audit
     Ok(audits.max_decoding_message_size(longest))
 }
 
-/// The logs as this gateway may read them; none where it has no key or does not reach them all.
+/// Returns clients of the three logs. `None` if the gateway has no key or lacks the address of a
+/// service.
 fn logs(config: &ServiceConfig) -> Result<Option<Logs>, StartError> {
     let peers = &config.peers;
     let Some(issuer) = config.auth.signing.clone() else { return Ok(None) };
@@ -108,7 +111,7 @@ impl AuditService for Audits {
 }
 
 impl Audits {
-    /// A hand's records, audited; what is kept of it where it passed before.
+    /// Returns the audited records of a hand, from the cache if the hand passed before.
     async fn audited(
         &self,
         (table, hand_no): (TableId, u64),
@@ -124,18 +127,18 @@ impl Audits {
             refused(ErrorReason::NoSuchMethod, words)
         })?;
         let turn = shared.turns.enter(caller).await?;
-        // Whoever was before may have asked for the same.
+        // An earlier caller may have audited this hand meanwhile.
         if let Some(kept) = shared.kept.get(table, hand_no) {
             return Ok(kept);
         }
         let bundle = logs.hand(table, hand_no).await?;
         let broken = |_| refused(ErrorReason::Corrupt, "the audit of this hand broke down");
-        // A caller who stops waiting does not stop the work: the turn is over when that is.
+        // A caller who stops waiting does not stop the work, so the permit is held until it ends.
         let work = tokio::task::spawn_blocking(move || (audit(bundle), turn));
         let (audited, _turn) = work.await.map_err(broken)?;
         let audited = audited?;
         let audited = Arc::new(audited);
-        // One that passed is over and stays what it is; any other may still be completed.
+        // A hand that passed is complete and does not change; any other may still be completed.
         if audited.answer.passed {
             shared.kept.put((table, hand_no), Arc::clone(&audited));
         }
@@ -147,7 +150,8 @@ fn audit(bytes: Vec<u8>) -> Result<Audited, Refused> {
     let bundle = Bundle::parse(&bytes).map_err(|error| {
         refused(ErrorReason::Corrupt, format!("the logs' records make no bundle: {error}"))
     })?;
-    // Whoever trusts the house trusts the keys its services answer with; nobody else asks it.
+    // These keys come from the services that the gateway trusts, so they are trusted here. A caller
+    // who trusts nobody checks the bundle with keys of their own.
     let keys = bundle.logs().map(|(_, log)| format!("{}\n", log.key)).concat();
     let trusted = Trusted::parse(&keys).unwrap_or_default();
     let records = bundle.records(&trusted);

@@ -1,8 +1,8 @@
-//! Passing calls on.
+//! Forwarding of calls to the services behind.
 //!
-//! A call goes to the service behind it as it came: path, token, body, and back the same way, streams
-//! included; only when it was completely here is added. What does not come back at all becomes an error of
-//! ours that says to repeat the call.
+//! A call goes to its service as it came: path, token and body. The answer comes back in the same
+//! way, streams included. The gateway adds only the time at which the request was complete. A call
+//! without an answer gets an error of the gateway that tells the caller to repeat it.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -24,7 +24,7 @@ use tonic::server::NamedService;
 use tracing::Instrument as _;
 use wire::status::{self, refused};
 
-/// All methods of one public service, answered by the service behind.
+/// Forwards all methods of one public service to the service behind.
 pub(crate) struct Forward<N> {
     to: Pool,
     name: PhantomData<fn() -> N>,
@@ -39,7 +39,7 @@ pub(crate) enum Disputes {}
 /// The public name `sabacc.wallet.v1.WalletService`.
 pub(crate) enum Wallet {}
 
-/// A name known at compile time: routes are made from it.
+/// Name of a gRPC service, known at compile time because routes are made from it.
 pub(crate) trait Name: 'static {
     const NAME: &'static str;
 }
@@ -83,7 +83,8 @@ impl<N: Name> Service<Request<Body>> for Forward<N> {
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        // Waited for in the call, so that one slow service does not hold up the routes of the other.
+        // A call waits in its own future, so that a slow service does not hold up the routes of the
+        // other.
         Poll::Ready(Ok(()))
     }
 
@@ -101,13 +102,15 @@ impl<N: Name> Service<Request<Body>> for Forward<N> {
         if !streams {
             return Box::pin(async move { Ok(answer.await) });
         }
-        // Who leaves before the answer begins pays too.
+        // A caller who leaves before the answer begins pays too, so the answer is awaited in a
+        // task.
         let answer = tokio::spawn(answer.in_current_span());
         Box::pin(async move { Ok(answer.await.unwrap_or_else(|_| broken())) })
     }
 }
 
-/// Charges what an answer has cost beside its method's units. Nobody outside hears of that.
+/// Charges the units that an answer has cost beside its method's price, and removes their header
+/// from the answer.
 fn paid(mut answer: Response<Body>, bill: Option<&Bill>) -> Response<Body> {
     let units = take_units(answer.headers_mut());
     if let Some(bill) = bill.filter(|_| units > 0) {
@@ -120,13 +123,13 @@ fn broken() -> Response<Body> {
     Status::from(refused(ErrorReason::Corrupt, "this call broke down in the middle")).into_http()
 }
 
-/// When a request was completely here, in microseconds since 1970 by this gateway's clock: the service
-/// behind knows from it how long the request has waited. Streams have none.
+/// Header with the time at which a request was complete at this gateway, in microseconds since
+/// 1970. The service behind computes from it how long the request has waited. Streams have none.
 const RECEIVED: HeaderName = HeaderName::from_static("x-sabacc-received");
 
 static CLOCK: LazyLock<SystemClock> = LazyLock::new(SystemClock::new);
 
-/// Says when a request was completely here. What its caller says about that is taken away.
+/// Sets the header [`RECEIVED`] of a complete request, and removes one that the caller has set.
 pub(crate) fn stamp(request: &mut Request<Body>) {
     let whole = request.extensions().get::<WholeBody>().is_some();
     let headers = request.headers_mut();
@@ -136,7 +139,8 @@ pub(crate) fn stamp(request: &mut Request<Body>) {
     }
 }
 
-/// The service behind did not answer. Whether it took the call is not known, unless it was not made.
+/// Answers for a service that did not. Except for [`CallError::Busy`] it is unknown whether the
+/// service took the call.
 pub(crate) fn no_answer(service: &str, error: &CallError) -> Response<Body> {
     match error {
         CallError::Busy => {
@@ -172,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    /// A service whose answers begin after a while and have cost something.
+    /// A service whose answers are delayed and have cost units.
     #[derive(Clone)]
     struct Dear;
 

@@ -1,12 +1,12 @@
-//! Knows: the public edge: which service answers which method, and that callers are who they say.
-//! Does not know: what any message means that it passes on; no game, no credits, no table.
+//! Knows: the public edge: which service answers which method, and that callers are authenticated.
+//! Does not know: what the messages mean that it forwards; no game, no credits, no table.
 //!
-//! The gateway verifies a caller's token, checks his role against the method, holds the limits of
-//! the public port, and passes the call on as it came, byte for byte: a new method needs no code
-//! here. The service behind verifies the player's token once more, so that whoever takes the gateway
-//! over can play nobody's hand. One service is the gateway's own: it collects a finished hand's records
-//! from the logs, in its own name, and audits them (`audits`). Beside the calls, the logs' checkpoints and tiles are served as files,
-//! without a token.
+//! The gateway verifies a caller's token, checks their role against the method, holds the limits of
+//! the public port, and forwards the call byte for byte, so that a new method needs no code here.
+//! The service behind verifies the player's token once more, so that whoever takes the gateway over
+//! cannot play anybody's hand. One service is the gateway's own: it collects the records of a
+//! finished hand from the logs, in its own name, and audits them (`audits`). The checkpoints and
+//! tiles of the logs are served as files, without a token.
 
 mod audits;
 mod forward;
@@ -25,7 +25,7 @@ use system::clock::SystemClock;
 use forward::Forward;
 use logs::Logs;
 
-/// Why a gateway could not start.
+/// Reason why a gateway could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("the gateway needs the address of the {0} service: set {1}")]
@@ -38,7 +38,8 @@ pub enum StartError {
     Tls(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Serves the public port until the drain. Whether everybody was finished with.
+/// Serves the public port until the drain. Returns whether every call was finished before the grace
+/// ended.
 pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bool, StartError> {
     let peers = &config.peers;
     let table = peers.table.as_ref().ok_or(StartError::NoPeer("table", "SABACC_TABLE_URL"))?;
@@ -88,7 +89,8 @@ pub async fn run(config: ServiceConfig, bound: Bound, drain: Drain) -> Result<bo
     Ok(server.run(bound, app).await)
 }
 
-/// Table and wallet, without which nobody plays. What the dealer lacks shows in the table's readiness.
+/// Watches the readiness of the table and the wallet, without which no hand is played. The table's
+/// readiness includes the dealer's.
 fn watch_peers(config: &ServiceConfig, health: &Health) -> Result<(), StartError> {
     for (name, uri) in [("table", &config.peers.table), ("wallet", &config.peers.wallet)] {
         let Some(uri) = uri else { continue };

@@ -1,5 +1,5 @@
-//! The logs of all services under one name: a call goes to the service whose log it names, a file to the
-//! service whose log its path names. What comes back goes back as it came.
+//! The logs of all services under one name: a call goes to the service whose log it names, a
+//! request for a file to the service whose log its path names. Answers are passed back unchanged.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -24,11 +24,11 @@ use crate::forward::{no_answer, stamp};
 
 const NAME: &str = "sabacc.audit.v1.LogService";
 
-/// The services whose logs are shown, by the names of their logs.
+/// The services whose logs are public, by the names of their logs.
 #[derive(Clone)]
 pub(crate) struct Logs {
     services: Arc<BTreeMap<&'static str, Pool>>,
-    /// Bytes of the longest request.
+    /// Longest request, in bytes.
     longest: usize,
 }
 
@@ -37,7 +37,7 @@ impl Logs {
         Logs { services: Arc::new(services), longest }
     }
 
-    /// The log's files: what to serve below `/log/`.
+    /// Returns the service of the logs' files, for paths below `/log/`.
     pub(crate) fn files(&self) -> Files {
         Files(self.clone())
     }
@@ -61,7 +61,7 @@ impl Logs {
     }
 }
 
-/// The log that a request names: the first field of every one.
+/// Returns the log that a request names. It is the first field of every request to the service.
 fn log_of(body: &[u8]) -> Option<String> {
     let (compressed, rest) = body.split_first()?;
     let (length, message) = rest.split_first_chunk()?;
@@ -103,7 +103,7 @@ impl Service<Request<Body>> for Logs {
     }
 }
 
-/// Serves the logs' files.
+/// Service of the logs' files.
 #[derive(Clone)]
 pub(crate) struct Files(Logs);
 
@@ -123,7 +123,7 @@ impl Service<Request<Body>> for Files {
             let Some(mut pool) = pool else {
                 return Ok(words(StatusCode::NOT_FOUND, "there is no such log\n"));
             };
-            // Nobody's token and nobody's body go along: the files are for everybody.
+            // Neither token nor body is forwarded, since the files are public.
             let (method, uri) = (request.method().clone(), request.uri().path().to_owned());
             let plain = Request::builder().method(method).uri(uri).body(Body::empty());
             let Ok(plain) = plain else {

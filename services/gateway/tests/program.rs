@@ -1,4 +1,4 @@
-//! The program's face: what it says of itself, and of settings that are missing or wrong.
+//! The program's help text, and its messages about missing and wrong settings.
 
 use std::process::{Command, Output};
 

@@ -1,4 +1,4 @@
-//! Bytes to a bundle.
+//! Parsing of bundles.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use wire::Recorded;
 
 use super::{Bundle, FORMAT, LOGS, ProvedLog};
 
-/// Why bytes are no bundle.
+/// Reason why bytes are no bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotABundle {
     #[error("these bytes are not a HandBundle in its only spelling")]

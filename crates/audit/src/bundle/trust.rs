@@ -1,4 +1,4 @@
-//! Whom a reader trusts, and what a bundle's proofs are worth to him.
+//! Keys that a reader trusts, and verification of a bundle's proofs with them.
 
 use merkle::note::{KeyError, VerifierKey};
 use merkle::{Checkpoint, leaf_hash, verify_records};
@@ -7,11 +7,11 @@ use super::{Bundle, ProvedLog};
 use crate::hand::Proofs;
 use crate::report::{Trouble, failed, hold, missing};
 
-/// The public keys that a reader was told: of logs, and of witnesses.
+/// Public keys that a reader trusts: of logs, and of witnesses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trusted(Vec<VerifierKey>);
 
-/// A line of a file of keys is none.
+/// Error of a line that is neither a key nor a comment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the keys is neither a key nor a comment: {why}")]
 pub struct BadKeys {
@@ -20,7 +20,7 @@ pub struct BadKeys {
 }
 
 impl Trusted {
-    /// Nobody.
+    /// Returns an empty set of keys.
     #[must_use]
     pub fn nobody() -> Trusted {
         Trusted::default()
@@ -31,8 +31,8 @@ impl Trusted {
         Trusted(keys)
     }
 
-    /// A text with one C2SP verifier key a line. Empty lines and what begins with `#` are passed
-    /// over; white space around a key is not part of it.
+    /// Parses a text with one C2SP verifier key a line. Empty lines and lines that begin with `#`
+    /// are skipped; white space around a key is ignored.
     ///
     /// # Errors
     /// The first line that is none of these.
@@ -49,7 +49,7 @@ impl Trusted {
     }
 }
 
-/// A log's public key; none where the text is none.
+/// Returns a log's public key, or `None` if the text is no key.
 pub(super) fn public(key: &str) -> Option<[u8; 32]> {
     VerifierKey::parse(key).ok().map(|key| *key.bytes())
 }
@@ -66,8 +66,8 @@ pub(super) fn proofs(bundle: &Bundle, trusted: &Trusted) -> Proofs {
     }
 }
 
-/// Each log's key is one that the reader was told, and no two logs have the same: whoever may write
-/// one of them could else write another's part as well.
+/// Checks that each log's key is trusted, and that no two logs have the same key: whoever may write
+/// one of them could otherwise write another log's part as well.
 fn keys(bundle: &Bundle, trusted: &Trusted) -> Result<(), Trouble> {
     if trusted.0.is_empty() {
         return Err(missing("no keys were given to trust"));
@@ -89,14 +89,14 @@ fn told(name: &str, log: &ProvedLog, trusted: &Trusted) -> Result<(), Trouble> {
     hold(told, || format!("the key of the {name}'s log, {}, is not among the trusted", log.key))
 }
 
-/// Records of one log by themselves: its key is trusted, and they are in its tree. Returns how many
-/// records the tree has.
+/// Checks the records of one log outside a bundle: its key is trusted, and they are in its tree.
+/// Returns the number of records in the tree.
 pub(crate) fn proved_log(name: &str, log: &ProvedLog, trusted: &Trusted) -> Result<u64, Trouble> {
     told(name, log, trusted)?;
     inclusion(name, log)
 }
 
-/// The records are in the tree that the log's key has signed. Returns its size.
+/// Checks that the records are in the tree that the log's key has signed. Returns the tree's size.
 fn inclusion(name: &str, log: &ProvedLog) -> Result<u64, Trouble> {
     let ProvedLog { key, checkpoint, records, proof } = log;
     let wrong = |why: String| failed(format!("the {name}'s log: {why}"));

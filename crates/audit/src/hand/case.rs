@@ -1,4 +1,5 @@
-//! The records, read: payloads decoded once, and the events that a hand has one of by name.
+//! The decoded records of a hand: payloads parsed once, and access to the events that a hand has
+//! once.
 
 use eventlog_core::Event;
 use primitives::TableId;
@@ -8,13 +9,13 @@ use wire::Recorded;
 use crate::hand::HandRecords;
 use crate::report::{Trouble, missing};
 
-/// An event with its payload.
+/// An event with its decoded payload.
 pub(super) struct Read<'a> {
     pub(super) event: &'a Event,
     pub(super) recorded: Recorded,
 }
 
-/// One of a kind, with where and when it stands.
+/// An event of a kind that a hand has once, with its payload.
 pub(super) type One<'a, T> = Result<(&'a Event, &'a T), Trouble>;
 
 pub(super) struct Case<'a> {
@@ -23,14 +24,15 @@ pub(super) struct Case<'a> {
     pub(super) table: Vec<Read<'a>>,
     pub(super) dealer: Vec<Read<'a>>,
     pub(super) wallet: Vec<Read<'a>>,
-    /// The first event that cannot be read.
+    /// The first event that cannot be decoded.
     pub(super) unreadable: Option<String>,
-    /// The first event that holds more than is read here. What cannot be read may be anything, a
-    /// hidden card as well.
+    /// The first event that holds more than this program decodes. The rest could be anything, even
+    /// a hidden card.
     pub(super) strange: Option<String>,
 }
 
-/// The first event of a kind, or why the check that needs it cannot be made.
+/// Defines methods that return the first event of a kind, or the reason why a check that needs it
+/// cannot be made.
 macro_rules! one {
     ($(#[$doc:meta] $name:ident: $kind:ident in $list:ident, $what:literal;)*) => {
         impl Case<'_> {
@@ -50,29 +52,29 @@ macro_rules! one {
 }
 
 one! {
-    /// The hand's first event.
+    /// Returns the first event of the hand.
     opened: HandOpened in hand, "the opening of the hand";
-    /// The end of the time to commit entropy.
+    /// Returns the end of the time to commit to entropy.
     closed: EntropyClosed in hand, "the closing of the seats' commitments";
-    /// The table's record of what the seats brought.
+    /// Returns the table's record of the seats' contributions.
     sealed: HandSealed in hand, "the sealing of the hand";
-    /// The settlement as the table recorded it.
+    /// Returns the settlement that the table recorded.
     settled: HandSettled in hand, "the settlement";
-    /// The end of a hand that came to nothing.
+    /// Returns the end of a hand that came to nothing.
     aborted: HandAborted in hand, "that the hand was aborted";
-    /// The table's record of the wallet's answer.
+    /// Returns the table's record of the wallet's answer.
     posted: SettlementPosted in hand, "the table's note of the posted settlement";
-    /// The seed as the table recorded it.
+    /// Returns the seed that the table recorded.
     revealed: HandRevealed in hand, "the table's copy of the opened seed";
-    /// The commitment as the table's stream has it.
+    /// Returns the commitment in the table's stream.
     noted: HandCommitted in table, "the table's note of the dealer's commitment";
-    /// The hand's end in the table's stream.
+    /// Returns the end of the hand in the table's stream.
     finished: HandFinished in table, "the end of the hand in the table's stream";
-    /// The dealer's promise.
+    /// Returns the commitment that the dealer recorded.
     committed: SeedCommitted in dealer, "the dealer's commitment";
-    /// The dealer's record of what the seats brought.
+    /// Returns the dealer's record of the seats' contributions.
     bound: SeedSealed in dealer, "the dealer's sealing";
-    /// The seed as the dealer opened it.
+    /// Returns the seed that the dealer opened.
     seed: SeedOpened in dealer, "the opened seed";
 }
 
@@ -109,13 +111,13 @@ impl<'a> Case<'a> {
         self.aborted().is_ok()
     }
 
-    /// Whether seats had a time to commit entropy. A hand in which they had none is not proved to be
-    /// fair, whatever else holds; it may have shuffles without roots, and cards without salts.
+    /// Whether seats had time to commit to entropy. A hand in which they had none is not proved to
+    /// be fair, whatever else holds. It may have shuffles without roots and cards without salts.
     pub(super) fn has_entropy(&self) -> bool {
         self.opened().is_ok_and(|(_, opened)| opened.entropy_deadline_micros != 0)
     }
 
-    /// The table as the hand's first event names it.
+    /// Returns the table that the hand's first event names.
     pub(super) fn table_id(&self) -> Result<TableId, Trouble> {
         let (_, opened) = self.opened()?;
         TableId::try_from(&opened.table_id[..])

@@ -1,4 +1,5 @@
-//! Uses of chance: the dealer's words as the shoe takes them, and whether two logs tell the same.
+//! Operations of chance: their conversion for the shoe, and the comparison of the two logs that
+//! record them.
 
 use fairness::{Answer, Ask, Handle, ShuffleInput};
 use proto::dealer::v1::{self as pb, operation::Kind};
@@ -10,7 +11,7 @@ use crate::hand::case::{Case, Read};
 use crate::hand::walk::Walk;
 use crate::report::{Trouble, failed, hold};
 
-/// An operation as the shoe takes it; nothing where it cannot be one.
+/// Converts an operation for the shoe. `None` if it is malformed.
 pub(crate) fn ask(operation: &pb::Operation) -> Option<Ask> {
     let small = |number: &u32| u8::try_from(*number).ok();
     Some(match operation.kind.as_ref()? {
@@ -35,7 +36,7 @@ pub(crate) fn ask(operation: &pb::Operation) -> Option<Ask> {
     })
 }
 
-/// The public numbers of an answer; of a shuffle the number of cards.
+/// Returns the public numbers of an answer; of a shuffle the number of cards.
 fn values(answer: &Answer) -> Vec<u32> {
     match answer {
         Answer::Shuffled { root: _, count } => vec![u32::from(*count)],
@@ -48,8 +49,8 @@ fn values(answer: &Answer) -> Vec<u32> {
 
 type Use<'a> = (Option<&'a pb::Operation>, Option<&'a pb::OperationResult>);
 
-/// Both logs the same uses of chance with the same results, and the walk found them called for and
-/// as the seed gives them.
+/// Checks that both logs record the same operations with the same results, and that the replay
+/// found them due and as the seed gives them.
 pub(super) fn operations<'a>(case: &'a Case<'_>, walk: &Walk) -> Result<(), Trouble> {
     let at_table = |read: &'a Read<'_>| {
         let Recorded::ChanceUsed(used) = &read.recorded else { return None };
@@ -69,8 +70,8 @@ pub(super) fn operations<'a>(case: &'a Case<'_>, walk: &Walk) -> Result<(), Trou
             format!("the table's and the dealer's logs tell operation {index} differently")
         })?;
     }
-    // The dealer is asked first: of a hand in play it may know more, and of one that came to nothing
-    // what was due when it did.
+    // The dealer is asked before the table records the answer. So it may have performed more
+    // operations of a hand in play, and of a hand that came to nothing those that were due next.
     let over = case.settled().is_ok() || case.came_to_nothing();
     for (index, theirs) in dealer.iter().enumerate().skip(table.len()).filter(|_| over) {
         let due = walk.ahead.iter().find(|(due, _)| u32::try_from(index) == Ok(due.index));
@@ -81,7 +82,7 @@ pub(super) fn operations<'a>(case: &'a Case<'_>, walk: &Walk) -> Result<(), Trou
     walk.verdict(Check::Operations)
 }
 
-/// The public result of an operation; with a shuffle's root where the hand has them.
+/// Returns the public result of an operation. It includes a shuffle's root if `roots` is set.
 pub(crate) fn result(index: u32, answer: &Answer, roots: bool) -> pb::OperationResult {
     let root = match answer {
         Answer::Shuffled { root, count: _ } if roots => root.to_vec(),

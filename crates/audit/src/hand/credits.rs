@@ -1,4 +1,4 @@
-//! The credits of a hand: by the rules, at the table, in the wallet.
+//! Credits of a hand: by the rules, at the table, in the wallet.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::hand::case::Case;
 use crate::hand::walk::Walk;
 use crate::report::{Trouble, failed, hold, missing};
 
-/// What is where after a hand.
+/// Credits after a hand.
 struct After {
     stacks: Vec<u64>,
     sabacc_pot: u64,
@@ -43,7 +43,7 @@ impl From<&pb::HandSettled> for After {
     }
 }
 
-/// The table recorded what the rules make of the hand, line by line.
+/// Checks that the table recorded what the rules make of the hand, line by line.
 ///
 /// A hand that came to nothing is not settled.
 pub(super) fn settlement(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
@@ -80,8 +80,8 @@ pub(super) fn settlement(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
     })
 }
 
-/// One transfer, of the right name and kind, with a leg for each account that the hand moved.
-/// None for a hand that came to nothing.
+/// Checks the transfer: there is one, of the right id and kind, with a leg for each account that
+/// the hand moved; none for a hand that came to nothing.
 pub(super) fn transfer(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
     let (_, opened) = case.opened()?;
     if case.came_to_nothing() {
@@ -133,7 +133,7 @@ pub(super) fn transfer(case: &Case<'_>, walk: &Walk) -> Result<(), Trouble> {
     })
 }
 
-/// What each account gained or lost; accounts that did neither are left out.
+/// Returns the credits that each account gained or lost; accounts without a change are left out.
 fn legs(opened: &pb::HandOpened, after: &After) -> Result<BTreeMap<Account, i64>, Trouble> {
     let table = wire::field::table_id(&opened.table_id).map_err(|bad| failed(bad.to_string()))?;
     hold(opened.roster.len() == after.stacks.len(), || "not one stack a player".to_owned())?;
@@ -157,7 +157,8 @@ fn legs(opened: &pb::HandOpened, after: &After) -> Result<BTreeMap<Account, i64>
     Ok(legs)
 }
 
-/// Before = after + rake; the legs sum to zero; the table's own books go on with the same.
+/// Checks that credits before the hand equal those after it plus rake, that the legs sum to zero,
+/// and that the table goes on with these credits.
 pub(super) fn conserved(case: &Case<'_>) -> Result<(), Trouble> {
     let (_, opened) = case.opened()?;
     if case.came_to_nothing() {
@@ -192,7 +193,7 @@ pub(super) fn conserved(case: &Case<'_>) -> Result<(), Trouble> {
     })
 }
 
-/// Every ante and bet is back where it came from: the table goes on with what it had.
+/// Checks that every ante and bet is returned: the table goes on with the credits it had.
 fn given_back(case: &Case<'_>, opened: &pb::HandOpened) -> Result<(), Trouble> {
     let (_, finished) = case.finished()?;
     let pb::HandFinished { seats, sabacc_pot, carried_pot, sabacc_paid, sabacc_won, .. } = finished;

@@ -1,9 +1,9 @@
-//! What a hand that came to nothing would have been: the cards its seed gives, up to the first
-//! decision.
+//! Cards of a hand that came to nothing, which its seed gives up to the first decision.
 //!
-//! Whoever aborts hands he dislikes does so after he has seen something of them. The seed is opened
-//! all the same, so that anybody can put what was thrown away beside what was played. A hand that was
-//! never sealed has the transcript of what is on record of its seats: who revealed, who withheld.
+//! A dealer or an operator who aborts hands they dislike has seen something of them. The seed is
+//! opened all the same, so that anybody can compare the hands that were thrown away with those that
+//! were played. The transcript of a hand that was never sealed is computed from the recorded
+//! reveals, with the seats that withheld.
 
 use fairness::{Handle, Shoe};
 use proto::common::v1::CardRef;
@@ -20,8 +20,8 @@ use crate::hand::words::Words;
 use crate::hand::{chance, promises};
 use crate::report::Trouble;
 
-/// The outcome in a line, such as `seat 2: S3 F1; seat 5: C9 Q2`; nothing where the seed is not open or
-/// the hand did not come to nothing.
+/// Returns the cards in a line, such as `seat 2: S3 F1; seat 5: C9 Q2`. `None` if the seed is not
+/// open or the hand was not aborted.
 #[must_use]
 pub fn discarded(records: &HandRecords) -> Option<String> {
     let case = Case::read(records);

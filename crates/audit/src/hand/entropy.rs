@@ -1,8 +1,9 @@
-//! What the seats brought to chance, and who withheld what he had committed to.
+//! Entropy that the seats contributed to chance, and the seats that withheld what they had
+//! committed to.
 //!
-//! A seat commits in the table's stream, once for a hand; the hand's stream closes the commitments
-//! and names who has made one; those reveal. All of it stands in one log, so that order is order of
-//! positions and a deadline is compared with the times of that log's own clock.
+//! A seat commits in the table's stream, once for a hand. The hand's stream closes the commitments
+//! and names the seats that have made one; those reveal. All of it is in one log, so that order is
+//! the order of positions, and a deadline is compared with the times of that log's own clock.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,16 +18,16 @@ use crate::hand::case::Case;
 use crate::hand::promises::array;
 use crate::report::{Trouble, failed, hold};
 
-/// What is on record of the seats' part, before it is bound.
+/// Recorded contributions of the seats, before they are bound to the seed.
 pub(super) struct Brought<'a> {
-    /// By seat, of the roster: what it committed to in time.
+    /// Commitments in time, by seat of the roster.
     committed: BTreeMap<u32, &'a pb::EntropyCommitted>,
-    /// By seat: what it revealed.
+    /// Revealed entropy, by seat.
     revealed: BTreeMap<u32, &'a pb::EntropyRevealed>,
     closed: Option<(&'a Event, &'a pb::EntropyClosed)>,
 }
 
-/// The seats' part as the table's log has it, each step in its order and time.
+/// Returns the contributions in the table's log, and checks the order and time of each step.
 pub(super) fn brought<'a>(
     case: &'a Case<'_>,
     (context, promised): (&Context, &Commitment),
@@ -76,7 +77,7 @@ pub(super) fn brought<'a>(
     Ok(brought)
 }
 
-/// By seat, with where it stands: every commitment made for this hand, one a seat.
+/// Returns every commitment made for this hand with its event, by seat. Each seat has at most one.
 fn commitments<'a>(
     case: &'a Case<'_>,
 ) -> Result<BTreeMap<u32, (&'a Event, &'a pb::EntropyCommitted)>, Trouble> {
@@ -109,14 +110,15 @@ fn opens(
 }
 
 impl Brought<'_> {
-    /// Seats that committed and have not revealed, ascending.
+    /// Returns the seats that committed and have not revealed, ascending.
     fn silent(&self) -> Vec<u32> {
         let mut seats = self.committed.keys().copied().collect::<BTreeSet<_>>();
         seats.retain(|seat| !self.revealed.contains_key(seat));
         seats.into_iter().collect()
     }
 
-    /// A seat's row as it stands now: who has committed and not revealed has withheld.
+    /// Returns a seat's row of the transcript. A seat that has committed and not revealed has
+    /// withheld.
     pub(super) fn row(&self, place: &pb::RosterSeat) -> EntropyRow {
         let (given, revealed) = (self.committed.get(&place.seat), self.revealed.get(&place.seat));
         let status = match (given, revealed) {
@@ -133,7 +135,8 @@ impl Brought<'_> {
         }
     }
 
-    /// Whether a row of a sealed hand is what its seat brought. Such a hand has nobody who withheld.
+    /// Checks that a row of a sealed hand is what its seat contributed. No seat of a sealed hand
+    /// has withheld.
     pub(super) fn is(&self, row: &EntropyRow) -> Result<(), Trouble> {
         let EntropyRow { seat, player_id: _, status: _, commitment, entropy } = row;
         let same = match (self.committed.get(seat), self.revealed.get(seat)) {
@@ -154,7 +157,7 @@ impl Brought<'_> {
         })
     }
 
-    /// Whether the hand may have been aborted as it was.
+    /// Checks that the recorded reason justifies the abort of the hand.
     pub(super) fn grounds(&self, case: &Case<'_>) -> Result<(), Trouble> {
         let Ok((at, aborted)) = case.aborted() else { return Ok(()) };
         let pb::HandAborted { at_fault: _, seats, evidence: _ } = aborted;

@@ -1,4 +1,4 @@
-//! The hand as the rules were given it, for whoever wants to write it down.
+//! Inputs of the rules in a hand, for export.
 
 use proto::event::v1 as pb;
 use rules::Event;
@@ -8,10 +8,11 @@ use crate::hand::case::Case;
 use crate::hand::walk::{Step, Walk};
 use crate::report::Trouble;
 
-/// The hand's first event, and every input of the rules in order, hidden cards from the opened seed.
+/// Returns the first event of the hand, and every input of the rules in order. Hidden cards are
+/// computed from the opened seed.
 ///
 /// # Errors
-/// In words, where the seed is not open yet or the records cannot be replayed to their end.
+/// A message, if the seed is not open yet or the records cannot be replayed to their end.
 pub fn inputs(records: &HandRecords) -> Result<(pb::HandOpened, Vec<Event>), String> {
     let case = Case::read(records);
     let walk = Walk::of(&case);

@@ -1,12 +1,14 @@
-//! Every card that the dealer opened: to whom, why, when, and whether the rules wanted it.
+//! Check of every card reveal: to whom, for which reason, when, and whether the rules called for
+//! it.
 //!
-//! Each card that is dealt is opened once, to the seat it is dealt to, or to everybody where it lies
-//! face up, and not before the hand came to need it. A hand that is shown is opened once more, to
-//! everybody, when all is decided. A table that lost its memory may ask again for what was dealt already, for the
-//! same eyes; each time is noted. Anything else is a card that somebody looked at.
+//! Each dealt card is revealed once, to the seat it is dealt to, or to everybody if it lies face
+//! up, and not before the hand needs it. A hand that is shown is revealed once more, to everybody,
+//! after the last decision. A table that lost its memory may ask again for the reveal of a dealt
+//! card to the same audience; this is noted each time. Any other reveal is a card that somebody
+//! looked at.
 //!
-//! Of a hand that came to nothing the dealer may have opened what was due next, or shown what was to
-//! be shown, and need not have.
+//! Of a hand that came to nothing the dealer may have revealed what was due next or was to be
+//! shown, but need not have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,13 +30,13 @@ struct Called {
     audience: u32,
     since: UnixMicros,
     opened: bool,
-    /// It is on the table's record.
+    /// Whether the table recorded the deal.
     certain: bool,
-    /// For the end: whether it is to be shown, and was.
+    /// `Some` if the card is to be shown at the end; true once it was revealed for that.
     shown: Option<bool>,
 }
 
-/// An opening that no rule called for.
+/// A reveal that no rule called for.
 pub(super) struct Uncalled {
     pub(super) caller: String,
     pub(super) position: u64,
@@ -53,11 +55,11 @@ pub(super) fn check(case: &Case<'_>, walk: &Walk, notes: &mut Vec<String>) -> Re
     }
 }
 
-/// What all openings of a hand come to.
+/// Result of the check of all reveals of a hand.
 pub(super) struct Looked {
     /// In the order of the dealer's log.
     pub(super) uncalled: Vec<Uncalled>,
-    /// A card that should have been opened.
+    /// A card that should have been revealed.
     unopened: Option<Handle>,
     notes: Vec<String>,
 }
@@ -93,7 +95,7 @@ pub(super) fn look(case: &Case<'_>, walk: &Walk) -> Result<Looked, Trouble> {
     Ok(Looked { uncalled, unopened, notes })
 }
 
-/// The cards that the rules deal, none of them opened yet.
+/// Returns the cards that the rules deal, none of them revealed yet.
 fn called(walk: &Walk) -> BTreeMap<Handle, Called> {
     let end = walk.end.as_ref();
     let mut called = BTreeMap::new();
@@ -107,7 +109,7 @@ fn called(walk: &Walk) -> BTreeMap<Handle, Called> {
     called
 }
 
-/// One opening against what the rules call for; else what is wrong with it.
+/// Checks one reveal against the rules. The error describes what is wrong with it.
 fn one(
     event: &Event,
     opening: &dealer::Opening,
@@ -144,7 +146,7 @@ fn one(
             }
             OpeningReason::Recovery => {
                 let dealt = dealt.ok_or("which the rules do not deal")?;
-                // What lies open may be told to anybody again.
+                // A card that everybody sees may be revealed again to anybody.
                 if dealt.audience != audience && dealt.audience != 0 {
                     return Err(format!("which the rules deal {}", to(dealt.audience)));
                 }
@@ -161,7 +163,7 @@ fn to(audience: u32) -> String {
     if audience == 0 { "to everybody".to_owned() } else { format!("to seat {audience}") }
 }
 
-/// An opening in words.
+/// Describes a reveal.
 fn told(event: &Event, opening: &dealer::Opening, caller: &str, what: &str) -> String {
     let cards: Vec<String> =
         opening.cards.iter().map(|card| format!("{}:{}", card.op, card.position)).collect();

@@ -1,4 +1,4 @@
-//! What the dealer opened in a hand, and for whom without a rule that called for it.
+//! Report of the cards that the dealer opened in a hand, and of those that no rule called for.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,19 @@ use crate::hand::openings;
 use crate::hand::walk::Walk;
 use crate::report::Trouble;
 
-/// The openings of a hand.
+/// Card reveals of a hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Opened {
-    /// Cards that were opened, by who asked for them.
+    /// Number of revealed cards, by the caller who asked for them.
     pub cards: BTreeMap<String, u64>,
-    /// Openings that no rule called for: who asked, the position in the dealer's log, in words.
+    /// Reveals that no rule called for: the caller, the position in the dealer's log, a
+    /// description.
     pub uncalled: Vec<(String, u64, String)>,
-    /// Why nothing can be said of them yet, where that is so.
+    /// Reason why the reveals cannot be judged yet, if they cannot.
     pub unjudged: Option<String>,
 }
 
-/// Looks at every opening of a hand.
+/// Reports every card reveal of a hand.
 #[must_use]
 pub fn opened(records: &HandRecords) -> Opened {
     let case = Case::read(records);

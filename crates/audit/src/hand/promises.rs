@@ -1,5 +1,5 @@
-//! What was promised before chance could be known: the dealer's commitment, the seats' entropy, and
-//! the seed that keeps the promise.
+//! Commitments that precede chance: the dealer's to its seed, the seats' to their entropy, and the
+//! seed that opens the dealer's.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::hand::case::Case;
 use crate::hand::{CLOCK_SKEW, entropy, words};
 use crate::report::{Trouble, failed, hold, missing};
 
-/// The dealer's commitment, parsed, and the context it is made in.
+/// The dealer's commitment, parsed, with its context.
 struct Promise {
     table: TableId,
     hand_no: u64,
@@ -49,7 +49,8 @@ fn promise(committed: &pb::SeedCommitted) -> Result<Promise, Trouble> {
     })
 }
 
-/// Before the hand was opened, in both logs, for this hand and these rules, and signed.
+/// Checks the commitment: in both logs before the hand was opened, for this hand and these rules,
+/// and signed.
 pub(super) fn commitment(case: &Case<'_>) -> Result<(), Trouble> {
     let (opened_at, opened) = case.opened()?;
     let (noted_at, noted) = case.noted()?;
@@ -112,7 +113,8 @@ pub(super) fn commitment(case: &Case<'_>) -> Result<(), Trouble> {
     message.verify(key, &signature).map_err(|error| failed(error.to_string()))
 }
 
-/// One promise for a hand number, in either log: a second one is a seed picked among two.
+/// Checks that each log has one commitment for the hand number: two would let the dealer choose its
+/// seed.
 fn once(case: &Case<'_>) -> Result<(), Trouble> {
     let promises =
         case.dealer.iter().filter(|read| matches!(read.recorded, Recorded::SeedCommitted(_)));
@@ -124,8 +126,8 @@ fn once(case: &Case<'_>) -> Result<(), Trouble> {
     hold(notes.count() == 1, || "the table noted a second commitment of the dealer".to_owned())
 }
 
-/// What the seats brought, in order and in time; of a hand that was sealed one row for each player
-/// dealt in, the same in both logs, none withheld, and bound as recorded.
+/// Checks the contributions of the seats, in order and in time. A sealed hand has one row for each
+/// player dealt in, equal in both logs, none withheld, and bound as recorded.
 pub(super) fn transcript(case: &Case<'_>) -> Result<(), Trouble> {
     let (_, opened) = case.opened()?;
     let (_, committed) = case.committed()?;
@@ -134,7 +136,8 @@ pub(super) fn transcript(case: &Case<'_>) -> Result<(), Trouble> {
     brought.grounds(case)?;
     let (sealed, bound) = (case.sealed(), case.bound());
     if case.came_to_nothing() && sealed.is_err() {
-        // The dealer is asked first: it may have bound what the table no longer wanted.
+        // The dealer is asked first: it may have bound contributions that the table no longer
+        // wanted.
         let Ok((_, bound)) = bound else { return Ok(()) };
         return bound_as_brought(opened, bound, &brought, (&context, &commitment));
     }
@@ -215,8 +218,9 @@ fn row(row: &dealer::EntropyRow) -> Result<Row, Trouble> {
     })
 }
 
-/// The same in both logs, opening the commitment, not before all was over, nor before the delay that
-/// the table was made with, and where there is no delay before a credit moved.
+/// Checks the seed: both logs have the same, it opens the commitment, and it was opened neither
+/// before the end of the hand nor before the delay that the table was made with. Without a delay it
+/// was opened before the settlement was posted.
 pub(super) fn seed(case: &Case<'_>) -> Result<(), Trouble> {
     let (opened_at, opened) = case.seed()?;
     let (_, committed) = case.committed()?;
@@ -225,7 +229,7 @@ pub(super) fn seed(case: &Case<'_>) -> Result<(), Trouble> {
     hold(commitment.opens(&context, &seed), || {
         "the opened seed is not the one that the dealer committed to".to_owned()
     })?;
-    // A settled hand may come to nothing after the dealer was asked for its seed.
+    // A settled hand may be aborted after the dealer was asked for its seed.
     hold(opened.discarded == (case.came_to_nothing() && case.settled().is_err()), || {
         if opened.discarded {
             "the dealer opened the seed of a hand to be discarded, and it was not".to_owned()
@@ -263,7 +267,7 @@ fn in_time(case: &Case<'_>, seen: UnixMicros) -> Result<(), Trouble> {
         };
         format!("the dealer opened the seed at {seen}, the hand was settled at {settled}{after}")
     })?;
-    // Hands without a time for entropy were posted first.
+    // Hands without time for entropy are posted before their seed is opened.
     if !delay.is_zero() || !case.has_entropy() {
         return Ok(());
     }
@@ -274,8 +278,8 @@ fn in_time(case: &Case<'_>, seen: UnixMicros) -> Result<(), Trouble> {
     })
 }
 
-/// The keys of all chance of the hand: of whichever opened seed keeps the promise, and of whichever
-/// recorded contributions give a recorded transcript.
+/// Derives the keys of all chance of the hand from a seed that opens the commitment and
+/// contributions that give a recorded transcript, whichever log has them.
 pub(super) fn keys(case: &Case<'_>) -> Result<Keys, Trouble> {
     let (_, committed) = case.committed()?;
     let Promise { commitment, context, .. } = promise(committed)?;
@@ -307,8 +311,8 @@ pub(super) fn keys(case: &Case<'_>) -> Result<Keys, Trouble> {
         .ok_or_else(|| missing("no recorded contributions of the seats give a recorded transcript"))
 }
 
-/// The keys of a hand that was never sealed, as its transcript would have been: of what is on record of
-/// its seats, with those that withheld.
+/// Derives the keys of a hand that was never sealed, from the transcript that its recorded
+/// contributions give, with the seats that withheld.
 pub(super) fn unsealed_keys(case: &Case<'_>) -> Result<Keys, Trouble> {
     let (_, opened) = case.opened()?;
     let (_, committed) = case.committed()?;
@@ -323,8 +327,8 @@ pub(super) fn unsealed_keys(case: &Case<'_>) -> Result<Keys, Trouble> {
     Ok(Keys::derive(&bind(&context, &commitment, &rows)?, &seed))
 }
 
-/// Who took part in chance, for whoever wonders how much his own part counted; and why a hand came to
-/// nothing.
+/// Returns notes on the seats that took part in chance, for players who want to know how much their
+/// entropy counted, and on why a hand came to nothing.
 pub(super) fn notes(case: &Case<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     if let Ok((_, aborted)) = case.aborted() {

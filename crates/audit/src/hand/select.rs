@@ -1,11 +1,11 @@
-//! One hand's events out of streams that hold those of many.
+//! Selection of one hand's events from streams that hold those of many.
 
 use eventlog_core::Event;
 use primitives::HandId;
 use wire::Recorded;
 
-/// The number of the hand that an event of a table's stream is about, where it belongs to the hand's
-/// records.
+/// Returns the number of the hand whose records include this event of a table's stream, if there is
+/// such a hand.
 #[must_use]
 pub fn hand_no(recorded: &Recorded) -> Option<u64> {
     if let Recorded::HandCommitted(noted) = recorded {
@@ -21,15 +21,15 @@ pub fn hand_no(recorded: &Recorded) -> Option<u64> {
     }
 }
 
-/// Out of a table's stream: that the hand's seed was committed to, what seats committed to for it,
-/// that it started, that it finished.
+/// Selects a hand's events from the stream of its table: the dealer's commitment, the seats'
+/// commitments, its start and its end.
 pub fn of_table(number: u64, stream: impl IntoIterator<Item = Event>) -> Vec<Event> {
     let ours =
         |event: &Event| Recorded::try_from(event).is_ok_and(|it| hand_no(&it) == Some(number));
     stream.into_iter().filter(ours).collect()
 }
 
-/// Out of the wallet's stream of the table: whatever was posted in the hand's name.
+/// Selects the transfers posted for a hand from the wallet's stream of its table.
 pub fn of_wallet(hand: HandId, stream: impl IntoIterator<Item = Event>) -> Vec<Event> {
     let ours = |event: &Event| {
         let Ok(Recorded::TransferPosted(posted)) = Recorded::try_from(event) else { return false };

@@ -1,9 +1,9 @@
-//! The hand told line by line: who, when, what; then what came of each check.
+//! The story of a hand, line by line: who did what and when, and then the verdict of each check.
 //!
-//! The story is told from the same replay as the verdicts. Where the replay stopped, records are
-//! still named, without what they would mean. Cards that the dealer opens for a deal or a show are told of
-//! there, and not a second time; every other opening is told. Times are those of each event's own log, lines stand
-//! in the order of their times.
+//! The story and the verdicts come from the same replay. Records after the end of the replay are
+//! named without their meaning. Cards that the dealer reveals for a deal or a show are told there
+//! and not a second time; every other reveal is told. Each time is that of the event's own log;
+//! lines are in the order of their times.
 
 use ::ledger::Account;
 use primitives::{PlayerId, UnixMicros};
@@ -20,17 +20,17 @@ use crate::hand::walk::{Step, Walk};
 use crate::hand::words::{self, Words};
 use crate::hand::{HandRecords, Report};
 
-/// One line of the story.
+/// A line of the story.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StoryLine {
-    /// RFC 3339, in UTC; none for verdicts.
+    /// Time of the record, serialized in RFC 3339, UTC; `None` for verdicts.
     #[serde(serialize_with = "rfc_3339")]
     pub when: Option<UnixMicros>,
-    /// `seat 3 (0198f0c2)`, `the dealer`, `the table`, `the wallet` or `audit`.
+    /// Subject: `seat 3 (0198f0c2)`, `the dealer`, `the table`, `the wallet` or `audit`.
     pub who: String,
-    /// A sentence without its subject.
+    /// The sentence without its subject.
     pub what: String,
-    /// Where it is on record: the log's name and the position there; none for verdicts.
+    /// Log and position of the record; `None` for verdicts.
     pub record: Option<(&'static str, u64)>,
 }
 
@@ -38,7 +38,8 @@ fn rfc_3339<S: serde::Serializer>(when: &Option<UnixMicros>, to: S) -> Result<S:
     when.map(|when| when.to_string()).serialize(to)
 }
 
-/// The hand's story with its verdicts. `report` is what [`crate::hand::audit`] made of the records.
+/// Returns the hand's story with its verdicts. `report` is the result of [`crate::hand::audit`] for
+/// these records.
 #[must_use]
 pub fn story(records: &HandRecords, report: &Report) -> Vec<StoryLine> {
     let case = Case::read(records);
@@ -75,7 +76,7 @@ impl Teller<'_> {
     fn tell(&self, log: &'static str, read: &Read<'_>, told: &mut Vec<(UnixMicros, StoryLine)>) {
         let Read { event, recorded } = read;
         let step = self.walk.steps.get(&event.position.0);
-        // Steps are told from the table's log, whose positions they go by.
+        // Inputs of the rules are told from the table's log, whose positions are their keys.
         let lines = match step.filter(|_| log == "table") {
             Some(step) => vec![self.step(step)],
             None => self.lines(recorded),
@@ -121,7 +122,7 @@ impl Teller<'_> {
         }
     }
 
-    /// An opening of cards that are told of when they are dealt or shown, to the same eyes.
+    /// Whether these cards are told when they are dealt or shown, to the same audience.
     fn goes_without_saying(&self, opened: &pb::CardsOpened) -> bool {
         let Some(opening) = &opened.opening else { return false };
         let places = || opening.cards.iter().map(handle_from_pb);
@@ -143,7 +144,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What seats do about chance, and a hand that comes to nothing.
+    /// Describes what seats do about chance, and a hand that comes to nothing.
     fn entropy(&self, recorded: &Recorded) -> Option<(String, String)> {
         let table = || "the table".to_owned();
         if let Recorded::EntropyCommitted(given) = recorded {
@@ -201,7 +202,7 @@ impl Teller<'_> {
         [("the table".to_owned(), pots)].into_iter().chain(seats).collect()
     }
 
-    /// A seat with its player's short name.
+    /// Returns a seat with its player's short name.
     fn seat(&self, number: u32) -> String {
         let opened = self.case.opened().ok().map(|(_, opened)| opened);
         let seat = opened.and_then(|it| it.roster.iter().find(|seat| seat.seat == number));
@@ -212,7 +213,7 @@ impl Teller<'_> {
         }
     }
 
-    /// An account of this hand as people call it; any other by its name.
+    /// Describes an account of this hand; any other by its name.
     fn account(&self, name: &str) -> String {
         let Ok(account) = name.parse::<Account>() else { return name.to_owned() };
         let ours = account.table().is_some() && account.table() == self.case.table_id().ok();
@@ -234,7 +235,7 @@ impl Teller<'_> {
         }
     }
 
-    /// A settlement, in words where it is the one that the rules make.
+    /// Describes a settlement; in sentences as far as its lines are those that the rules make.
     fn settled(&self, settled: &pb::HandSettled) -> Vec<(String, String)> {
         let name = |player| self.seat(wire::moves::seat_of(player, &self.walk.seats));
         let ruled = self.walk.end.iter().flat_map(|end| &end.settlement.lines);
@@ -247,7 +248,7 @@ impl Teller<'_> {
         lines
     }
 
-    /// A settlement line with its player's name for its subject.
+    /// Splits a settlement line into its player's name and the rest.
     fn with_names(&self, line: &str) -> (String, String) {
         let subject = line.split_once(' ').and_then(|(first, rest)| {
             let player = Player::parse(first)?;
@@ -269,7 +270,7 @@ fn opening(opened: &pb::CardsOpened) -> String {
     format!("lets {to} see {count} {plural}, as {caller} asks")
 }
 
-/// Events that have one sentence each; the others have none here.
+/// Returns the sentence of an event that has a fixed one.
 fn plain(recorded: &Recorded) -> Option<(&'static str, &'static str)> {
     let sentences: [(&str, &str, &str); 13] = [
         ("SeedCommitted", "the dealer", "commits to a seed"),

@@ -1,4 +1,4 @@
-//! Whether the streams are whole: numbers, chains, and which event may follow which.
+//! Check that the streams are whole: version numbers, chains, and the order of events.
 
 use eventlog_core::Event;
 use primitives::StreamId;
@@ -31,7 +31,8 @@ pub(super) fn check(case: &Case<'_>) -> Result<(), Trouble> {
     }
 }
 
-/// A stream from its first event on: dense versions, each record naming the one before it.
+/// Checks a stream from its first event on: versions without gaps, each record with the hash of the
+/// one before it.
 fn whole(log: &str, stream: StreamId, events: &[Event]) -> Result<(), Trouble> {
     part(log, stream, events)?;
     let mut previous = [0; 32];
@@ -48,7 +49,8 @@ fn whole(log: &str, stream: StreamId, events: &[Event]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Some events of a stream: all of it, in order; where two are neighbours the one names the other.
+/// Checks some events of a stream: all belong to it and are in order, and of two neighbours the
+/// later has the hash of the earlier.
 fn part(log: &str, stream: StreamId, events: &[Event]) -> Result<(), Trouble> {
     for event in events {
         hold(event.stream == stream, || {
@@ -71,7 +73,7 @@ fn part(log: &str, stream: StreamId, events: &[Event]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// What an event is to the order of its stream.
+/// Phase of a hand's stream that an event belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Before the first event.
@@ -89,8 +91,8 @@ enum Stage {
     Aborted,
 }
 
-/// Each event of the hand's stream may follow the one before it. After its settlement a hand is
-/// posted and its seed is opened, in either order.
+/// Checks that each event of the hand's stream may follow the one before it. After its settlement a
+/// hand is posted and its seed is opened, in either order.
 fn hand_in_order(case: &Case<'_>) -> Result<(), Trouble> {
     let entropy = case.has_entropy();
     let (mut before, mut aborted) = (Stage::Start, false);
@@ -129,8 +131,8 @@ fn hand_in_order(case: &Case<'_>) -> Result<(), Trouble> {
                 matches!(before, Stage::Settled | Stage::Posted | Stage::Aborted) && !revealed
             }
             Stage::Aborted => {
-                // Of a settled hand only because the seed that was opened is not its own, or because
-                // an operator says so before it is posted.
+                // A settled hand may be aborted only because the opened seed is not the committed
+                // one, or by an operator before it is posted.
                 let settled = matches!(before, Stage::Settled | Stage::Revealed);
                 let over = before == Stage::Start || settled && !is_void(recorded);
                 !over && !aborted && !posted
@@ -154,7 +156,7 @@ fn is_void(recorded: &Recorded) -> bool {
     matches!(recorded, Recorded::HandAborted(aborted) if aborted.at_fault() == AtFault::Operator)
 }
 
-/// A stage, and which events are of it.
+/// A phase, and the test for its events.
 type Kind = (Stage, fn(&Recorded) -> bool);
 
 fn stage_in_hand(recorded: &Recorded) -> Option<Stage> {
@@ -177,9 +179,9 @@ fn stage_in_hand(recorded: &Recorded) -> Option<Stage> {
     stages.into_iter().find(|(_, is)| is(recorded)).map(|(stage, _)| stage)
 }
 
-/// The dealer promises, seals, works, and opens the seed. After that there is nothing to use or to
-/// open, but who lost his memory may ask again. The seed of a hand that is discarded may be opened at
-/// any time. How often the dealer promised is not judged here.
+/// Checks the order of the dealer's stream: commitment, sealing, operations and reveals, opening of
+/// the seed. After that only repeated reveals for a table that lost its memory may follow. The seed
+/// of a discarded hand may be opened at any time. The number of commitments is not checked here.
 fn dealer_in_order(case: &Case<'_>) -> Result<(), Trouble> {
     let (mut promised, mut sealed, mut open) = (false, false, false);
     for Read { event, recorded } in &case.dealer {
@@ -212,8 +214,9 @@ fn dealer_in_order(case: &Case<'_>) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The events of the table's stream: of this hand, each once, around the hand's own. How often the
-/// dealer's promise was noted, and how often a seat committed, is not judged here.
+/// Checks the events of the table's stream: they are of this hand, each occurs once, around those
+/// of the hand's stream. The number of recorded commitments, of the dealer and of the seats, is not
+/// checked here.
 fn of_this_hand(case: &Case<'_>) -> Result<(), Trouble> {
     let (_, opened) = case.opened()?;
     let (mut started, mut finished) = (0, 0);
@@ -229,7 +232,7 @@ fn of_this_hand(case: &Case<'_>) -> Result<(), Trouble> {
             (it.hand_no == opened.hand_no && it.hand_id[..] == *id, started == 1)
         } else if let Recorded::HandFinished(it) = recorded {
             finished += 1;
-            // Written together with the hand's end, on either side of it.
+            // It is written in one batch with the hand's end, before it or after it.
             let aborted = case.aborted().map(|(at, _)| at);
             let end = aborted.or_else(|_| case.settled().map(|(at, _)| at));
             let over = end.is_ok_and(|end| end.recorded_at <= event.recorded_at);

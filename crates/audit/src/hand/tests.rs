@@ -1,4 +1,4 @@
-//! Honest hands pass; each check fails for what it is there for, and for that alone.
+//! Honest hands pass. Each check fails for the break that it is there for, and no other check does.
 
 mod breaks;
 mod slips;
@@ -30,7 +30,7 @@ static HONEST: LazyLock<Room> = LazyLock::new(|| {
         .unwrap()
 });
 
-/// A hand's records as a bundle brings them to somebody who trusts the right keys.
+/// Returns the records of a hand as a bundle gives them to a reader who trusts the right keys.
 fn proved(room: &Room, hand_no: u64) -> HandRecords {
     room.bundle(hand_no).records(&trusted())
 }
@@ -160,7 +160,7 @@ fn a_settled_hand_that_is_made_void_before_it_is_posted_passes() {
         let room = taken_back(void, delay);
         let report = audit(&proved(&room, 1));
         assert!(report.passed(), "{void:?} {report:#?}");
-        // It is not the dealer's to say so, nor anybody's without a reason in the log.
+        // The dealer's fault is no reason to abort a settled hand whose seed was not refused.
         let mut blamed = room.clone();
         for entry in &mut blamed.script.entries {
             if let Recorded::HandAborted(aborted) = &mut entry.recorded {
@@ -168,7 +168,7 @@ fn a_settled_hand_that_is_made_void_before_it_is_posted_passes() {
             }
         }
         assert_eq!(fails(&audit(&proved(&blamed, 1))), [Check::Streams]);
-        // The dealer opens the seed of a settled hand as that of one that stands.
+        // The dealer opens the seed of a settled hand like that of a hand that stands.
         let mut discarded = room;
         for entry in &mut discarded.script.entries {
             if let Recorded::SeedOpened(opened) = &mut entry.recorded {

@@ -1,8 +1,8 @@
-//! The hand, dealt again from the seed and played again by the rules.
+//! Replay of the hand: dealt again from the seed and played again by the rules.
 //!
-//! The walk follows the hand's stream record by record. It keeps the clock and the turns as the
-//! table must keep them, and collects what the checks and the story need. Faces and results come
-//! from the seed alone; what is on record of them is only compared.
+//! The replay follows the hand's stream record by record. It keeps the clock and the turns in the
+//! way a table must keep them, and collects what the checks and the story need. Card faces and
+//! results of operations come from the seed alone; the recorded ones are only compared.
 
 mod ahead;
 mod cards;
@@ -26,16 +26,16 @@ use crate::hand::{chance, promises};
 use crate::report::{Trouble, failed, missing};
 use clock::Clock;
 
-/// What the walk found out. The first trouble of each check, and what lies behind the checks.
+/// Result of the replay: the first failure of each check, and data for the checks and the story.
 pub(super) struct Walk {
     troubles: BTreeMap<Check, String>,
-    /// Where the replay could not go on, and of which check that is a failure; none of any where
-    /// records are missing.
+    /// Reason why the replay could not go on, with the check that fails for it; no check if records
+    /// are missing.
     stop: Option<(Option<Check>, String)>,
-    /// What each record of the hand's stream was to the rules, by position.
+    /// Input of the rules in a record of the hand's stream, by position.
     pub(super) steps: BTreeMap<u64, Step>,
     pub(super) deals: Vec<Dealt>,
-    /// What was due of chance, with its results, when the hand came to nothing.
+    /// Operations, with their results, that were due when the hand came to nothing.
     pub(super) ahead: Vec<(dealer::Operation, dealer::OperationResult)>,
     pub(super) end: Option<End>,
     pub(super) deck: Option<&'static Deck>,
@@ -49,30 +49,31 @@ pub(super) enum Step {
     Decision(Player, Move, By),
 }
 
-/// A deal that happened.
+/// Cards that were dealt, or were due.
 pub(super) struct Dealt {
     pub(super) places: Vec<Handle>,
-    /// The seat that may see the cards; 0: everybody.
+    /// The seat that may see the cards; 0 for everybody.
     pub(super) audience: u32,
-    /// When the hand came to need these cards: its sealing, or the last decision before them.
+    /// Time from which the hand needed these cards: that of its sealing, or of the decision before
+    /// them.
     pub(super) since: UnixMicros,
-    /// It is on the table's record; else it was due when the hand came to nothing.
+    /// Whether the table recorded the deal. Otherwise it was due when the hand came to nothing.
     pub(super) certain: bool,
 }
 
-/// The rules' end of the hand.
+/// End of the hand by the rules.
 pub(super) struct End {
     pub(super) settlement: Settlement,
-    /// Credits each player has in the Sabacc Pot out of this hand, p1 first.
+    /// Credits that each player has in the Sabacc Pot from this hand, p1 first.
     pub(super) sabacc_paid: Vec<u64>,
     pub(super) sabacc_won: bool,
-    /// Where the cards lie that the rules show at the end.
+    /// Positions of the cards that the rules show at the end.
     pub(super) shown: Vec<Handle>,
-    /// The last input of the rules.
+    /// Time of the last input of the rules.
     pub(super) at: UnixMicros,
 }
 
-/// The replay cannot go on.
+/// Reason why the replay stops. The check, if any, fails.
 struct Stop {
     check: Option<Check>,
     why: String,
@@ -82,14 +83,14 @@ fn stop(check: Check, why: impl std::fmt::Display) -> Stop {
     Stop { check: Some(check), why: why.to_string() }
 }
 
-/// The walk under way.
+/// State of the replay.
 struct Walker {
     replay: HandReplay,
-    /// The replay before the restocks of a deal whose cards have not come yet.
+    /// The hand before the restocks of a deal whose cards are not recorded yet.
     before_restock: Option<HandReplay>,
     shoe: Shoe,
     keys: Keys,
-    /// Shuffles have roots on record, and cards salts.
+    /// Whether shuffles have recorded roots, and cards salts.
     proved_cards: bool,
     clock: Clock,
     since: UnixMicros,
@@ -101,7 +102,7 @@ struct Walker {
 impl Walk {
     pub(super) fn of(case: &Case<'_>) -> Walk {
         if case.came_to_nothing() && case.sealed().is_err() {
-            // No chance was used, and nothing dealt or decided: the streams' order says so.
+            // Nothing was dealt or decided: the order of the streams proves it.
             return Walk::empty();
         }
         let walker = match Walker::try_new(case) {
@@ -127,7 +128,7 @@ impl Walk {
         }
     }
 
-    /// What the walk says to one check.
+    /// Returns the replay's result for one check.
     pub(super) fn verdict(&self, check: Check) -> Result<(), Trouble> {
         if let Some(why) = self.troubles.get(&check) {
             return Err(failed(why.clone()));
@@ -141,7 +142,7 @@ impl Walk {
         }
     }
 
-    /// Why the hand could not be replayed to its end, if it could not.
+    /// Returns the reason why the hand could not be replayed to its end.
     pub(super) fn stopped(&self) -> Option<&str> {
         self.stop.as_ref().map(|(_, why)| why.as_str())
     }
@@ -318,7 +319,8 @@ impl Walker {
     }
 
     fn decision(&mut self, event: &Event, decided: &pb::MoveDecided) -> Result<(), Stop> {
-        // As the rules word it: of cards that look alike a decision names the one held longest.
+        // The default in the form that the rules record it in: of cards that look alike, a decision
+        // names the one held longest.
         let default = match rules::next(&self.replay.hand) {
             Next::Decision(decision) => {
                 let Decision { player, default, legal: _ } = decision;
@@ -374,7 +376,7 @@ impl Walker {
                 *paid = paid.saturating_add(amount.get());
             }
         }
-        // What a winner took is nobody's any more.
+        // After a win no player has credits of this hand in the pot.
         if sabacc_won {
             sabacc_paid.fill(0);
         }

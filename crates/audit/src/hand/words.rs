@@ -1,9 +1,9 @@
-//! What the rules' inputs are called, in sentences without their subject.
+//! Sentences, without their subject, for the inputs of the rules.
 
 use proto::event::v1::{self as pb, AtFault};
 use rules::{By, Card, Chance, Deck, Line, Move, Outcome, Player, Pot, To};
 
-/// Why a hand came to nothing.
+/// Describes why a hand came to nothing.
 pub(super) fn abort(aborted: &pb::HandAborted) -> String {
     let pb::HandAborted { at_fault: _, seats, evidence } = aborted;
     let seats: Vec<String> = seats.iter().map(u32::to_string).collect();
@@ -17,7 +17,7 @@ pub(super) fn abort(aborted: &pb::HandAborted) -> String {
     format!("The hand came to nothing; at fault: {fault} ({evidence}).")
 }
 
-/// A movement of credits: who, and what he does.
+/// Describes a movement of credits: the subject, and the rest of the sentence.
 pub(super) fn settlement(line: &Line, name: &dyn Fn(Player) -> String) -> (String, String) {
     let table = || "the table".to_owned();
     match line {
@@ -55,7 +55,7 @@ fn the_pot(pot: Pot) -> String {
     }
 }
 
-/// The words' surroundings: the deck, and what players are called.
+/// Writer of sentences, with the deck and the players' names.
 pub(super) struct Words<'a> {
     pub(super) deck: &'static Deck,
     pub(super) name: &'a dyn Fn(Player) -> String,

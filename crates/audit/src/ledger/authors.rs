@@ -1,4 +1,4 @@
-//! Authors of what moves credits: operators of what makes, takes and adjusts them, services of what moves them
+//! Authors of events that move credits: operators issue, redeem and adjust them, services move them
 //! between players and tables.
 
 use ::ledger::{Event as Entry, Kind, Posted};
@@ -6,7 +6,7 @@ use ::ledger::{Event as Entry, Kind, Posted};
 /// Checks the author of an event of the wallet's log.
 ///
 /// # Errors
-/// In words, where somebody else is on record than the one who may ask for it.
+/// A message, if the recorded author may not request this.
 pub(super) fn of_wallet(actor: &str, entry: &Entry) -> Result<(), String> {
     match entry {
         Entry::Posted(Posted { transfer, approved_by }) => match transfer.kind {
@@ -37,7 +37,7 @@ pub(super) fn of_wallet(actor: &str, entry: &Entry) -> Result<(), String> {
     }
 }
 
-/// Checks that some operator is on record.
+/// Checks that the recorded author is an operator.
 pub(super) fn an_operator(actor: &str) -> Result<(), String> {
     if name(actor, "operator:").is_some() {
         Ok(())

@@ -1,8 +1,8 @@
-//! What tables ask of the wallet, and what became of it: each transfer three times on record.
+//! Transfers that tables request of the wallet. Each is recorded three times.
 //!
-//! A table writes down what it will ask for, the wallet posts it, the table writes down the answer.
-//! When all three are there and agree, the transfer is done with and forgotten; a second posting of
-//! it then stands alone and is found.
+//! A table records the transfer that it will request, the wallet posts it, the table records the
+//! answer. When all three are there and agree, the transfer is complete and removed here; if it is
+//! posted a second time, that posting has no request and is found.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ use super::{Check, Troubles};
 /// Credits by account, none of them zero.
 pub(super) type Legs = BTreeMap<Account, i128>;
 
-/// The table's note that the wallet has posted.
+/// The table's record that the wallet has posted.
 #[derive(Clone, Copy)]
 pub(super) struct Answer {
     pub(super) at: UnixMicros,
-    /// The transfer's position in the wallet's log, where the table wrote it down.
+    /// Position of the transfer in the wallet's log, if the table recorded it.
     pub(super) position: Option<u64>,
 }
 
-/// How far the wallet's log was read.
+/// End of the part of the wallet's log that was read.
 pub(super) struct Until {
     pub(super) wallet_size: u64,
     pub(super) read_at: UnixMicros,
@@ -35,17 +35,17 @@ struct Effect {
     answered: Option<Answer>,
 }
 
-/// What is under way.
+/// Transfers under way.
 #[derive(Default)]
 pub(super) struct Effects {
     named: BTreeMap<RequestId, Effect>,
-    /// Payments to players who have left their table, by the account they leave: a table does not
-    /// write down under which id it asks for them.
+    /// Payments to players who have left their table, by the account that they leave: a table does
+    /// not record the id under which it requests them.
     nameless: BTreeMap<Account, (Legs, Option<Answer>)>,
 }
 
 impl Effects {
-    /// A table will ask for a transfer. `what` is its name in a sentence.
+    /// Adds a transfer that a table will request. `what` is its name in a sentence.
     pub(super) fn asked(
         &mut self,
         id: RequestId,
@@ -59,7 +59,7 @@ impl Effects {
         self.settle(id, troubles);
     }
 
-    /// The wallet has posted a transfer.
+    /// Adds the wallet's posting of a transfer.
     pub(super) fn posted(&mut self, transfer: &Transfer, at: u64, troubles: &mut Troubles) {
         let legs = transfer.legs.iter().map(|leg| (leg.account, i128::from(leg.amount.get())));
         let id = transfer.id;
@@ -71,7 +71,7 @@ impl Effects {
         self.settle(id, troubles);
     }
 
-    /// The table has heard that a transfer is posted.
+    /// Adds the table's record that a transfer is posted.
     pub(super) fn answered(&mut self, id: RequestId, answer: Answer, troubles: &mut Troubles) {
         let effect = self.named.entry(id).or_default();
         if effect.asked.is_none() {
@@ -81,7 +81,7 @@ impl Effects {
         self.settle(id, troubles);
     }
 
-    /// The table has heard that the wallet will not post it.
+    /// Removes a transfer that the wallet has refused.
     pub(super) fn refused(&mut self, id: RequestId, troubles: &mut Troubles) {
         if self.named.remove(&id).is_some_and(|effect| effect.posted.is_some()) {
             let why = || format!("the transfer {id} is posted, and the table heard a refusal");
@@ -89,7 +89,7 @@ impl Effects {
         }
     }
 
-    /// What a table will ask for has another id from now on, and other legs where some are given.
+    /// Gives a requested transfer another id, and other legs if some are given.
     pub(super) fn renamed(
         &mut self,
         old: RequestId,
@@ -106,27 +106,28 @@ impl Effects {
         }
     }
 
-    /// What somebody who has left a table is still to be paid, by the account it leaves.
+    /// Returns the credits that a player who has left a table is still to be paid, by the account
+    /// that they leave.
     pub(super) fn nameless_amount(&self, account: Account) -> Option<i128> {
         let (legs, _) = self.nameless.get(&account)?;
         legs.get(&account).map(|amount| amount.saturating_neg())
     }
 
-    /// It is paid elsewhere.
+    /// Gives a payment without an id other legs.
     pub(super) fn pay_elsewhere(&mut self, account: Account, legs: Legs) {
         if let Some((asked, _)) = self.nameless.get_mut(&account) {
             *asked = legs;
         }
     }
 
-    /// A table will pay out somebody who has left it, from this account.
+    /// Adds a payment from this account, to a player who has left its table.
     pub(super) fn pay_out(&mut self, account: Account, legs: Legs, troubles: &mut Troubles) {
         if self.nameless.insert(account, (legs, None)).is_some() {
             troubles.add(Check::Tables, || format!("{account} is paid out twice"));
         }
     }
 
-    /// The table has heard that it was posted.
+    /// Adds the table's record that such a payment is posted.
     pub(super) fn paid_out(&mut self, account: Account, answer: Answer, troubles: &mut Troubles) {
         match self.nameless.get_mut(&account) {
             Some((_, answered)) => *answered = Some(answer),
@@ -166,8 +167,8 @@ impl Effects {
         self.named.is_empty() && self.nameless.is_empty()
     }
 
-    /// What is left: by account the credits that are still to be posted, and each open transfer in
-    /// a sentence.
+    /// Ends the matching. Returns the credits that are still to be posted, by account, and a
+    /// sentence for each open transfer.
     pub(super) fn finish(
         mut self,
         until: &Until,
@@ -195,7 +196,7 @@ impl Effects {
         (left.pending, left.open)
     }
 
-    /// Whether these are the legs of a payment under an id that no table wrote down; it is counted
+    /// Whether these are the legs of a payment without a recorded id. Each such payment is matched
     /// once.
     fn was_nameless(&mut self, posted: &Legs) -> bool {
         let found = self.nameless.iter().find(|(_, (legs, _))| legs == posted);
@@ -204,7 +205,7 @@ impl Effects {
     }
 }
 
-/// What the wallet's log does not have.
+/// Transfers that are not in the wallet's log.
 #[derive(Default)]
 struct Left {
     pending: BTreeMap<Account, i128>,
@@ -212,15 +213,16 @@ struct Left {
 }
 
 impl Left {
-    /// A transfer that is not posted: still to come, or never posted where its table says it was.
+    /// Adds a transfer that is not posted: one still to come, or a failure if its table says that
+    /// it was posted.
     fn add(
         &mut self,
         (what, legs): (&str, &Legs),
         answered: Option<Answer>,
         (until, troubles): (&Until, &mut Troubles),
     ) {
-        // What was posted before the wallet's log had been read must be in it, and what the table
-        // says lies where the log was read must lie there.
+        // A transfer posted before the wallet's log was read must be in the part that was read, and
+        // so must one whose recorded position lies there.
         let unread = |answer: Answer| {
             let behind = answer.position.is_none_or(|position| position >= until.wallet_size);
             behind && answer.at >= until.read_at

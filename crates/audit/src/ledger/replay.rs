@@ -1,10 +1,10 @@
-//! The wallet's log decided once more: every event must be what the ledger makes of the command
-//! behind it, at the time that the log gives it.
+//! Replay of the wallet's log: every event must be what the ledger makes of the command behind it,
+//! at the recorded time.
 //!
-//! A command is read off its event. What a hold was captured for, who approved an adjustment and
-//! which limit waits is in the events: so nothing of it has to be believed. A hold whose time is over
-//! ends before anything else happens, and never earlier. A snapshot is of exactly the state that the log
-//! before it leads to.
+//! The command is computed from its event. The event holds the hold that a capture belongs to, the
+//! approver of an adjustment and the limits that wait, so that none of this has to be believed. A
+//! hold whose time is over ends before anything else happens, and never earlier. A snapshot is of
+//! exactly the state to which the log before it leads.
 
 use ::ledger::{
     Account, Command, Event as Entry, Kind, Ledger, Posted, Transfer, decide, evolve, snapshot,
@@ -24,7 +24,8 @@ impl Replay {
         &self.ledger
     }
 
-    /// The next event of the wallet's log. It is applied, lawful or not.
+    /// Applies the next event of the wallet's log, lawful or not. The error says why it is not
+    /// lawful.
     pub(super) fn next(&mut self, at: UnixMicros, entry: &Entry) -> Result<(), String> {
         if let Entry::Opened(account) = entry
             && (account.table().is_some() || *account == Account::Suspense)
@@ -43,7 +44,7 @@ impl Replay {
         lawful
     }
 
-    /// Whoever starts from the snapshot starts from what the log before it says.
+    /// Checks that the digest is that of the present state.
     fn snapshot(&self, digest: &[u8; 32]) -> Result<(), String> {
         if Sha256::digest(snapshot::write(&self.ledger))[..] == digest[..] {
             Ok(())
@@ -52,7 +53,7 @@ impl Replay {
         }
     }
 
-    /// Nothing more comes.
+    /// Checks that nothing is left to follow at the end of the log.
     pub(super) fn finish(&self) -> Result<(), String> {
         if self.opened.is_empty() {
             Ok(())
@@ -81,7 +82,7 @@ impl Replay {
         }
     }
 
-    /// What waits has a name of its own.
+    /// Checks that a new hold or adjustment has an id that none under way has.
     fn fresh(&self, entry: &Entry) -> Result<(), String> {
         let known = match entry {
             Entry::HoldPlaced(hold) => self.ledger.hold(hold.id).is_some(),
@@ -134,7 +135,7 @@ fn different(entry: &Entry) -> String {
     }
 }
 
-/// What was asked for; none where time alone did it.
+/// Returns the command behind an event; `None` if the passing of time caused it.
 fn command(entry: &Entry) -> Option<Command> {
     Some(match entry {
         Entry::Opened(account) => match account {

@@ -1,4 +1,5 @@
-//! What the tables' logs say about credits: every seat, every pot, and what is asked of the wallet.
+//! Credits by the tables' logs: every seat, every pot, and the transfers that are requested of the
+//! wallet.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use super::{Check, Figures, Troubles};
 mod refunds;
 mod stops;
 
-/// What else an event of a table touches.
+/// Parts of the audit, beside the tables, that a table's event changes.
 pub(super) struct Books<'a> {
     pub(super) effects: &'a mut Effects,
     pub(super) troubles: &'a mut Troubles,
@@ -25,41 +26,41 @@ pub(super) struct Books<'a> {
 #[derive(Default)]
 pub(super) struct Tables {
     created: BTreeMap<TableId, pb::TableCreated>,
-    /// The last hand of each table.
+    /// Number of the last hand of each table.
     hand_no: BTreeMap<TableId, u64>,
-    /// What each account holds by the tables' word, once everything asked for is posted.
+    /// Credits of each account by the tables' records, once everything requested is posted.
     stated: BTreeMap<Account, i128>,
     seats: BTreeMap<(TableId, u32), Seat>,
     refunds: BTreeMap<TableId, Refund>,
     hands: BTreeMap<HandId, Playing>,
-    /// What has stopped, in words.
+    /// Effects that have stopped, with their descriptions.
     stops: BTreeMap<(TableId, stops::Key), String>,
 }
 
 struct Seat {
     player: PlayerId,
-    /// The buy-in or the cash-out that is under way.
+    /// Id and amount of the buy-in or cash-out that is under way.
     transfer: Option<(RequestId, u64)>,
 }
 
 /// A refund under way.
 struct Refund {
     transfer: RequestId,
-    /// Shares of players who had left the table: paid out from there at once.
+    /// Shares of players who had left the table. They are paid on from the table's account at once.
     absent: Vec<(PlayerId, i128)>,
 }
 
-/// A hand from its opening until it is settled and the table has gone on.
+/// A hand, from its opening until it is settled and the table has recorded its end.
 struct Playing {
     table: TableId,
     opened: pb::HandOpened,
     settled: Option<pb::HandSettled>,
     finished: Option<pb::HandFinished>,
-    /// It came to nothing.
+    /// Whether it came to nothing.
     aborted: bool,
 }
 
-/// A record that cannot follow those before it.
+/// Reason why a record cannot follow those before it.
 struct Broken(String);
 
 impl From<BadField> for Broken {
@@ -73,12 +74,12 @@ fn broken(why: impl Into<String>) -> Broken {
 }
 
 impl Tables {
-    /// By account; of tables, the house's rake and its suspense account.
+    /// Returns the stated credits by account: of tables, the house's rake and its suspense account.
     pub(super) fn stated(&self) -> &BTreeMap<Account, i128> {
         &self.stated
     }
 
-    /// Hands that are not settled.
+    /// Describes the hands that are not settled.
     pub(super) fn in_play(&self) -> Vec<String> {
         let open = self.hands.values().filter(|playing| playing.settled.is_none());
         open.map(|one| format!("hand {} of table {} is in play", one.opened.hand_no, one.table))
@@ -210,7 +211,7 @@ impl Tables {
         *sum = sum.saturating_add(by);
     }
 
-    /// Operators have set the house's account right.
+    /// Adds an operator's adjustment of an account of the house.
     pub(super) fn adjusted(&mut self, account: Account, by: i128) {
         if matches!(account, Account::Rake | Account::Suspense) {
             self.state(account, by);
@@ -221,7 +222,7 @@ impl Tables {
         self.stated.get(&account).copied().unwrap_or_default()
     }
 
-    /// The transfer of a seat that is under way; it is no longer afterwards.
+    /// Takes the transfer of a seat that is under way.
     fn under_way(&mut self, place: (TableId, u32)) -> Result<(RequestId, u64), Broken> {
         let seat = self.seats.get_mut(&place).ok_or_else(|| broken("the seat is free"))?;
         seat.transfer.take().ok_or_else(|| broken("no transfer of the seat is under way"))
@@ -272,7 +273,7 @@ impl Tables {
         }
     }
 
-    /// The seat is free; nothing may be left on its account.
+    /// Frees a seat; no credits may be left on its account.
     fn leave(&mut self, place: (TableId, u32), by: i128) -> Result<(), Broken> {
         let seat = self.seats.remove(&place).ok_or_else(|| broken("the seat is free"))?;
         self.overtaken(place.0, |stop| stop.seat == place.1);
@@ -291,7 +292,7 @@ impl Tables {
         self.hands.get_mut(&hand).ok_or_else(|| broken("no such hand is in play"))
     }
 
-    /// A hand begins with what the table has.
+    /// Checks that a hand begins with the credits that the table has.
     fn hand_opened(
         &mut self,
         hand: HandId,
@@ -322,7 +323,7 @@ impl Tables {
         self.same(table, &opened.roster, (opened.sabacc_pot, opened.carried_pot))
     }
 
-    /// A hand is played by the rules and the clocks that its table was opened with.
+    /// Checks that a hand has the rules and the clocks that its table was created with.
     fn as_created(&self, table: TableId, opened: &pb::HandOpened) -> Result<(), Broken> {
         let created = self.created.get(&table).ok_or_else(|| broken("there is no such table"))?;
         let clocks = (opened.action_seconds, opened.bank_seconds);
@@ -335,7 +336,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Stacks and pots as they are stated now.
+    /// Checks stacks and pots against the stated credits.
     fn same(
         &self,
         table: TableId,
@@ -387,8 +388,8 @@ impl Tables {
         if sum == 0 { Ok(()) } else { Err(broken(format!("the hand made {sum} credits"))) }
     }
 
-    /// Nothing was played for. A settlement that stands on record before it is taken back, and was not
-    /// posted.
+    /// Ends a hand that came to nothing. A settlement that was recorded before, and not posted, is
+    /// taken back.
     fn hand_aborted(&mut self, hand: HandId, books: &mut Books<'_>) -> Result<(), Broken> {
         let playing = self.playing(hand)?;
         playing.aborted = true;
@@ -405,7 +406,7 @@ impl Tables {
         self.gone_on(hand)
     }
 
-    /// Once a hand is settled and its table has gone on, both must say the same.
+    /// Removes a hand that is over on both sides, and checks that they agree.
     fn gone_on(&mut self, hand: HandId) -> Result<(), Broken> {
         let playing = self.playing(hand)?;
         let table = playing.table;
@@ -420,7 +421,7 @@ impl Tables {
         self.same(table, &finished.seats, (finished.sabacc_pot, finished.carried_pot))
     }
 
-    /// Nothing may be left at a closed table.
+    /// Checks that a closed table has no credits.
     fn closed(&mut self, table: TableId) -> Result<(), Broken> {
         let left = self
             .stated
@@ -439,7 +440,7 @@ impl Tables {
     }
 }
 
-/// What a settlement moves.
+/// Returns the credits that a settlement moves.
 fn settlement_legs(
     table: TableId,
     opened: &pb::HandOpened,

@@ -1,4 +1,5 @@
-//! Honest books pass whole and at every moment; each check fails for what it is there for.
+//! Honest logs pass, whole and cut at every moment. Each check fails for the break that it is there
+//! for.
 
 use primitives::{StreamId, UnixMicros};
 use proto::event::v1 as pb;
@@ -8,7 +9,7 @@ use crate::specimen::{Entry, LogName, Part, Room, Void, Ways};
 
 const END: UnixMicros = UnixMicros(u64::MAX);
 
-/// A table's whole life: players come and go, hands are played, the pots are paid back.
+/// The whole life of a table: players come and go, hands are played, the pots are paid back.
 fn room() -> Room {
     let mut room = Room::seated(3, "dice", 3);
     for hand in 0..6 {
@@ -35,7 +36,7 @@ fn fails(report: &Report) -> Vec<Check> {
     report.checks.failed().collect()
 }
 
-/// Exactly these fail once `edit` is done.
+/// Checks that exactly these checks fail after `edit`.
 fn check(failing: &[Check], edit: impl FnOnce(&mut Vec<Entry>)) {
     let mut room = closed();
     edit(&mut room.script.entries);
@@ -43,7 +44,7 @@ fn check(failing: &[Check], edit: impl FnOnce(&mut Vec<Entry>)) {
     assert_eq!(fails(&report), failing, "{report:#?}");
 }
 
-/// The last event of a kind that fits, to be changed.
+/// Returns the last event of a kind that matches, to be changed.
 macro_rules! the {
     ($entries:expr, $kind:ident, $fits:expr) => {
         $entries
@@ -62,10 +63,10 @@ macro_rules! the {
 
 mod promises;
 
-/// An event of a log, and somebody who may not ask for it.
+/// Log and test of an event, and an actor who may not ask for it.
 type Act<'a> = (LogName, &'a dyn Fn(&Recorded) -> bool, &'a str);
 
-/// Everything else is as it should be; each of these is done by somebody who may not ask for it.
+/// Each of these events has an actor who may not ask for it. Everything else is honest.
 #[test]
 fn whoever_acts_may_act() {
     let mut room = promises::eventful();
@@ -110,8 +111,8 @@ fn settles(posted: &pb::TransferPosted) -> bool {
     !posted.hand_id.is_empty() && posted.legs.len() > 1
 }
 
-/// How many entries there are at each moment between two appends: an account is opened together with
-/// what it is opened for.
+/// Returns the number of entries at each moment between two appends. An account is opened in one
+/// append with the event that needs it.
 fn moments(room: &Room) -> Vec<usize> {
     let entries = &room.script.entries;
     let whole = |length: &usize| {
@@ -185,7 +186,7 @@ fn lawful() {
         the!(entries, TransferPosted, |it: &pb::TransferPosted| !it.reason.is_empty()).reason =
             String::new();
     });
-    // The same issue twice: lawful balances, and credits out of nothing.
+    // One issue twice: lawful balances, and credits out of nothing.
     check(&[Check::Lawful], |entries| {
         let issue =
             |it: &Entry| matches!(&it.recorded, Recorded::TransferPosted(it) if it.kind == 1);
@@ -283,7 +284,7 @@ fn a_settlement_that_was_never_posted_or_posted_otherwise() {
 
     room.script.entries.insert(index, kept);
     if let Recorded::TransferPosted(posted) = &mut room.script.entries[index].recorded {
-        // Both get less of what they should: nobody owes for it.
+        // Two players get less than they should, so that no account is in debt for it.
         for sign in [1, -1] {
             let leg = posted.legs.iter_mut().find(|leg| leg.amount * sign > 1).unwrap();
             leg.amount -= sign;
@@ -333,7 +334,7 @@ fn whoever_left_before_the_pot_was_shared_is_paid_out_by_himself() {
     let paid = room.close_for_absent(1);
     let report_now = report(&room);
     assert!(report_now.passed() && paid > 0, "{report_now:#?}");
-    // His payment is posted twice.
+    // The payment to the player is posted twice.
     let mut twice = room;
     let pays = |it: &Entry| matches!(&it.recorded, Recorded::TransferPosted(it) if it.kind == 4);
     let index = twice.script.entries.iter().rposition(pays).unwrap();
@@ -343,7 +344,7 @@ fn whoever_left_before_the_pot_was_shared_is_paid_out_by_himself() {
     }
     twice.script.entries.insert(index, again);
     assert!(fails(&report(&twice)).contains(&Check::Transfers));
-    // Or not at all, and the table says it was.
+    // It is not posted, and the table says that it was.
     without(
         &mut twice.script.entries,
         |it| matches!(it, Recorded::TransferPosted(it) if it.kind == 4),
@@ -355,7 +356,7 @@ fn whoever_left_before_the_pot_was_shared_is_paid_out_by_himself() {
     assert!(fails(&report(&twice)).contains(&Check::Transfers));
 }
 
-/// Pots that more players fed than one transfer takes go back in several, and whole.
+/// Pots that more players fed than one transfer can pay go back in several transfers, and whole.
 #[test]
 fn pots_may_go_back_in_several_transfers() {
     let mut room = room();
@@ -376,7 +377,7 @@ fn pots_may_go_back_in_several_transfers() {
     assert!(fails(&report(&more)).contains(&Check::Tables), "more than there is");
 }
 
-/// A hand that comes to nothing moves nothing: the books go on as if it had not been.
+/// A hand that comes to nothing moves no credits.
 #[test]
 fn hands_that_come_to_nothing_leave_the_books_as_they_were() {
     let mut room = Room::seated(3, "dice", 3);

@@ -11,7 +11,7 @@ fn events() -> Vec<Event> {
     room().script.events(LogName::Table)
 }
 
-/// What the log has signed: in the middle of it, and at its end.
+/// Checkpoints in the middle of the log and at its end.
 fn checkpoints() -> Vec<String> {
     let mut room = room();
     let (_, _, whole) = signed(&room.script, LogName::Table);
@@ -66,7 +66,8 @@ fn what_was_rewritten_breaks_the_chain_behind_it_and_every_later_checkpoint() {
     check(&end, &[Check::Trees]);
 }
 
-/// Whoever has the database and no key: he chains the whole log anew, and the checkpoints convict him.
+/// An attacker with the database and no key chains the whole log anew, and contradicts the signed
+/// checkpoints.
 #[test]
 fn a_log_that_was_chained_anew_is_not_the_one_that_was_signed() {
     let mut room = room();

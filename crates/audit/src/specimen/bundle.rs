@@ -1,4 +1,4 @@
-//! A room's hands as bundles: its logs' trees, checkpoints signed with its keys, proofs.
+//! Bundles of a fixture's hands: its logs' trees, checkpoints signed with its keys, proofs.
 
 use merkle::note::{KeyName, LogKey};
 use merkle::{Checkpoint, Leaves, Signer, TreeHead, leaf_hash, root_at};
@@ -7,26 +7,26 @@ use super::{LogName, ORIGINS, Room, SECRETS, Script};
 use crate::bundle::{Bundle, ProvedLog, Trusted};
 use crate::hand::HandRecords;
 
-/// The logs in the order of their names in bundles.
+/// The logs in the order of bundles.
 const LOGS: [LogName; 3] = [LogName::Table, LogName::Dealer, LogName::Wallet];
 
-/// The key that a log's checkpoints are signed with.
+/// Returns the key that signs a log's checkpoints.
 ///
 /// # Panics
-/// Never: the names are names.
+/// Never: the origins are valid key names.
 #[must_use]
 pub fn log_key(log: LogName) -> LogKey {
     let at = LOGS.iter().position(|other| *other == log).expect("it is one of the three");
     LogKey::new(KeyName::try_new(ORIGINS[at]).expect("a name"), &SECRETS[at])
 }
 
-/// The keys of all three logs.
+/// Returns the keys of all three logs.
 #[must_use]
 pub fn trusted() -> Trusted {
     Trusted::new(LOGS.into_iter().map(|log| log_key(log).public().clone()).collect())
 }
 
-/// A log's tree, and the checkpoint that its service signs over all of it.
+/// Returns a log's tree, its head, and the checkpoint that its service signs over all of it.
 ///
 /// # Panics
 /// Never: a whole tree can be signed.
@@ -40,10 +40,10 @@ pub fn signed(script: &Script, log: LogName) -> (Leaves, TreeHead, String) {
     (leaves, head, note.to_string())
 }
 
-/// The bundle of these records, of logs that are all in `script`.
+/// Returns the bundle of these records, whose logs are all in `script`.
 ///
 /// # Panics
-/// Where a record stands in no log of the script.
+/// If a record is in no log of the script.
 #[must_use]
 pub fn bundle(script: &Script, records: HandRecords) -> Bundle {
     let HandRecords { hand_id, hand, table, dealer, wallet, .. } = records;
@@ -59,16 +59,16 @@ pub fn bundle(script: &Script, records: HandRecords) -> Bundle {
 }
 
 impl Room {
-    /// A hand's bundle, as the room would give it away today.
+    /// Returns the bundle of a hand, with checkpoints over the present logs.
     #[must_use]
     pub fn bundle(&self, hand_no: u64) -> Bundle {
         bundle(&self.script, self.records(hand_no))
     }
 
-    /// The checkpoint note of a log of this room and its size; anything is signed that is asked for.
+    /// Signs a checkpoint note of a log for any tree head.
     ///
     /// # Panics
-    /// Where the text is no note's.
+    /// If the text cannot be that of a note.
     #[must_use]
     pub fn sign(log: LogName, head: TreeHead) -> String {
         let key = log_key(log);

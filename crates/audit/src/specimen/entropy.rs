@@ -1,4 +1,4 @@
-//! The seats' part in chance: who commits, who reveals, who is silent.
+//! The seats' part in chance: their commitments, their reveals, their silence.
 
 use fairness::{ClientCommitment, Commitment, Entropy, Keys, Row, Seed, Status, Transcript};
 use primitives::{HandId, PlayerId, UnixMicros};
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::promise::Secret;
 use super::{ENTROPY_MS, Part, Room};
 
-/// A seat's entropy for a hand, and what it commits to with it.
+/// Entropy of a seat for a hand, and its commitment.
 struct Given {
     seat: u8,
     player: PlayerId,
@@ -23,7 +23,7 @@ impl Room {
         self.ways.parts.get(&seat).copied().unwrap_or(usual)
     }
 
-    /// Whether the table takes what the seat commits to.
+    /// Whether the table counts the seat's commitment.
     fn counts(&self, seat: u32) -> bool {
         !matches!(self.part(seat), Part::Absent | Part::Dropped)
     }
@@ -40,7 +40,7 @@ impl Room {
         Given { seat, player, entropy, commitment }
     }
 
-    /// Those seats commit whose part is `when`.
+    /// Writes the commitments of the seats whose part is one of `when`.
     pub(super) fn commit_entropy(
         &mut self,
         secret: &Secret,
@@ -64,7 +64,8 @@ impl Room {
         }
     }
 
-    /// Until when the hand that opens now takes commitments.
+    /// Returns the time until which the hand that opens now takes commitments, in Unix
+    /// microseconds; 0 if it takes none.
     pub(super) fn entropy_deadline(&self, roster: &[pb::RosterSeat]) -> u64 {
         let early = |place: &pb::RosterSeat| {
             matches!(self.part(place.seat), Part::Reveals | Part::Withholds)
@@ -110,7 +111,7 @@ impl Room {
         }
     }
 
-    /// Seats of the roster that are silent.
+    /// Returns the seats of the roster that do not reveal.
     pub(super) fn silent(&self, roster: &[pb::RosterSeat]) -> Vec<u32> {
         let seats = roster.iter().map(|place| place.seat);
         let mut seats: Vec<u32> =
@@ -119,7 +120,7 @@ impl Room {
         seats
     }
 
-    /// Binds what the seats brought.
+    /// Binds the contributions of the seats.
     pub(super) fn seal(
         &mut self,
         hand: HandId,
@@ -157,7 +158,7 @@ impl Room {
         Keys::derive(&transcript, &Seed::new(secret.seed.into()))
     }
 
-    /// The hand comes to nothing, and its seed is opened all the same.
+    /// Aborts the hand and opens its seed.
     pub(super) fn abort(
         &mut self,
         (hand, secret): (HandId, &Secret),
@@ -170,7 +171,7 @@ impl Room {
         self.hand_says(hand, pb::HandRevealed { seed });
     }
 
-    /// Everything is as it was before the hand.
+    /// Writes the abort, and the end of the hand with the credits before it.
     pub(super) fn give_back(
         &mut self,
         hand: HandId,
@@ -199,7 +200,7 @@ impl Room {
         self.table_says(finished);
     }
 
-    /// What time it is, for whoever writes a record beside the room.
+    /// Returns the time `ms` milliseconds from now, for a record that a test adds.
     #[must_use]
     pub fn later(&self, ms: u64) -> UnixMicros {
         UnixMicros(self.now + ms * 1000)

@@ -1,4 +1,4 @@
-//! One hand, from the dealer's promise to the opened seed, written down as it happens.
+//! One hand, from the dealer's commitment to the opened seed, recorded event by event.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use super::{ACTION_SECONDS, BANK_SECONDS, Part, Room, Seat, Void, as_signed, tra
 use crate::dealing;
 use crate::hand::chance;
 
-/// Who asks the dealer.
+/// Caller of the dealer.
 const CALLER: &str = "service/table";
 
-/// A hand under way.
+/// A hand in play.
 struct Maker<'a> {
     room: &'a mut Room,
     hand: HandId,
@@ -28,7 +28,7 @@ struct Maker<'a> {
     replay: HandReplay,
     shoe: Shoe,
     keys: Keys,
-    /// Inputs of the rules so far.
+    /// Number of inputs of the rules so far.
     inputs: u32,
     turn: u32,
     due_at: UnixMicros,
@@ -37,10 +37,10 @@ struct Maker<'a> {
 }
 
 impl Room {
-    /// Plays the next hand to its end. False where fewer than two can pay for it.
+    /// Plays the next hand to its end. Returns false if fewer than two players can pay for it.
     ///
     /// # Panics
-    /// Where this crate or one below it is wrong.
+    /// If this crate or one below it has a bug.
     pub fn play(&mut self) -> bool {
         let rules = rules::RuleSet::from_canonical(&self.rule_set).expect("it is canonical");
         let pot = Credits::try_new(self.sabacc_pot).expect("a pot");
@@ -147,7 +147,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Writes an input of the rules into the hand's stream and plays it.
+    /// Writes an input of the rules to the hand's stream and applies it.
     fn play(&mut self, recorded: Recorded) {
         let (shoe, deck) = (&self.shoe, self.replay.hand.rules().variant().deck);
         let face = |place| shoe.reopen(place).ok().and_then(|id| deck.card(id));
@@ -208,7 +208,7 @@ impl Maker<'_> {
         self.salted(CardRef { op: place.op, position, card, salt: Vec::new() })
     }
 
-    /// A card whose face is written, with its salt.
+    /// Adds the salt to a card whose face is recorded.
     fn salted(&self, card: CardRef) -> CardRef {
         if card.card.is_empty() || self.room.ways.without_entropy {
             return card;
@@ -217,7 +217,7 @@ impl Maker<'_> {
         CardRef { salt: deck::salt(&self.keys, card.op, position).to_vec(), ..card }
     }
 
-    /// Somebody leaves, in turn or not, where anybody still may.
+    /// Lets a random player leave, in turn or not, if the rules allow it.
     fn leave(&mut self) {
         let all = u64::try_from(self.replay.seats.len()).expect("a few seats");
         let index = u8::try_from(self.room.choose(all)).expect("a seat of a hand");
@@ -230,7 +230,8 @@ impl Maker<'_> {
         self.play(pb::MoveDecided { turn: self.turn, ..recorded }.into());
     }
 
-    /// The player thinks and moves, or thinks too long and the clock takes his default.
+    /// Lets the player decide after a random time, or the clock take the default after the whole
+    /// time.
     fn decide(&mut self, player: Player, default: Move, mv: Move) {
         let (action, bank) = (u64::from(ACTION_SECONDS) * 1000, self.banks[player.index()]);
         let bank_ms = u64::try_from(bank.as_millis()).expect("a short time");
@@ -259,7 +260,7 @@ impl Maker<'_> {
         self.play(recorded.into());
     }
 
-    /// Shows, settles, has it posted and opens the seed.
+    /// Shows hands, settles, has the settlement posted and opens the seed.
     fn settle(mut self, settlement: &Settlement, seed: &[u8; 64]) {
         for player in settlement.shown.iter() {
             self.show(player);
@@ -285,7 +286,7 @@ impl Maker<'_> {
         self.reveal(seed);
     }
 
-    /// An operator makes the settled hand void. Its seed is opened as it would be had it been posted.
+    /// Makes the settled hand void, as an operator. Its seed is opened like that of a posted hand.
     fn take_back(mut self, void: Void, seed: &[u8; 64]) {
         if void == Void::AfterItsSeed {
             self.reveal(seed);
@@ -350,7 +351,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The table goes on with what the hand left.
+    /// Writes the end of the hand, and keeps its credits for the next.
     fn finish(&mut self, settled: &pb::HandSettled) {
         let roster = self.opened.roster.iter().zip(&settled.finishing_stacks);
         let seats: Vec<pb::RosterSeat> =

@@ -1,4 +1,4 @@
-//! What comes before a hand: the dealer's promise.
+//! The dealer's commitment before a hand.
 
 use fairness::{Commitment, Context, Seed, SeedCommitted};
 use proto::dealer::v1 as dealer;
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::{ORIGINS, Room, id};
 
-/// What the dealer keeps to itself until the end.
+/// Secret of the dealer until the end of the hand, with its commitment.
 pub(super) struct Secret {
     pub(super) seed: [u8; 64],
     pub(super) commitment: dealer::Commitment,
@@ -29,7 +29,7 @@ impl Room {
         Secret { seed, commitment, context }
     }
 
-    /// A promise for a hand number, signed with the dealer's key.
+    /// Returns the commitment for a hand number, signed with the dealer's key, and its context.
     #[must_use]
     pub fn promise(&self, hand_no: u64, seed: [u8; 64]) -> (Context, dealer::Commitment) {
         let rule_set_hash: [u8; 32] = Sha256::digest(&self.rule_set).into();
@@ -48,7 +48,7 @@ impl Room {
         (context, dealer::Commitment { commitment, key_id, signature, origin })
     }
 
-    /// The dealer's record of a promise.
+    /// Returns the dealer's record of a commitment.
     #[must_use]
     pub fn promised(&self, hand_no: u64, commitment: dealer::Commitment) -> pb::SeedCommitted {
         let rule_set_hash: [u8; 32] = Sha256::digest(&self.rule_set).into();

@@ -1,4 +1,4 @@
-//! What three logs say, before it is chained.
+//! Events of three logs before they are chained.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use wire::Recorded;
 
 use crate::hand::{self, HandRecords};
 
-/// Whose log.
+/// Service that owns a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogName {
     Table,
@@ -20,7 +20,7 @@ pub enum LogName {
     Wallet,
 }
 
-/// One event to be.
+/// An event before it has a position.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub log: LogName,
@@ -29,7 +29,7 @@ pub struct Entry {
     pub recorded: Recorded,
 }
 
-/// Entries of three logs in the order they happened.
+/// Events of three logs in the order of their times.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     pub entries: Vec<Entry>,
@@ -37,7 +37,7 @@ pub struct Script {
 
 const OPERATOR: &str = "operator:specimen";
 
-/// Actor on record for an event.
+/// Returns the actor to be recorded for an event.
 fn author(recorded: &Recorded) -> Arc<str> {
     if let Recorded::TransferPosted(posted) = recorded {
         return match posted.kind() {
@@ -61,7 +61,7 @@ fn author(recorded: &Recorded) -> Arc<str> {
 }
 
 impl Script {
-    /// Adds an entry; its position in its log.
+    /// Adds an entry. Returns its position in its log.
     pub fn push(&mut self, entry: Entry) -> u64 {
         let log = entry.log;
         self.entries.push(entry);
@@ -69,7 +69,7 @@ impl Script {
         u64::try_from(count - 1).unwrap_or(u64::MAX)
     }
 
-    /// One log, numbered and chained.
+    /// Returns the events of one log, numbered and chained.
     #[must_use]
     pub fn events(&self, log: LogName) -> Vec<Event> {
         let mut heads: BTreeMap<StreamId, (u64, [u8; 32])> = BTreeMap::new();
@@ -98,7 +98,7 @@ impl Script {
         events
     }
 
-    /// One hand's records, picked out of the three logs as an auditor is given them.
+    /// Returns one hand's records, selected from the three logs as for an auditor.
     #[must_use]
     pub fn records(&self, table: TableId, hand_no: u64, dealer_keys: Vec<[u8; 32]>) -> HandRecords {
         let hand_id: HandId = fairness::hand_id(table, hand_no);

@@ -12,7 +12,7 @@ fn audited(room: &Room) -> TableReport {
     audit.finish()
 }
 
-/// A table where each hand comes about in another way.
+/// A table whose hands end in different ways.
 fn troubled() -> Room {
     let ways = [
         Ways::default(),
@@ -46,7 +46,8 @@ fn what_was_thrown_away_is_told_card_by_card() {
     let report = audited(&troubled());
     let burnt = report.hands[1].discarded.clone().unwrap();
     assert!(burnt.contains("seat 1: ") && burnt.contains("; seat "), "{burnt}");
-    // The hand that the dealer gave up in the middle was dealt: its first cards are on record.
+    // Cards were dealt in the hand in which the dealer fell silent, so its first cards are on
+    // record.
     let room = troubled();
     let is_dealt = |event: &eventlog_core::Event| Recorded::try_from(event).unwrap();
     let dealt = room.records(3).hand.iter().map(is_dealt).find_map(|recorded| {
@@ -100,7 +101,7 @@ fn only_the_last_hand_may_want_its_end() {
     assert!(report.passed(), "{report:#?}");
     assert_eq!((report.played, &report.hands[1].end), (1, &End::Ending));
     assert_ne!(report.hands[1].troubles, Vec::<String>::new(), "what is missing is told");
-    // Of a hand that another one followed nothing may be missing.
+    // A hand that another one followed may lack no record.
     room.script.entries.retain(|entry| {
         entry.stream != fairness::hand_id(room.table, 1).into()
             || !matches!(entry.recorded, Recorded::HandRevealed(_))

@@ -1,6 +1,6 @@
-//! Hands of an operator who lies about one thing and has every key: he chains the records anew, grows
-//! the trees anew and signs them. Only the one check that the lie concerns fails. Where he lies about
-//! the logs themselves, the records are honest and their proofs are not.
+//! Hands of an operator who lies about one thing and has every key: they chain the records anew,
+//! build the trees anew and sign them. Only the check that the lie concerns fails. Where they lie
+//! about the logs themselves, the records are honest and their proofs are not.
 
 mod lies;
 mod proofs;
@@ -15,7 +15,7 @@ use wire::Recorded;
 
 use super::{Golden, golden};
 
-/// The first event of a kind that fits, to be changed.
+/// Returns the first event of a kind that matches, to be changed.
 macro_rules! the {
     ($entries:expr, $kind:ident) => {
         the!($entries, $kind, |_: &proto::event::v1::$kind| true)
@@ -38,8 +38,8 @@ pub(super) fn all() -> Vec<Golden> {
     all
 }
 
-/// The first table of three whose first hand has a decision of the clock, a bet, shown hands, a winner
-/// and a shift.
+/// The first table of three seats whose first hand has a decision of the clock, a bet, shown hands,
+/// a winner and a shift.
 fn rich() -> Room {
     let fits = |room: &Room| {
         let has = |test: &dyn Fn(&Recorded) -> bool| {
@@ -59,7 +59,7 @@ fn rich() -> Room {
         .unwrap()
 }
 
-/// A hand that was burnt because seat 1 withheld its entropy.
+/// A hand that is burnt because seat 1 withheld its entropy.
 fn burnt() -> Room {
     let ways = Ways { parts: BTreeMap::from([(1, Part::Withholds)]), ..Ways::default() };
     played(ways)
@@ -75,7 +75,7 @@ fn played(ways: Ways) -> Room {
     room
 }
 
-/// A lie in one hand of a room.
+/// A bundle of a hand after `edit` has changed it.
 fn lie(name: &str, mut room: Room, check: Check, edit: impl FnOnce(&mut Vec<Entry>)) -> Golden {
     edit(&mut room.script.entries);
     golden(name, room.bundle(1), &[check])

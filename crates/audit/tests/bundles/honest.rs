@@ -7,7 +7,7 @@ use proto::event::v1::AtFault;
 
 use super::{Golden, golden};
 
-/// Tables that are looked at for a long hand.
+/// Number of tables that are searched for a long hand.
 const TABLES: u64 = 12;
 
 pub(super) fn all() -> Vec<Golden> {
@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<Golden> {
     all
 }
 
-/// Everybody at the table does the same about chance.
+/// Gives every seat one part in chance.
 pub(super) fn everybody(part: Part) -> BTreeMap<u32, Part> {
     (1..=8).map(|seat| (seat, part)).collect()
 }

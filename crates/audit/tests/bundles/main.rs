@@ -1,11 +1,11 @@
 //! The golden bundles: honest hands of every variant and kind, and for each check hands in which
-//! exactly that is broken. Every verifier of bundles, in whichever language, must say of each what the
-//! report beside it says, verdict by verdict; the words may be its own.
+//! exactly that check fails. Every verifier of bundles, in any language, must give each bundle the
+//! verdicts of the report beside it; its words may differ.
 //!
-//! `keys.txt` are the keys to trust. `refused/` are files that are no bundles.
+//! `keys.txt` has the keys to trust. `refused/` has files that are no bundles.
 //!
-//! They are made here, from fixed numbers: `SABACC_WRITE_BUNDLES=1 cargo test -p audit --test
-//! bundles` writes them again after a change, and without it they must be what is made.
+//! The files are made from fixed numbers. `SABACC_WRITE_BUNDLES=1 cargo test -p audit --test
+//! bundles` writes them again after a change; without the variable they must equal what is made.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -19,14 +19,14 @@ use audit::bundle::{Bundle, Trusted};
 use audit::hand::{self, Check, Report};
 use audit::specimen::trusted;
 
-/// Bytes that a bundle of an ordinary hand stays below.
+/// Upper bound of an ordinary hand's bundle, in bytes.
 const BOUND: usize = 64 * 1024;
 
 /// One golden bundle.
 struct Golden {
     name: String,
     bundle: Bundle,
-    /// The checks that fail; the others pass, or cannot be made because of them.
+    /// The checks that fail. The others pass, or cannot be made because of them.
     fails: Vec<Check>,
 }
 
@@ -44,7 +44,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/bundles")
 }
 
-/// The file as it was written, or writes it.
+/// Compares a file with its expected content, or writes it.
 fn file(name: &str, made: &[u8]) {
     let path = folder().join(name);
     #[expect(clippy::disallowed_methods, reason = "a test's own switch")]
@@ -68,7 +68,7 @@ fn keys() -> String {
         + &lines.collect::<String>()
 }
 
-/// A report, a check a line.
+/// Formats a report with one line for each check.
 fn json(report: &Report) -> String {
     let checks = report.checks.0.iter().map(|checked| serde_json::to_string(checked).unwrap());
     let checks: Vec<String> = checks.map(|line| format!("    {line}")).collect();
@@ -118,7 +118,7 @@ fn count(bundle: &Bundle) -> usize {
     bundle.logs().iter().map(|(_, log)| log.records.len()).sum()
 }
 
-/// Every check has a bundle in which it alone fails.
+/// Each check has a bundle in which no other check fails.
 #[test]
 fn every_check_is_broken_by_itself() {
     let broken = broken::all();
@@ -127,7 +127,7 @@ fn every_check_is_broken_by_itself() {
     }
 }
 
-/// Any byte of a bundle that is changed makes it no bundle.
+/// Changing any byte of a bundle makes it no bundle.
 #[test]
 fn any_flipped_byte_is_refused() {
     let smallest = all().into_iter().map(|golden| golden.bundle.encode()).min_by_key(Vec::len);

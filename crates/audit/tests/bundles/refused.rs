@@ -12,7 +12,7 @@ fn honest() -> Bundle {
     room.bundle(1)
 }
 
-/// Contents with the hash they need.
+/// Wraps contents with their hash.
 fn wrapped(contents: Vec<u8>) -> Vec<u8> {
     let sha256 = Sha256::digest(&contents).to_vec();
     HandBundle { contents, sha256 }.encode_to_vec()
@@ -52,7 +52,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<u8>)> {
         ("other-schema", edited(|it| it.logs[0].records[0].schema = 2)),
         ("sealed-payload", edited(|it| it.logs[0].records[0].sealed = true)),
         ("payload-damaged", edited(|it| it.logs[0].records[0].payload = vec![0xff; 9])),
-        // A field that no event has.
+        // A field that the event does not have.
         ("payload-unknown-field", {
             edited(|it| it.logs[0].records[0].payload.extend([0x7a, 2, b'S', b'1']))
         }),

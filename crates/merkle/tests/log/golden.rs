@@ -1,4 +1,5 @@
-//! The files under `vectors/`, which Go's own code reads: made again, and compared byte for byte.
+//! The files under `vectors/`, which a program over Go's own packages reads, made again and
+//! compared byte for byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,7 +13,7 @@ use crate::sample::{LOG, log_key, note, proof, witness_key};
 const SIZES: [u64; 6] = [1, 2, 255, 256, 257, 70_000];
 const INDEXES: [u64; 8] = [0, 1, 127, 254, 255, 256, 34_567, 69_999];
 
-/// A hash a line, in base64, as the lines of a `tlog-proof`.
+/// Formats a hash on each line, in base64, like a `tlog-proof`.
 fn lines(hashes: &[Hash]) -> Vec<u8> {
     use base64ct::Encoding as _;
     hashes
@@ -68,7 +69,7 @@ fn found(folder: &Path, under: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Where they differ, the new ones are left beside the build, to be looked at and copied.
+/// New files that differ are written below the build folder, to be looked at and copied.
 #[test]
 fn the_committed_log_is_what_is_made_today() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/log");

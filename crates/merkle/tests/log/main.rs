@@ -1,4 +1,4 @@
-//! A log as others see it: signed, in tiles, with proofs; and what becomes of it when a byte changes.
+//! A published log: signed, in tiles, with proofs, and the same with one byte changed.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 

@@ -1,4 +1,4 @@
-//! Every proof of every tree of up to 300 records against RFC 6962 written down word for word.
+//! Every proof of every tree of up to 300 records, compared with RFC 6962 written out literally.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ struct Naive {
     known: BTreeMap<(usize, usize), Hash>,
 }
 
-/// k, the largest power of two smaller than n.
+/// Returns k, the largest power of two smaller than n.
 fn k(n: usize) -> usize {
     let mut k = 1;
     while k * 2 < n {
@@ -99,7 +99,7 @@ fn every_proof_is_that_of_the_definition_and_holds() {
             running.push_leaf(*leaf);
         }
     }
-    // The functions over a list of leaf hashes say the same.
+    // The functions over a list of leaf hashes give equal proofs.
     for m in 0..SIZES {
         assert_eq!(inclusion_proof(&leaves, m), Ok(naive.path(m, 0, SIZES)));
         assert_eq!(consistency_proof(&leaves, m + 1), Ok(naive.subproof(m + 1, (0, SIZES), true)));

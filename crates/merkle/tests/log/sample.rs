@@ -8,7 +8,7 @@ use merkle::{Checkpoint, Leaves, LogProof, Signer, TreeHead, leaf_hash, prove_in
 use sha2::{Digest, Sha256};
 
 pub(crate) const SIZE: u64 = 70_000;
-/// When the witness saw it, Unix seconds.
+/// Time of the cosignatures, Unix seconds.
 pub(crate) const SEEN: u64 = 1_700_000_100;
 const STREAMS: u8 = 7;
 
@@ -54,7 +54,7 @@ pub(crate) fn head(size: u64) -> TreeHead {
     TreeHead { size, root: root_at(&LOG.leaves, size).unwrap() }
 }
 
-/// Signed by the log and the witness.
+/// Returns a checkpoint note signed by the log and the witness.
 pub(crate) fn note(size: u64) -> Note {
     let mut note = Signer::new(log_key()).sign(None, head(size), &[]).unwrap();
     let checkpoint = Checkpoint::parse(note.text()).unwrap();

@@ -1,4 +1,4 @@
-//! What a log signs after what.
+//! Trees that a log signs or refuses after others.
 
 use merkle::note::{KeyName, LogKey, Note};
 use merkle::{

@@ -1,4 +1,4 @@
-//! Any bit of what a log publishes, flipped.
+//! Flips of any bit of what a log publishes.
 
 use merkle::note::VerifierKey;
 use merkle::verify_consistency;
@@ -6,7 +6,7 @@ use merkle::{Checkpoint, Row, TileId, Tiles, bundle, leaf_hash, prove_consistenc
 
 use crate::sample::{LOG, head, log_key, note, proof, witness_key};
 
-/// Each way to flip one bit, with where it is.
+/// Returns every way to flip one bit, with the byte's index.
 fn flipped(bytes: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
     (0..bytes.len() * 8).map(|bit| {
         let mut other = bytes.to_vec();
@@ -29,13 +29,13 @@ fn a_flipped_checkpoint_is_never_what_was_signed() {
     for (at, other) in flipped(&bytes) {
         match Checkpoint::open(&other, &log, &witnesses) {
             Err(_) => {}
-            // Its name or id is another's now: unknown, and not counted.
+            // The line names an unknown key now, so it is not counted.
             Ok(alone) => {
                 assert!(at >= witness_line, "byte {at}");
                 assert_eq!((alone.checkpoint, alone.cosigned), (opened.checkpoint.clone(), vec![]));
             }
         }
-        // Without the witness's line it is whole.
+        // The log's own part is unchanged.
         let whole = at == witness_line;
         assert!(whole || Checkpoint::open(&other[..at], &log, &witnesses).is_err(), "cut at {at}");
     }
@@ -45,7 +45,7 @@ fn a_flipped_checkpoint_is_never_what_was_signed() {
 fn a_flipped_proof_proves_nothing() {
     let (log, _) = keys();
     let mut bytes = proof(123, 300).to_string();
-    // Only what the log vouches for: the witness has a test of its own.
+    // The part that the log signs: the witness's lines have a test of their own.
     bytes.truncate(bytes.rfind('—').unwrap());
     let record = &LOG.records[123];
     let verify = |bytes: &[u8], record: &[u8]| {

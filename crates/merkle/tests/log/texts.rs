@@ -1,5 +1,5 @@
-//! Notes, checkpoints, keys and proofs as text: what others published, what is refused, and any
-//! bytes whatever.
+//! Notes, checkpoints, keys and proofs as text: published examples, texts that are refused, and
+//! arbitrary bytes.
 
 use merkle::note::{KeyError, KeyName, LogKey, Note, NoteError, Signature, VerifierKey};
 use merkle::{
@@ -161,12 +161,12 @@ fn a_checkpoint_is_its_logs_own() {
     let alone = Note::new(text.clone(), witness.cosign(&opened.checkpoint, SEEN)).unwrap();
     let verdict = Checkpoint::open_note(&alone, log.public(), &witnesses);
     assert_eq!(verdict, Err(CheckpointError::Unsigned(log.public().name().clone())));
-    // The same secret under another log's name: signed, but not that log's checkpoint.
+    // One secret key under another log's name: signed, but not that log's checkpoint.
     let other = LogKey::new(name("sabacc.example/table/1"), &[1; 32]);
     let note = Note::new(text.clone(), other.sign(&text)).unwrap();
     let verdict = Checkpoint::open_note(&note, other.public(), &[]);
     assert!(matches!(verdict, Err(CheckpointError::Origin { .. })), "{verdict:?}");
-    // A signature made as a log's is no cosignature, whatever its line says.
+    // A signature in a log's format is no cosignature, whatever its line says.
     let forged = Signature {
         id: witness.public().id(),
         name: witness.public().name().clone(),
@@ -213,7 +213,7 @@ fn what_is_no_proof_is_refused() {
     proof(299, 300).verify(&LOG.records[299], log_key().public(), &[]).unwrap();
 }
 
-/// Whatever is read is written in the same bytes; nothing panics.
+/// Every text that is parsed is written in the same bytes; nothing panics.
 fn read_anything(bytes: &[u8]) {
     if let Ok(note) = Note::parse(bytes) {
         assert_eq!(note.to_string().as_bytes(), bytes);

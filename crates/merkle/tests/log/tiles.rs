@@ -1,4 +1,4 @@
-//! The log cut into tiles, and proofs made of nothing else.
+//! The log in tiles, and proofs that are made from them alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,7 +106,8 @@ fn a_tile_has_one_path() {
     }
 }
 
-/// Proofs from tiles are proofs from memory, and the listed tiles are enough for them.
+/// Checks that proofs from tiles equal proofs from memory, and that the listed tiles suffice for
+/// them.
 fn check(size: u64, index: u64, old: u64) {
     let listed = with_content(tiles_for_inclusion(index, size).unwrap());
     let tiles = Tiles::authenticate(head(size), listed).unwrap();

@@ -1,4 +1,4 @@
-//! What a log asks of a witness, and what the witness does with it.
+//! Requests of a log to a witness, and the witness's answers.
 
 use merkle::note::{KeyName, LogKey, Note, VerifierKey};
 use merkle::witness::{self, AddCheckpoint, Unwitnessed};
@@ -16,7 +16,7 @@ fn asked(old: u64, new: u64) -> AddCheckpoint {
 }
 
 fn check(asked: &AddCheckpoint, known: Option<u64>, expected: &Result<u64, Unwitnessed>) {
-    // Whatever is asked survives being sent.
+    // Every request survives being encoded and parsed.
     assert_eq!(AddCheckpoint::parse(asked.to_string().as_bytes()).as_ref(), Ok(asked));
     let key = log_key();
     let verdict = asked.check(Some(key.public()), known.map(head));
@@ -58,7 +58,7 @@ fn strangers_and_forgers_are_told_apart() {
     let name = log_key().public().name().clone();
     let other: VerifierKey = LogKey::new(name, &[3; 32]).public().clone();
     assert!(matches!(asked.check(Some(&other), None), Err(Unwitnessed::Unsigned(_))));
-    // The log's own signature under somebody else's words.
+    // The log's own signature under another text.
     let elsewhere = LogKey::new(KeyName::try_new("elsewhere").unwrap(), &[1; 32]);
     let note = Signer::new(elsewhere).sign(None, head(300), &[]).unwrap();
     let asked = AddCheckpoint::try_new(0, Vec::new(), note).unwrap();

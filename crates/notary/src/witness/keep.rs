@@ -1,6 +1,6 @@
-//! A witness: cosigns the trees of the logs that it follows, each only where it follows from the one
-//! cosigned before, which it remembers in a file. What is remembered is durable before a cosignature
-//! leaves, so that after a crash too no two of them contradict each other.
+//! A witness: it cosigns a tree of a log that it follows only if the tree follows from the one
+//! cosigned before. It keeps that one in a file. The file is durable before the cosignature is
+//! sent, so that no two cosignatures contradict each other even after a crash.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,18 +12,19 @@ use merkle::{Checkpoint, CheckpointError, TreeHead};
 
 use crate::memory::replace;
 
-/// The witness of some logs.
+/// Witness of some logs.
 pub struct Witness {
     key: WitnessKey,
-    /// By origin.
+    /// Keys of the logs, by origin.
     logs: BTreeMap<String, VerifierKey>,
-    /// A file a log.
+    /// Folder with one file for each log.
     folder: PathBuf,
-    /// The checkpoint of each log that was cosigned last. Held while one is decided on.
+    /// The checkpoint of each log that was cosigned last, by origin. Locked while a request is
+    /// decided.
     known: Mutex<BTreeMap<String, Note>>,
 }
 
-/// The witness cannot begin, or has lost its memory.
+/// Error of a witness that cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum WitnessError {
     #[error("{file} cannot be used: {source}")]
@@ -38,7 +39,7 @@ pub enum WitnessError {
     Twice(String),
 }
 
-/// Why nothing is cosigned now.
+/// Reason why a request gets no cosignature.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Denied {
     #[error(transparent)]
@@ -48,7 +49,7 @@ pub(super) enum Denied {
 }
 
 impl Witness {
-    /// A witness of these logs that remembers in `folder`, which exists.
+    /// Creates a witness of these logs that keeps its files in `folder`, which exists.
     pub fn open(
         key: WitnessKey,
         logs: Vec<VerifierKey>,
@@ -81,16 +82,17 @@ impl Witness {
         Ok(Witness { key, logs: by_origin, folder, known: Mutex::new(known) })
     }
 
-    /// What its cosignatures are verified with.
+    /// Returns the public key that verifies its cosignatures.
     #[must_use]
     pub const fn key(&self) -> &VerifierKey {
         self.key.public()
     }
 
-    /// Cosigns at `time`, Unix seconds. Waits for the disk.
+    /// Cosigns at `time`, in Unix seconds. Waits for the disk.
     pub(super) fn add(&self, asked: &AddCheckpoint, time: u64) -> Result<Signature, Denied> {
         let origin = asked.origin();
-        // One at a time: what was remembered for the one is what the next is held to.
+        // The lock is held until the file is written: each request is checked against the one
+        // before it.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let last = known.get(origin).and_then(head);
         let checkpoint = asked.check(self.logs.get(origin), last)?;
@@ -103,7 +105,7 @@ impl Witness {
         Ok(self.key.cosign(&checkpoint, time))
     }
 
-    /// The tree of a log that was cosigned last.
+    /// Returns the tree of a log that was cosigned last.
     #[must_use]
     pub fn last(&self, origin: &str) -> Option<TreeHead> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,7 +123,7 @@ fn read(note: &[u8], log: &VerifierKey) -> Result<Note, CheckpointError> {
     Ok(note)
 }
 
-/// One name for each origin, whatever characters it has.
+/// Returns a file name that is unique to the origin, whatever characters the origin has.
 fn file_name(origin: &str) -> String {
     use sha2::{Digest as _, Sha256};
     let hash: [u8; 32] = Sha256::digest(origin).into();

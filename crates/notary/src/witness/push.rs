@@ -1,5 +1,6 @@
-//! A log that shows itself to its witnesses: each new checkpoint, one at a time, and the newest where
-//! one was slow. A witness that is away costs its cosignature and nothing else.
+//! Requests for cosignatures: each new checkpoint of a log is sent to its witnesses, one at a time,
+//! and only the newest after a slow answer. A witness that is away costs its cosignature and
+//! nothing else.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,22 +14,23 @@ use merkle::{Checkpoint, prove_consistency, tiles_for_consistency};
 use crate::fault::Trouble;
 use crate::notary::{Notary, Shown};
 
-/// Before a witness that did not answer is asked again, at first and at the most.
+/// First delay before a witness that did not answer is asked again.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Longest such delay: it doubles with each failure.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Between two checkpoints for one witness.
+/// Interval between two checkpoints for one witness.
 const PACE: Duration = Duration::from_secs(1);
 
-/// A witness that is asked.
+/// Address and key of a witness.
 #[derive(Clone, Debug)]
 pub struct Invited {
-    /// Where `/add-checkpoint` is, without it.
+    /// Base address, without `/add-checkpoint`.
     pub url: Uri,
-    /// What its cosignatures are verified with.
+    /// Public key that verifies its cosignatures.
     pub key: VerifierKey,
 }
 
-/// Why there is no cosignature.
+/// Reason why a checkpoint has no cosignature.
 #[derive(Debug, thiserror::Error)]
 enum Missed {
     #[error("the witness does not answer: {0}")]
@@ -46,17 +48,17 @@ enum Missed {
     Proof(#[source] Trouble),
 }
 
-/// Shows every new checkpoint to a witness, until the notary is gone.
+/// Sends every new checkpoint to a witness until the notary is dropped.
 pub fn invite(notary: &Notary, invited: Invited, fetch: Arc<Fetch>) {
     let (desk, mut shown) = (Arc::downgrade(&notary.desk), notary.watch());
     tokio::spawn(async move {
         let (mut known, mut pause) = (None, PAUSE);
-        // What was shown before we looked counts too.
+        // A checkpoint that was published before the subscription counts too.
         shown.mark_changed();
         while shown.changed().await.is_ok() {
             let Some(now) = shown.borrow_and_update().clone() else { continue };
             if known == Some(now.head().size) {
-                // Only cosignatures have come.
+                // Nothing but cosignatures has changed.
                 continue;
             }
             let Some(notary) = desk.upgrade().map(|desk| Notary { desk }) else { return };
@@ -78,7 +80,7 @@ pub fn invite(notary: &Notary, invited: Invited, fetch: Arc<Fetch>) {
     });
 }
 
-/// Asks for a cosignature, twice where the witness knows another tree than we thought.
+/// Requests a cosignature, and once more if the witness names another size than `known`.
 async fn ask(
     notary: &Notary,
     shown: &Shown,
@@ -114,20 +116,21 @@ async fn request(notary: &Notary, shown: &Shown, old: u64) -> Result<String, Tro
     let wanted = tiles_for_consistency(old, size)?;
     let tiles = trees.under((shown.head(), &shown.edge), wanted).await?;
     let proof = prove_consistency(&tiles, old, size)?;
-    // The log's own signature, without what others have put under it.
+    // The note without cosignatures.
     let note = notary.own(&shown.note);
     let asked = AddCheckpoint::try_new(old, proof, note);
     Ok(asked.expect("a tree of ours has a size and a proof in bounds").to_string())
 }
 
-/// The lines of an answer that are the witness's own.
+/// Returns the signatures in an answer that are by the witness's key. `None` if there is none, or
+/// one of them is wrong.
 fn verified(note: &Note, key: &VerifierKey, answer: &[u8]) -> Option<Vec<Signature>> {
     let checkpoint = Checkpoint::parse(note.text()).ok()?;
     let lines = witness::cosignatures(answer).ok()?;
     let mut own = Vec::new();
     for line in lines {
         let alone = Note::new(checkpoint.to_string(), line.clone()).ok()?;
-        // Lines of other keys of the witness are passed over.
+        // Lines by other keys of the witness are passed over.
         match alone.verify(std::slice::from_ref(key)) {
             Ok(_) => own.push(line),
             Err(merkle::note::NoteError::Unknown) => {}

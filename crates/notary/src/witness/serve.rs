@@ -17,10 +17,10 @@ use tower::Service;
 
 use super::keep::{Denied, Witness};
 
-/// Bytes of the longest request: a note of many signatures and the longest proof.
+/// Longest request in bytes: a note of many signatures and the longest proof.
 const LONGEST: usize = 64 * 1024;
 
-/// Answers logs.
+/// HTTP service of a witness.
 #[derive(Clone)]
 pub struct Desk {
     witness: Arc<Witness>,

@@ -1,4 +1,4 @@
-//! What is never signed: a log that contradicts what was signed before, or what was acknowledged.
+//! Logs that are never signed: they contradict what was signed before, or what was acknowledged.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use crate::house::{House, LOG, believed, fault, notary, open, write};
 
-/// Nothing more is signed, whatever is written.
+/// Checks that nothing more is signed, whatever is written.
 async fn never_again(house: &House) {
     let (before, signatures) = (believed(&house.notary), house.signatures().await);
     write(&house.log, 3).await;
@@ -18,7 +18,7 @@ async fn never_again(house: &House) {
     assert_eq!((believed(&house.notary), house.signatures().await), (before, signatures));
 }
 
-/// What somebody does to the stored events by hand; the fault that is found.
+/// Changes the stored events of a signed log by hand. Returns the fault that is found.
 async fn tampered(size: u64, change: impl FnOnce(&mut Vec<eventlog::Event>)) -> Fault {
     let house = House::of(size).await;
     house.store.tamper(LOG, change);
@@ -42,7 +42,7 @@ async fn a_changed_record_at_the_edge_is_found_at_start() {
 async fn a_changed_old_record_is_named() {
     let found = tampered(3_000, |events| events[1_234].payload = "other".into()).await;
     assert!(matches!(found, Fault::Changed { position: 1_234 }), "{found}");
-    // Two that stand in each other's places.
+    // Two events that have changed places.
     let found = tampered(3_000, |events| {
         events.swap(700, 701);
         (events[700].position, events[701].position) = (Position(700), Position(701));
@@ -97,7 +97,7 @@ async fn a_log_put_back_to_an_older_state_is_found_by_its_memory() {
     shown.wait_for(|it| it.as_ref().is_some_and(|it| it.head().size == 600)).await.unwrap();
     sleep(Duration::from_secs(2)).await;
 
-    // The database as it was before: everything in it agrees with everything else.
+    // The database is put back to an older state, whole and consistent.
     let older = MemStore::new();
     let log = open(&older).await;
     write(&log, 400).await;
@@ -111,7 +111,7 @@ async fn a_log_put_back_to_an_older_state_is_found_by_its_memory() {
     let shrunk = Refusal::Shrunk { previous: 600, next: 400 };
     assert!(matches!(&found, Fault::Contradiction(it) if *it == shrunk), "{found}");
 
-    // And when other things have happened since.
+    // Other events have been written since.
     let other = MemStore::new();
     let log = open(&other).await;
     write(&log, 599).await;
@@ -138,7 +138,7 @@ async fn a_log_put_back_to_an_older_state_is_found_by_its_memory() {
 async fn a_forged_checkpoint_in_the_store_is_refused() {
     let house = House::of(10).await;
     let last = house.store.last_checkpoint(LOG).await.unwrap().unwrap();
-    // Under the log's own name and key id, over another tree.
+    // A checkpoint with the log's own name and key id, over another tree.
     let note = last.note.replacen("\n10\n", "\n9\n", 1);
     let forged = SignedCheckpoint { number: last.number + 1, size: 9, note: note.into() };
     assert!(house.store.put_checkpoint(LOG, &forged).await.unwrap());
@@ -154,7 +154,7 @@ async fn a_checkpoint_that_was_kept_and_never_shown_is_gone_on_from() {
     house.write(5).await;
     house.signed(15).await;
     let House { store, log, notary: old } = house;
-    // It is in the store; whoever was to show it died.
+    // The checkpoint is stored; the process ended before publishing it.
     drop(old);
     log.close().await;
     let (log, signer) = (open(&store).await, notary(&store, 1, None));

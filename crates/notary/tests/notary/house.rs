@@ -1,4 +1,4 @@
-//! A log, its store, its notary.
+//! Harness: a log with its store and its notary.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub(crate) async fn open(store: &Arc<MemStore>) -> Log {
 }
 
 impl House {
-    /// A new log, signed from its beginning.
+    /// Creates a new log that is signed from its beginning.
     pub(crate) async fn new() -> House {
         let house = House::unsigned(0).await;
         house.notary.follow(&house.log);
@@ -56,7 +56,7 @@ impl House {
         house
     }
 
-    /// A log that was written before anybody signed it.
+    /// Creates a log of records that nobody has signed yet.
     pub(crate) async fn unsigned(size: u64) -> House {
         let store = MemStore::new();
         let log = open(&store).await;
@@ -66,7 +66,7 @@ impl House {
         house
     }
 
-    /// A log of this size that was signed whole.
+    /// Creates a log of this size, all of it signed.
     pub(crate) async fn of(size: u64) -> House {
         let house = House::new().await;
         house.write(size).await;
@@ -74,12 +74,12 @@ impl House {
         house
     }
 
-    /// Writes events, each for one of five streams, one request a hundred.
+    /// Writes events, each to one of five streams.
     pub(crate) async fn write(&self, count: u64) {
         write(&self.log, count).await;
     }
 
-    /// What is shown once it has `size` records.
+    /// Returns the published state once it has `size` records.
     pub(crate) async fn signed(&self, size: u64) -> Arc<Shown> {
         let mut shown = self.notary.watch();
         let there = shown.wait_for(|it| it.as_ref().is_some_and(|it| it.head().size >= size));
@@ -92,12 +92,12 @@ impl House {
         self.notary.standing().borrow().clone()
     }
 
-    /// The fault that ended signing.
+    /// Returns the fault that ended signing.
     pub(crate) async fn fault(&self) -> Fault {
         fault(&self.notary).await
     }
 
-    /// The process ends and another begins on the same store.
+    /// Ends the process and starts another on the same store.
     pub(crate) async fn restart(self) -> House {
         let House { store, log, notary: old } = self;
         log.close().await;
@@ -107,14 +107,14 @@ impl House {
         House { store, log, notary }
     }
 
-    /// The root over what is stored.
+    /// Returns size and root of the stored records.
     pub(crate) async fn stored(&self) -> TreeHead {
         let events = self.log.read(Position(0), 1_000_000).await.unwrap();
         let root = merkle::root(events.iter().map(eventlog::Event::record));
         TreeHead { size: events.len() as u64, root }
     }
 
-    /// How many checkpoints were ever signed.
+    /// Returns the number of checkpoints that were ever signed.
     pub(crate) async fn signatures(&self) -> usize {
         self.store.checkpoints(LOG, 1, 1_000_000).await.unwrap().len()
     }
@@ -150,7 +150,7 @@ pub(crate) async fn write(log: &Log, count: u64) {
     }
 }
 
-/// The shown checkpoint, as a stranger believes it.
+/// Returns the published checkpoint, verified from its bytes.
 pub(crate) fn believed(notary: &Notary) -> Checkpoint {
     let note = notary.shown().unwrap().note.to_string();
     let Opened { checkpoint, .. } = Checkpoint::open(note.as_bytes(), notary.key(), &[]).unwrap();

@@ -1,4 +1,4 @@
-//! A notary beside a log in memory, on paused time: what is signed, when, and what never is.
+//! A notary of a log in memory, on paused time: what is signed, when, and what never is.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 

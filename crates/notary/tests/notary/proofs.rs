@@ -1,4 +1,4 @@
-//! What callers are told, and that a stranger believes it.
+//! Answers to callers, verified as a stranger verifies them.
 
 use merkle::{
     Checkpoint, Hash, TreeHead, bundle, leaf_hash, verify_consistency, verify_inclusion,
@@ -26,7 +26,7 @@ fn head(note: &str) -> TreeHead {
     Checkpoint::parse(text.text()).unwrap().head()
 }
 
-/// What a request of `somebody` wrote; its id is `length` bytes of `n`.
+/// Selects what a request of `somebody` wrote; its id is `length` bytes of `n`.
 fn of_request(n: u8, length: usize) -> By {
     By::Request(pb::RequestSelection { request_id: vec![n; length], actor: "somebody".into() })
 }
@@ -107,7 +107,7 @@ async fn tiles_and_entries_fit_each_other() {
     assert_eq!(refused(api.get_checkpoint(Request::new(asked)).await), ErrorReason::NotInLog);
 }
 
-/// Reads records, and checks them as whoever gets a bundle does.
+/// Reads records and verifies them like the reader of a bundle. Returns their positions.
 async fn read(api: &Api, selections: Vec<By>) -> Vec<u64> {
     let selections = selections.into_iter().map(|by| pb::RecordSelection { by: Some(by) });
     let asked = pb::ReadRecordsRequest { log: "table".into(), selections: selections.collect() };
@@ -157,14 +157,14 @@ async fn records_are_read_with_one_proof_for_all() {
     assert_eq!(read(&api, vec![stream(3, 0, 0, 0)]).await, whole);
     assert_eq!(read(&api, vec![stream(3, 199, 0, 0)]).await, [993, 998]);
     assert_eq!(read(&api, vec![stream(3, 1, 2, 0)]).await, [3, 8]);
-    // The last ones before a position, wherever it stands.
+    // The last records before a position, in any place of the stream.
     assert_eq!(read(&api, vec![stream(3, 0, 2, 500)]).await, [493, 498]);
     assert_eq!(read(&api, vec![stream(3, 0, 2, 498)]).await, [488, 493]);
     assert_eq!(read(&api, vec![stream(3, 0, 1, 5_000)]).await, [998]);
     assert_eq!(read(&api, vec![stream(3, 0, 9, 4)]).await, [3]);
     assert_eq!(read(&api, vec![stream(3, 0, 9, 3)]).await, Vec::<u64>::new());
     assert_eq!(read(&api, vec![stream(77, 0, 0, 0)]).await, Vec::<u64>::new());
-    // What was acknowledged a moment ago is there.
+    // A record that was acknowledged a moment ago is returned.
     house.write(1).await;
     assert_eq!(read(&api, vec![positions(1_000, 1)]).await, [1_000]);
 }

@@ -1,4 +1,4 @@
-//! What is signed, and when.
+//! Records that are signed, and the times of signatures.
 
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ async fn an_old_log_gets_its_tiles_once() {
     house.signed(2_000).await;
     assert_eq!(believed(&house.notary).head(), house.stored().await);
     assert_eq!(house.store.tiles(LOG, &[(0, 0), (0, 6)]).await.unwrap().len(), 2);
-    // And again where they are lost.
+    // They are built again if they are lost.
     house.store.lose_tiles(LOG);
     let house = house.restart().await;
     house.write(1).await;

@@ -56,7 +56,7 @@ impl Outside {
     }
 }
 
-/// A checkpoint that the witness has put its name under.
+/// Waits for a checkpoint with the witness's cosignature.
 async fn cosigned(house: &House, witness: &VerifierKey, size: u64) -> Note {
     let mut shown = house.notary.watch();
     let keys = [witness.clone()];
@@ -96,7 +96,7 @@ async fn a_witness_that_is_away_costs_its_cosignature_and_is_asked_again() {
     tokio::time::sleep(Duration::from_millis(300)).await;
     house.write(10).await;
     assert_eq!(house.signed(10).await.note.signatures().len(), 1, "signed all the same");
-    // Another life of the same witness, which remembers.
+    // The witness is started again with its files.
     let address = outside.url.authority().unwrap().as_str().to_owned();
     let outside = Outside::at(&address, folder.path(), vec![key]).await;
     assert_eq!(outside.witness.last("test/table").unwrap().size, 0);
@@ -113,7 +113,7 @@ async fn it_answers_as_the_specification_says() {
     let (status, _, line) = outside.ask(0, "", &note).await;
     assert_eq!(status, StatusCode::OK, "{line}");
     assert!(line.starts_with("— witness.example/w1 ") && line.ends_with('\n'), "{line}");
-    // Again, from what it cosigned: another time, the same tree.
+    // Another request for the tree that it cosigned: a new time, an equal tree.
     assert_eq!(outside.ask(20, "", &note).await.0, StatusCode::OK);
     let (status, kind, size) = outside.ask(0, "", &note).await;
     assert_eq!((status, kind.as_str()), (StatusCode::CONFLICT, "text/x.tlog.size"));
@@ -128,7 +128,7 @@ async fn it_answers_as_the_specification_says() {
     assert_eq!(unknown.status, StatusCode::METHOD_NOT_ALLOWED);
     let unknown = Fetch::new().get(&outside.url, "checkpoint").await.unwrap();
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
-    // A log whose key signs two histories is told so, and the witness signs one.
+    // A log whose key signs two histories is refused, and the witness signs one of them.
     let fork = |size| {
         let key = crate::house::identity(1).key.to_bytes();
         let key = merkle::note::LogKey::new(KeyName::try_new("test/table").unwrap(), &key);

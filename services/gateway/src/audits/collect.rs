@@ -1,8 +1,8 @@
-//! A hand's records out of the three logs, each log's under one checkpoint of its own.
+//! Collection of a hand's records from the three logs, from each log under one checkpoint.
 //!
-//! Of the table's stream only a few records are the hand's. Where they stand is found first; then
-//! exactly they are asked for again together with the hand's own stream, so that one proof covers all
-//! that the bundle shows and nothing else.
+//! Only a few records of the table's stream belong to the hand. Their positions are found first.
+//! Then exactly these are requested together with the hand's own stream, so that one proof covers
+//! all records of the bundle and nothing else.
 
 use audit::bundle;
 use chassis::channel::PeerChannel;
@@ -19,15 +19,16 @@ use tonic::Status;
 use wire::Recorded;
 use wire::status::refused;
 
-/// Records of a table's stream that are looked through at a time.
+/// Records of a table's stream in one read.
 const PAGE: u32 = 1000;
-/// Caller that asks the wallet for settlements.
+/// Actor of the requests that post settlements.
 const SETTLES: &str = "service:table";
-/// How often further back or on. A hand's own records stand near it, but for the promise of its commitment:
-/// that is as old as the hand before, and a table takes some hundred records an hour where no hand ends.
+/// Most pages that are searched in each direction. The records of a hand are near its end, except
+/// for the commitment to its seed, which is as old as the previous hand; and a table writes some
+/// hundred records an hour while no hand ends.
 const PAGES: u32 = 64;
 
-/// The logs' services, called in the gateway's own name.
+/// Clients of the logs, which call in the gateway's own name.
 #[derive(Clone)]
 pub(crate) struct Logs {
     pub(crate) table: LogServiceClient<PeerChannel>,
@@ -36,7 +37,7 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// The bundle of a hand whose seed is open.
+    /// Returns the bundle of a hand whose seed is open.
     pub(crate) async fn hand(mut self, table: TableId, hand_no: u64) -> Result<Vec<u8>, Status> {
         let hand = audit::hand::id(table, hand_no);
         let own = read(&mut self.table, "table", vec![whole(hand.into())]).await?.records;
@@ -56,7 +57,8 @@ impl Logs {
         Ok(bundle::wrap(hand, [of_table, dealer, wallet]))
     }
 
-    /// Where the hand's records in the table's stream stand, ascending; `last` is where the hand ended.
+    /// Returns the positions of the hand's records in the table's stream, ascending. `last` is the
+    /// position at which the hand ended.
     async fn of_table(
         &mut self,
         table: TableId,
@@ -107,7 +109,8 @@ impl Logs {
         Ok(read(&mut self.table, "table", vec![selection]).await?.records)
     }
 
-    /// What the wallet posted in the hand's name, without the accounts that it opened for it.
+    /// Returns the transfer that the wallet posted for the hand, without the events of accounts
+    /// that it opened for it.
     async fn settlement(&mut self, hand: HandId) -> Result<BundleLog, Status> {
         let request = RequestSelection { request_id: hand.0.to_vec(), actor: SETTLES.to_owned() };
         let by_request = RecordSelection { by: Some(By::Request(request)) };
@@ -123,13 +126,13 @@ impl Logs {
     }
 }
 
-/// All of a stream.
+/// Selects a whole stream.
 fn whole(stream: StreamId) -> RecordSelection {
     let stream = StreamSelection { stream: stream.0.to_vec(), ..StreamSelection::default() };
     RecordSelection { by: Some(By::Stream(stream)) }
 }
 
-/// Positions as ranges without gaps.
+/// Joins ascending positions to ranges without gaps.
 fn runs(places: &[u64]) -> Vec<RecordSelection> {
     let mut runs: Vec<PositionSelection> = Vec::new();
     for place in places {
@@ -141,7 +144,8 @@ fn runs(places: &[u64]) -> Vec<RecordSelection> {
     runs.into_iter().map(|run| RecordSelection { by: Some(By::Positions(run)) }).collect()
 }
 
-/// Takes down where the hand's records stand; whether its promise and its end are among these.
+/// Adds the positions of the hand's records to `places`. Returns whether the commitment to its
+/// seed, and whether its end, are among these records.
 fn pick(found: &[LogRecord], hand_no: u64, places: &mut Vec<u64>) -> Result<(bool, bool), Status> {
     let (mut promised, mut finished) = (false, false);
     for record in found {
@@ -155,13 +159,14 @@ fn pick(found: &[LogRecord], hand_no: u64, places: &mut Vec<u64>) -> Result<(boo
     Ok((promised, finished))
 }
 
-/// Where a hand ended by its own stream: its last record but that of its seed, which may be opened a
-/// day and hundreds of hands later.
+/// Returns the position at which a hand ended: that of the last record of its own stream other than
+/// the opening of its seed, which may come a day and hundreds of hands later.
 fn ended_at(own: &[LogRecord]) -> Option<u64> {
     own.iter().rev().find(|record| !opens_the_seed(record)).map(|record| record.position)
 }
 
-/// The hand is over and public: its seed is on record, or what was opened in its place.
+/// Whether the hand is over and public with this record: it holds the seed, or what was opened in
+/// place of it.
 fn opens_the_seed(record: &LogRecord) -> bool {
     matches!(recorded(record), Ok(Recorded::HandRevealed(_) | Recorded::SeedRefused(_)))
 }

@@ -1,4 +1,4 @@
-//! Hands that passed their audit, kept as long as there is room for them.
+//! Cache of hands that passed their audit.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,10 +7,10 @@ use primitives::TableId;
 use prost::Message as _;
 use proto::audit::v1 as pb;
 
-/// Bytes that are kept.
+/// Most bytes in the cache.
 const MOST: usize = 32 << 20;
 
-/// A hand's bundle, and what its audit says.
+/// The bundle of a hand, and the answer to a request for its audit.
 pub(super) struct Audited {
     pub(super) bundle: Vec<u8>,
     pub(super) answer: pb::AuditHandResponse,
@@ -22,13 +22,13 @@ impl Audited {
     }
 }
 
-/// What is kept: of the hands last asked for, as many as fit.
+/// Cache of the most recently used hands, as many as fit.
 #[derive(Default)]
 pub(super) struct Kept(Mutex<Hands>);
 
 #[derive(Default)]
 struct Hands {
-    /// With the number of the asking at which it was asked for last.
+    /// Each hand with the number of its last use.
     hands: BTreeMap<(TableId, u64), (u64, Arc<Audited>)>,
     asked: BTreeMap<u64, (TableId, u64)>,
     next: u64,

@@ -1,8 +1,8 @@
-//! Turns at auditing: few at once, and nobody's callers keep everybody else's waiting.
+//! Limits of concurrent audits: few run at once, and no caller keeps the others waiting.
 //!
-//! A player has one audit at work or waiting, and an address two, however many players call from it.
-//! Operators and auditors have places of their own: a crowd of players does not keep them from looking
-//! into a dispute.
+//! A player has one audit running or waiting. An address has two, whatever the number of its
+//! players. Operators and auditors have a limit of their own, so that many players do not keep them
+//! from looking into a dispute.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,18 +15,18 @@ use proto::common::v1::ErrorReason;
 use tonic::Request;
 use wire::status::{Refused, refused};
 
-/// Audits of players at work at once …
+/// Most audits of players that run at once.
 const AT_WORK: usize = 4;
-/// … and that wait behind them. More are told to come again.
+/// Most audits of players that wait for one of [`AT_WORK`]. More are refused.
 const WAITING: usize = 16;
-/// Of them, of one player …
+/// Most audits of one player, running and waiting.
 const OF_PLAYER: usize = 1;
-/// … and of one address.
+/// Most audits of one address, running and waiting.
 const OF_ADDRESS: usize = 2;
-/// Audits of operators and auditors at work at once; as many wait as of players.
+/// Most audits of operators and auditors that run at once. [`WAITING`] bounds those that wait.
 const STAFF_AT_WORK: usize = 4;
 
-/// Who shares a bound of audits that are open at once.
+/// Key of a bound on the audits that are running or waiting.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Sharer {
     Player(String),
@@ -42,7 +42,7 @@ impl Sharer {
     }
 }
 
-/// Whose turn it is to be.
+/// Caller of an audit.
 #[derive(Debug, Clone)]
 pub(super) enum Caller {
     Staff,
@@ -50,7 +50,7 @@ pub(super) enum Caller {
 }
 
 impl Caller {
-    /// As the guard, and the connection, left it in the request.
+    /// Reads the identity and the address that the port's layers have put into the request.
     pub(super) fn of<T>(request: &Request<T>) -> Caller {
         let identity = Identity::of(request);
         match identity.map(|identity| identity.role) {
@@ -64,7 +64,7 @@ impl Caller {
     }
 }
 
-/// The audits at work and waiting.
+/// Limiter of audits.
 pub(super) struct Turns {
     players: ConcurrencyLimiter,
     staff: ConcurrencyLimiter,
@@ -74,7 +74,7 @@ pub(super) struct Turns {
 #[derive(Default)]
 struct Open(Mutex<BTreeMap<Sharer, usize>>);
 
-/// A turn; over when dropped.
+/// Permit for one audit. Dropping it releases it.
 pub(super) struct Turn {
     _permit: Permit,
     _shares: Vec<Share>,
@@ -94,10 +94,10 @@ impl Turns {
         }
     }
 
-    /// A turn, as soon as there is one.
+    /// Waits for a permit.
     ///
     /// # Errors
-    /// The caller, or everybody, has as many open as there may be.
+    /// If the caller has, or all callers together have, as many audits as are allowed.
     pub(super) async fn enter(&self, caller: Caller) -> Result<Turn, Refused> {
         let (limiter, sharers) = match caller {
             Caller::Staff => (&self.staff, Vec::new()),

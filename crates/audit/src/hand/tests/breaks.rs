@@ -1,4 +1,4 @@
-//! One break each, and exactly the check that is there for it.
+//! One break in each test, and exactly the check that is there for it fails.
 
 use primitives::UnixMicros;
 use proto::common::v1::CardRef;
@@ -7,7 +7,7 @@ use proto::dealer::v1::{self as dealer, OpeningReason};
 use super::*;
 use crate::specimen::BANK_SECONDS;
 
-/// The first event of a kind that fits, to be changed.
+/// Returns the first event of a kind that matches, to be changed.
 macro_rules! the {
     ($entries:expr, $kind:ident) => {
         the!($entries, $kind, |_: &pb::$kind| true)
@@ -27,7 +27,7 @@ fn at(entries: &[Entry], test: impl Fn(&Recorded) -> bool) -> usize {
     entries.iter().position(|entry| test(&entry.recorded)).unwrap()
 }
 
-/// Exactly these fail once `edit` is done.
+/// Checks that exactly these checks fail after `edit`.
 fn check(failing: &[Check], edit: impl FnOnce(&mut Vec<Entry>)) {
     let report = after(edit);
     assert_eq!(fails(&report), failing, "{report:#?}");
@@ -44,7 +44,7 @@ fn opening(cards: &[CardRef], seat: u32, reason: OpeningReason) -> Recorded {
     pb::CardsOpened { opening: Some(opening), caller: "operator/curious".to_owned() }.into()
 }
 
-/// Lets the dealer open something right behind the entry at `index`.
+/// Inserts a record of the dealer right after the entry at `index`.
 fn open(entries: &mut Vec<Entry>, index: usize, recorded: Recorded) {
     let (stream, at) = (at_hand(entries), entries[index].at);
     entries.insert(index + 1, Entry { log: LogName::Dealer, stream, at, recorded });
@@ -221,7 +221,7 @@ fn openings() {
             open(entries, index, opening(&bottom, seat, reason));
         });
     }
-    // A card that was dealt, a second time, and for other eyes.
+    // A dealt card is revealed a second time, and to another audience.
     for (seat, reason) in [
         (0, OpeningReason::Deal),
         (0, OpeningReason::Rule),

@@ -1,4 +1,4 @@
-//! What slips through: every record left out, doubled, or changed in one byte.
+//! Every record left out, doubled, or changed in one byte.
 
 use super::*;
 
@@ -26,9 +26,9 @@ fn no_record_can_be_told_twice() {
     }
 }
 
-/// What no check looks at: who asked the dealer, a time bank that is charged too little, and until when
-/// seats had time where all of them were done in time. And where nobody matches a bet, its size: what
-/// nobody matched goes back, and all is as it was.
+/// Clears the fields that no check covers: the caller of the dealer, a time bank that is charged
+/// too little, the deadline for entropy if all seats were done in time, and the size of a bet that
+/// nobody matched, since such a bet is returned.
 fn checked_part(recorded: &Recorded) -> Recorded {
     let mut part = recorded.clone();
     if let Recorded::CardsOpened(opened) = &mut part {
@@ -57,7 +57,7 @@ fn no_byte_can_be_changed() {
     let all = entries.iter().enumerate().skip(first);
     for (index, entry) in all.filter(|(_, entry)| of_the_hand(entry)) {
         let whole = entry.recorded.on(entry.stream).payload;
-        // A byte in four, others in each record.
+        // One byte in four, different ones in each record.
         for byte in (index % 4..whole.len()).step_by(4) {
             let mut payload = whole.to_vec();
             payload[byte] ^= 1;
@@ -68,7 +68,8 @@ fn no_byte_can_be_changed() {
                 continue;
             }
             let report = after(|entries| entries[index].recorded = changed);
-            // That the clock's default was the player's own word is noted, if he was too late.
+            // A default that is passed off as the player's own decision is noted if it came too
+            // late.
             let noticed = !report.passed() || report.notes != notes;
             let name = entry.recorded.name();
             assert!(noticed, "{name} at {index}, byte {byte}, is not noticed");
@@ -80,7 +81,7 @@ fn no_byte_can_be_changed() {
 fn what_this_program_cannot_read_is_no_pass() {
     let mut records = proved(&room(), 1);
     let last = records.hand.last_mut().unwrap();
-    // A field of another number, with something in it.
+    // A field with an unknown number and content.
     last.payload = [&last.payload[..], &[0x7a, 2, b'S', b'1']].concat().into();
     let report = audit(&records);
     assert_eq!(fails(&report), []);

@@ -1,8 +1,8 @@
-//! What was due when a hand came to nothing.
+//! Chance that was due when a hand came to nothing.
 //!
-//! The dealer is asked before the table writes down what it answered. So of a hand that stopped in
-//! between, the dealer may have performed and opened what the rules called for next, up to the next
-//! decision, and nothing behind it.
+//! The dealer is asked before the table records the answer. So of a hand that stopped in between,
+//! the dealer may have performed and revealed what the rules called for next, up to the next
+//! decision, and nothing after it.
 
 use rules::{Chance, Deal, Next, To};
 use wire::{HandReplay, Recorded};

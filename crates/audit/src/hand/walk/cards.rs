@@ -1,4 +1,4 @@
-//! Cards on record against the cards that the seed put there.
+//! Comparison of recorded cards with the cards that the seed gives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,8 @@ use super::{Walker, place};
 use crate::hand::Check;
 
 impl Walker {
-    /// The cards a decision names are written down as the rules let everybody see them.
+    /// Checks that the cards which a decision names are recorded as the rules let everybody see
+    /// them.
     pub(super) fn named_cards(&mut self, input: Option<&rules::Event>, decided: &pb::MoveDecided) {
         let expected = input.and_then(|event| self.replay.record_move(event).ok().flatten());
         let seen = |card: &CardRef| (card.op, card.position, card.card.clone());
@@ -31,8 +32,9 @@ impl Walker {
         }
     }
 
-    /// Of these seats, who shows, shows all of his hand and nothing else; nobody else shows. Where a
-    /// hand came to nothing these are the seats that have shown: the table may not have come to it.
+    /// Checks for each of these seats that it shows its whole hand if the rules show it, and
+    /// nothing otherwise. If the hand came to nothing, these are the seats that have shown, since
+    /// the table may have stopped before the rest.
     pub(super) fn shows(&mut self, seats: &BTreeSet<u32>) {
         let Some(end) = &self.out.end else { return };
         let Some(deck) = self.out.deck else { return };
@@ -56,7 +58,7 @@ impl Walker {
         }
     }
 
-    /// A card on record: its face, where everybody sees it, is the seed's.
+    /// Checks a recorded card: its face is the seed's if everybody sees it, and absent otherwise.
     pub(super) fn compare(&mut self, card: &CardRef, open: bool) {
         let Some(deck) = self.out.deck else { return };
         let face = place(card).and_then(|place| self.face(place)).map(|face| deck.code(face));
@@ -74,7 +76,7 @@ impl Walker {
         }
     }
 
-    /// The salt of a card whose face is on record is the seed's, and no other card's is there.
+    /// Checks a recorded salt: it is the seed's if the face is recorded, and absent otherwise.
     pub(super) fn salted(&mut self, card: &CardRef) {
         let salt = place(card)
             .filter(|_| !card.card.is_empty())

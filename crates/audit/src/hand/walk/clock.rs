@@ -1,8 +1,8 @@
 //! Turns, deadlines and time banks, as a table must keep them.
 //!
-//! A decision is judged when it comes and recorded when the log has taken it. So a player's decision
-//! that is recorded behind its deadline may have come in time, and is only noted; that less of a
-//! bank was taken than the records' times say is no trouble either.
+//! A decision is judged when it comes and recorded when the log has taken it. So a player's
+//! decision that is recorded after its deadline may have come in time, and is only noted. Charging
+//! less of a bank than the recorded times say is no failure either.
 
 use std::time::Duration;
 
@@ -10,22 +10,22 @@ use primitives::UnixMicros;
 use proto::event::v1 as pb;
 use rules::{By, Move, Player};
 
-/// How much later than its work an owner of the table may be known to have been alive: a clock that
-/// is resumed twice can gain so much.
+/// Tolerance for the deadline of a resumed clock: by this much an owner of the table may be known
+/// to have been alive later than its work. A clock that is resumed twice can gain as much.
 const SLACK: Duration = Duration::from_secs(10);
 
 pub(super) struct Clock {
-    /// Names the decision that is due, or the last one: counts decisions from 1.
+    /// Number of the decision that is due, or of the last one; counts from 1.
     pub(super) turn: u32,
     action: Duration,
-    /// What is left of each player's bank, p1 first.
+    /// Rest of each player's time bank, p1 first.
     banks: Vec<Duration>,
-    /// When the decision that is due became due.
+    /// Time at which the decision became due.
     due_at: UnixMicros,
-    /// The deadline that an interruption moved it to.
+    /// Deadline after an interruption.
     resumed: Option<UnixMicros>,
-    /// How often in a row the clock has decided for each player in this hand, p1 first, and whether
-    /// he has decided anything himself.
+    /// Number of decisions in a row that the clock has taken for each player in this hand, p1
+    /// first, and whether the player has decided anything in it.
     misses: Vec<(u32, bool)>,
     pub(super) notes: Vec<String>,
 }
@@ -44,8 +44,8 @@ impl Clock {
         }
     }
 
-    /// Whether the table may go on with these numbers of clocks missed in a row. Those before the
-    /// hand count on for whoever has not decided anything himself.
+    /// Whether these recorded numbers of clocks missed in a row are possible. Misses before the
+    /// hand count on for a player who has not decided anything in it.
     pub(super) fn missed(&self, recorded: &[u32]) -> bool {
         let fits = |((missed, decided), recorded): (&(u32, bool), &u32)| {
             if *decided { recorded == missed } else { recorded >= missed }
@@ -53,12 +53,12 @@ impl Clock {
         recorded.len() == self.misses.len() && self.misses.iter().zip(recorded).all(fits)
     }
 
-    /// The hand is sealed: from here on something is due.
+    /// Starts the clock: the hand is sealed.
     pub(super) fn start(&mut self, at: UnixMicros) {
         self.due_at = at;
     }
 
-    /// An input of the rules came; a decision may be due after it.
+    /// Restarts the clock after an input of the rules; a decision may be due next.
     pub(super) fn moved_on(&mut self, decision: bool, at: UnixMicros) {
         self.due_at = at;
         self.resumed = None;
@@ -76,10 +76,10 @@ impl Clock {
         self.resumed.unwrap_or_else(whole)
     }
 
-    /// A decision was recorded.
+    /// Checks the time of a recorded decision and charges the time bank.
     ///
     /// # Errors
-    /// Where the clock decided before its deadline, or more of a bank is taken than was used.
+    /// If the clock decided before its deadline, or more of a bank was charged than was used.
     pub(super) fn decided(
         &mut self,
         (player, mv, by): (Player, &Move, By),
@@ -127,11 +127,11 @@ impl Clock {
         Ok(())
     }
 
-    /// An interruption is over.
+    /// Applies the new deadline after an interruption.
     ///
     /// # Errors
-    /// Where no such decision is due, or the new deadline takes time away, or gives more than a
-    /// whole clock.
+    /// If no such decision is due, or the new deadline takes time away or gives more than a whole
+    /// clock.
     pub(super) fn resume(
         &mut self,
         resumed: &pb::ClockResumed,

@@ -1,4 +1,4 @@
-//! The pots of a table that closes, on their way back.
+//! Refunds of the pots of a table that closes.
 
 use ::ledger::Account;
 use primitives::TableId;
@@ -9,7 +9,8 @@ use super::super::effects::{Answer, Legs};
 use super::{Books, Broken, Refund, Tables, broken};
 
 impl Tables {
-    /// The pots go to seats, the Sabacc Pot first: whole, or as far as one transfer takes it.
+    /// Adds a refund of the pots to seats, the Sabacc Pot first: all of it, or as much as one
+    /// transfer takes.
     pub(super) fn pot_refund(
         &mut self,
         table: TableId,
@@ -49,7 +50,7 @@ impl Tables {
         }
     }
 
-    /// The refund is posted: shares of players who had left go on to their accounts.
+    /// Ends a refund: shares of players who had left are paid on to their accounts.
     pub(super) fn pot_refunded(&mut self, table: TableId, answer: Answer, books: &mut Books<'_>) {
         let Some(Refund { transfer, absent }) = self.refunds.remove(&table) else { return };
         books.effects.answered(transfer, answer, books.troubles);

@@ -17,7 +17,7 @@ impl Tables {
         }
     }
 
-    /// What has stopped and was neither let go on nor overtaken by the end of its table.
+    /// Describes the effects that have stopped and were neither resumed nor made obsolete.
     pub(in super::super) fn still_stopped(&self) -> Vec<String> {
         self.stops.values().cloned().collect()
     }
@@ -107,13 +107,13 @@ impl Tables {
         Ok(())
     }
 
-    /// Of a hand that is over nothing waits any more, nor of a seat that is free.
+    /// Removes stopped effects that are obsolete, because their hand is over or their seat is free.
     pub(super) fn overtaken(&mut self, table: TableId, over: impl Fn(&Key) -> bool) {
         self.stops.retain(|(of, key), _| *of != table || !over(key));
     }
 }
 
-/// One effect among those of a table.
+/// Key of an effect at its table.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) kind: i32,

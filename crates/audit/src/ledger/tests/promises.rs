@@ -1,5 +1,5 @@
-//! Holds, adjustments, limits and what else happens to accounts: honest books pass, and each thing
-//! that the ledger would not have done is found.
+//! Holds, adjustments, limits and other events of accounts: honest logs pass, and every event that
+//! the ledger would not have decided is found.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ fn limits(day: u32) -> Command {
     Command::SetLimits { player: rich(), by: Setter::Player, limits: Wanted::BuyIn(limits) }
 }
 
-/// Somebody who has 1000 credits and plays nowhere, and whom everything happens to.
+/// A player with 1000 credits who plays at no table, and whose account has every kind of event.
 pub(super) fn eventful() -> Room {
     let mut room = room();
     let player = rich();
@@ -82,7 +82,7 @@ pub(super) fn eventful() -> Room {
     room
 }
 
-/// Exactly these fail once `edit` is done; the first says this.
+/// Checks that exactly these checks fail after `edit`, and that the first says these words.
 fn broken(failing: &[Check], words: &str, edit: impl FnOnce(&mut Vec<Entry>)) {
     let mut room = eventful();
     edit(&mut room.script.entries);
@@ -133,7 +133,7 @@ fn holds_end_once_and_in_time() {
         entries[index + 1].at = time.max(entries[index].at);
     });
     broken(&lawful, "has not expired", |entries| the!(entries, HoldExpired).amount += 1);
-    // One that holds more than there is, one that is over before it begins, one in place of another.
+    // A hold of more than there is, one that is over before it begins, one in place of another.
     broken(&lawful, "credits short", |entries| {
         let Recorded::HoldPlaced(placed) = &mut entries
             .iter_mut()
@@ -152,7 +152,7 @@ fn holds_end_once_and_in_time() {
     });
 }
 
-/// A table's player whose credits are held and paid to another one, and back.
+/// A player whose credits at a table are held, captured for another player, and paid back.
 fn captured() -> Room {
     let mut room = room();
     let seats: Vec<Account> =
@@ -170,7 +170,8 @@ fn captured() -> Room {
     room
 }
 
-/// As [`broken`], of captures; what no table asked for is found in any case.
+/// Checks that [`Check::Lawful`] fails with these words after `edit` of captures. Other checks may
+/// fail too, since no table requested the captures.
 fn miscaptured(words: &str, edit: impl FnOnce(&mut Vec<Entry>)) {
     let mut room = captured();
     edit(&mut room.script.entries);

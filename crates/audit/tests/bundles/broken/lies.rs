@@ -1,4 +1,4 @@
-//! What the records say is not so.
+//! False records under valid proofs.
 
 use audit::hand::Check;
 use audit::specimen::{Entry, LogName, Part, Room, Ways};
@@ -33,7 +33,7 @@ fn commitment() -> Vec<Golden> {
         breaks("commitment-after-opening", &|entries| {
             let opened = at(entries, |it| matches!(it, Recorded::HandOpened(_)));
             let noted = at(entries, |it| matches!(it, Recorded::HandCommitted(_)));
-            // The seats' commitments come after it, as they should.
+            // The seats' commitments come after it, as they must.
             let mut moved = entries.remove(noted);
             moved.at = entries[opened - 1].at;
             let mut opened = entries.remove(opened - 1);
@@ -206,7 +206,7 @@ fn aborts() -> Vec<Golden> {
     ]
 }
 
-/// The table says that nobody gave his entropy in time, and everybody did.
+/// The table burns the hand as if seat 2 had withheld its entropy, although every seat revealed it.
 fn burnt_without_ground() -> Room {
     let abort = Some((AtFault::Seat, None));
     let mut room = played(Ways { parts: everybody(Part::Reveals), abort, ..Ways::default() });
@@ -242,8 +242,8 @@ fn seed() -> Vec<Golden> {
     ]
 }
 
-/// The dealer opens another seed than it had promised, and the table does what it has to: nothing is
-/// posted, and everybody has what he had.
+/// The dealer opens another seed than it had committed to, and the table acts on it as it must: no
+/// transfer is posted, and all players have their credits from before the hand.
 fn refused(entries: &mut Vec<Entry>) {
     let seed: bytes::Bytes = vec![5; 64].into();
     the!(entries, SeedOpened).seed = seed.clone();
@@ -350,7 +350,7 @@ fn opening(cards: &[CardRef], seat: u32, reason: OpeningReason) -> Recorded {
     pb::CardsOpened { opening: Some(opening), caller: "operator/curious".to_owned() }.into()
 }
 
-/// Lets the dealer open something right behind the entry at `index`.
+/// Inserts a record of the dealer right after the entry at `index`.
 fn open(entries: &mut Vec<Entry>, index: usize, recorded: Recorded) {
     let stream = entries[at(entries, |it| matches!(it, Recorded::SeedCommitted(_)))].stream;
     let at = entries[index].at;

@@ -1,4 +1,4 @@
-//! Keys, checkpoints and trees that do not fit, and records that are not in them.
+//! Keys, checkpoints and trees that do not match, and records that are not in them.
 
 use audit::bundle::{Bundle, ProvedLog};
 use audit::hand::Check;
@@ -46,7 +46,7 @@ pub(super) fn all() -> Vec<Golden> {
     ]
 }
 
-/// A wallet that nobody was told of, honest with its own key.
+/// A wallet whose key is not trusted, honest with that key.
 fn untrusted(room: &Room) -> Bundle {
     let mut bundle = room.bundle(1);
     let (_, head, _) = signed(&room.script, LogName::Wallet);
@@ -56,7 +56,7 @@ fn untrusted(room: &Room) -> Bundle {
     bundle
 }
 
-/// The wallet's part of the story, written by who writes the table's.
+/// The wallet's log with the key of the table's log.
 fn one_key(room: &Room) -> Bundle {
     let mut bundle = room.bundle(1);
     let (_, head, _) = signed(&room.script, LogName::Wallet);
@@ -66,7 +66,7 @@ fn one_key(room: &Room) -> Bundle {
     bundle
 }
 
-/// Somebody else's signature under the table's name.
+/// Another key's signature under the table's name.
 fn forged(room: &Room) -> Bundle {
     let mut bundle = room.bundle(1);
     let table = log_key(LogName::Table);
@@ -78,7 +78,7 @@ fn forged(room: &Room) -> Bundle {
     bundle
 }
 
-/// The checkpoint is of the same log with another end.
+/// The checkpoint is of a log that differs in its end.
 fn forked(room: &Room) -> Bundle {
     let mut fork = room.clone();
     let last = fork.script.entries.iter_mut().rfind(|entry| entry.log == LogName::Table).unwrap();
@@ -98,7 +98,7 @@ fn older(room: &Room) -> Bundle {
     bundle
 }
 
-/// Records of one room under proofs of another.
+/// Records of one room with proofs of another.
 fn of_another(records: &Room, proofs: &Room) -> Bundle {
     let (shown, mut bundle) = (records.bundle(1), proofs.bundle(1));
     bundle.table.records = shown.table.records;
@@ -107,7 +107,7 @@ fn of_another(records: &Room, proofs: &Room) -> Bundle {
     bundle
 }
 
-/// Somebody commits to entropy who is not dealt in: it counts for nothing.
+/// A player who is not dealt in commits to entropy, which has no effect.
 fn with_bystander(room: &Room) -> Room {
     let mut room = room.clone();
     let entries = &mut room.script.entries;
@@ -131,7 +131,7 @@ fn reordered(room: &Room) -> Room {
     room
 }
 
-/// A record that stands in the log is kept back.
+/// A record of the log is withheld.
 fn missing_event(room: &Room) -> Golden {
     let room = resumed(room);
     let mut records = room.records(1);
@@ -140,7 +140,7 @@ fn missing_event(room: &Room) -> Golden {
     golden("streams-missing-event", specimen::bundle(&room.script, records), &[Check::Streams])
 }
 
-/// A clock is resumed in the middle of a decision, with no more time than it had.
+/// A clock is resumed during a decision, with no more time than it had.
 pub(super) fn resumed(room: &Room) -> Room {
     let mut room = room.clone();
     let entries = &mut room.script.entries;
@@ -158,14 +158,14 @@ pub(super) fn resumed(room: &Room) -> Room {
     room
 }
 
-/// The log itself has a record that does not name the one before it in its stream.
+/// A record of the log does not have the hash of the one before it in its stream.
 fn not_chained(room: &Room) -> Golden {
     let mut bundle = room.bundle(1);
     let hand = bundle.hand_id;
     let records = &mut bundle.table.records;
     let broken = records.iter().rposition(|event| event.stream == hand.into()).unwrap();
     records[broken].previous[0] ^= 1;
-    // The tree is grown over it as it is.
+    // The tree is built over the log as it is.
     let mut events: Vec<Event> = room.script.events(LogName::Table);
     let Position(place) = records[broken].position;
     events[usize::try_from(place).unwrap()].previous[0] ^= 1;
