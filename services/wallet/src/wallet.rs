@@ -146,8 +146,9 @@ pub struct Seen {
     pub standing: Standing,
     /// Use of each limit; `None` if the account was never opened.
     pub used: Option<Vec<Used>>,
-    /// Limits that the player set; `operator`: limits that an operator set.
+    /// Limits that the player set.
     pub own: AllTerms,
+    /// Limits that an operator set for the player.
     pub operator: AllTerms,
 }
 
