@@ -4,10 +4,10 @@
 //! are applied at once, before they are durable. Waiting commands are gathered into a group,
 //! decided one after the other at one time, and handed to the log as one commit together with the
 //! rows of the tables. If enough commands wait, the next group is decided while the group before is
-//! being written, so that both processors work. Enough is at least `CROWD` commands and a quarter
-//! of those in flight: small groups cost the database nearly as much as large ones.
+//! being written, so that both processors work. Enough is a minimum batch and a quarter of the
+//! commands in flight: small groups cost the database nearly as much as large ones.
 //!
-//! **Answered in parts.** Answers are sent `PART` at a time, so that the first callers can send
+//! **Answered in parts.** Answers are sent a few at a time, so that the first callers can send
 //! their next commands while the last are being answered. Sent all at once, every answer would
 //! leave as late as the last one, and more callers would miss the next group.
 //!
@@ -21,8 +21,8 @@
 //! memory is dropped and the log is read again (`recovery`). Nothing is undone one by one.
 //!
 //! **Idempotence.** A request that was answered before is known from the log's memory or, if it is
-//! older, by one query of the store. A request in flight is known from `Work::open`. Either gets
-//! its first answer, or a refusal if the id was used for other content.
+//! older, by one query of the store. A request in flight is known to the owner. Either gets its
+//! first answer, or a refusal if the id was used for other content.
 //!
 //! **Queries.** Standings, holds and adjustments are read from the same ledger. The reply is sent
 //! once all that was decided before is durable, and never by a wallet that lost its log.

@@ -3,7 +3,7 @@
 //! Callers that wait for an answer before they send their next command come back together. A group
 //! that is closed without them splits them into groups that take turns, each with a commit of its
 //! own: that costs throughput on a slow disk and processor time on a fast one. So they are waited
-//! for, no longer than their commit took and no longer than `RETURN`: after a very long commit, as
+//! for, at most as long as their commit took. That wait is bounded: after a very long commit, as
 //! when the database was away, nobody waits that long again. Callers that never come back are
 //! waited for less and less often.
 
