@@ -16,9 +16,10 @@ use crate::repo::Repo;
 /// Events after which a snapshot is taken; the number of accounts if that is larger, so that the
 /// cost per event does not grow with the accounts.
 const EVENTS: u64 = 50_000;
-/// Longest time between two snapshots …
+/// Longest time between two snapshots, if enough happened.
 const LONGEST: Duration = Duration::from_secs(600);
-/// … if there was at least one event for so many accounts.
+/// Accounts for each event: a snapshot by time is taken only after more events than accounts
+/// divided by this.
 const ACCOUNTS_AN_EVENT: u64 = 100;
 /// Longest time that the last snapshot may take.
 const LAST: Duration = Duration::from_secs(10);

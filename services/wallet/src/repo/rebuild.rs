@@ -7,9 +7,10 @@ use sqlx::{Arguments as _, AssertSqlSafe};
 use super::read::decode;
 use super::{LOG, LONGEST, Repo, Written, trouble};
 
-/// First parameter of the rows in the statement that appends …
+/// First parameter of the rows in the statement that appends.
 const FIRST: u32 = 24;
-/// … and the last. In a rebuild they follow the log, the new size and the old one.
+/// Last parameter of the rows in the statement that appends. In a rebuild the rows follow the log,
+/// the new size and the old one.
 const LAST: u32 = 56;
 const SHIFT: u32 = 20;
 

@@ -19,7 +19,7 @@ pub(crate) struct Cutter {
 }
 
 const DISARMED: u64 = u64::MAX;
-/// One of so many answers is dropped.
+/// Answers of which one is dropped.
 const EVERY: u64 = 5;
 
 impl Cutter {

@@ -1,4 +1,4 @@
-//! Tables and snapshots that the log does not confirm are not believed, whoever changed them.
+//! Tables and snapshots that the log does not confirm are not believed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
