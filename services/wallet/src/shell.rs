@@ -53,7 +53,7 @@ pub enum RunError {
 /// once; the caller must know that its last owner is dead.
 ///
 /// # Errors
-/// See [`RunError`]; once it serves, only a corrupt log ends it.
+/// See [`RunError`]; once it serves, only a corrupt log or tables that differ from it end it.
 pub async fn run(
     config: ServiceConfig,
     (bound, drain): (Bound, Drain),
@@ -89,7 +89,7 @@ pub async fn run(
     let finished = tokio::select! {
         finished = &mut served => finished?,
         owned = &mut owner => {
-            // Only a corrupt log ends the owner before it is told to stop.
+            // Only a corrupt log or differing tables end the owner before it is told to stop.
             drain.begin();
             served.await?;
             owned.expect("the owner does not panic")?;

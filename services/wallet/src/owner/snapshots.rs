@@ -32,7 +32,7 @@ pub(super) struct Snapshot {
 
 /// The last snapshot taken, and those being stored.
 pub(super) struct Snapshots {
-    /// Size of the log at the last snapshot, or at the start.
+    /// Size of the log at the last snapshot; 0 if there is none.
     last: u64,
     taken: Instant,
     keeping: JoinSet<()>,
