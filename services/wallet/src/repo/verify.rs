@@ -220,7 +220,7 @@ impl Checked {
     }
 
     /// Difference between the sizes of `projected` and the log. A log that was never taken has no
-    /// size.
+    /// row.
     pub(crate) fn of_projected(&self) -> Option<Difference> {
         let found = self.projected.map(|size| size.to_string());
         let expected = self.size.to_string();
