@@ -1,33 +1,33 @@
-//! Names of accounts: typed, ordered so that everything of one table stands together.
+//! Typed names of accounts, ordered so that the seats of one table stand together.
 
 use std::fmt;
 use std::str::FromStr;
 
 use primitives::{PlayerId, TableId};
 
-/// An account and, at once, its name. Text form: `player/<uuid>`, `seat/<table>/<player>`,
-/// `pot/<table>/sabacc`, `pot/<table>/carried`, `house/issuance`, `house/rake`, `house/suspense`.
+/// Name of an account. Text form: `player/<uuid>`, `seat/<table>/<player>`, `pot/<table>/sabacc`,
+/// `pot/<table>/carried`, `house/issuance`, `house/rake`, `house/suspense`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Account {
-    /// Where credits come from and go back to. The only account that may be negative.
+    /// Source of all credits. The only account that may be negative.
     Issuance,
     /// The house's share of contested pots.
     Rake,
-    /// Credits of players that could not be paid to them; operators say by adjustments whose they are.
-    /// Opened by the first that come.
+    /// Credits of players that could not be paid to them; operators assign them by adjustments.
+    /// Opened by the first credit.
     Suspense,
-    /// What a player owns and has not brought to a table.
+    /// Credits that a player owns and has not brought to a table.
     Player(PlayerId),
-    /// What a player has in play at a table.
+    /// Credits that a player has in play at a table.
     Seat(TableId, PlayerId),
     /// The table's pot that stays from hand to hand until a special hand takes it.
     SabaccPot(TableId),
-    /// What a hand left for the next one at the same table.
+    /// Credits that a hand left for the next one at the same table.
     CarriedPot(TableId),
 }
 
 impl Account {
-    /// The table this account belongs to, for seats and pots.
+    /// Table of a seat or a pot.
     #[must_use]
     pub const fn table(&self) -> Option<TableId> {
         match *self {
@@ -38,7 +38,7 @@ impl Account {
         }
     }
 
-    /// The player whose credits these are, for players and seats.
+    /// Player of a player's account or a seat.
     #[must_use]
     pub const fn player(&self) -> Option<PlayerId> {
         match *self {
@@ -56,8 +56,8 @@ impl Account {
         matches!(self, Account::Issuance)
     }
 
-    /// Whether operators may set its balance right. What lies at a table is the table's: its own log
-    /// says what is there, and a balance that is moved behind its back would be a table's no more.
+    /// Whether operators may adjust its balance. Accounts of a table are excluded: the table's own
+    /// log determines their balances.
     #[must_use]
     pub const fn may_be_adjusted(&self) -> bool {
         match self {
@@ -90,7 +90,7 @@ impl fmt::Debug for Account {
     }
 }
 
-/// The text names no account.
+/// Error of a text that names no account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "an account is player/<uuid>, seat/<table>/<player>, pot/<table>/sabacc, \

@@ -1,26 +1,26 @@
-//! Adjustments: what one operator proposes to set right and another one approves.
+//! Adjustments: corrections that one operator proposes and another approves.
 
 use primitives::{AdjustmentId, UnixMicros};
 
 use crate::{Account, Amount, Leg};
 
-/// A proposal. As a value it may be unlawful: [`crate::decide`] judges it. Inside an event it is
-/// lawful.
+/// A proposed correction of a balance. As a value it may be unlawful: [`crate::decide`] judges it.
+/// Inside an event it is lawful.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Adjustment {
     pub id: AdjustmentId,
-    /// A player's, `house/rake` or `house/suspense`; `house/issuance` has the other leg.
+    /// A player's account, `house/rake` or `house/suspense`; the other leg is `house/issuance`.
     pub account: Account,
-    /// What it does to the account; not zero.
+    /// Amount to add to the account; not zero.
     pub amount: Amount,
     /// 1 to [`crate::MAX_REASON_CHARS`] characters.
     pub reason: String,
-    /// An operator's name.
+    /// Name of an operator.
     pub proposed_by: String,
 }
 
 impl Adjustment {
-    /// The debit first, then the credit.
+    /// Legs of the transfer: the debit first, then the credit.
     #[must_use]
     pub fn legs(&self) -> Vec<Leg> {
         let leg = Leg { account: self.account, amount: self.amount };
@@ -29,7 +29,7 @@ impl Adjustment {
     }
 }
 
-/// A proposal that is neither approved nor rejected.
+/// An adjustment that is neither approved nor rejected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proposed {
     pub adjustment: Adjustment,

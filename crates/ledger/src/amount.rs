@@ -1,4 +1,4 @@
-//! Signed credits: what a leg moves and what an account holds.
+//! Signed credits: the amount of a leg and the balance of an account.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use primitives::Credits;
 
 const MAX: i64 = (1 << 53) - 1;
 
-/// A signed whole number of credits. Invariant: its magnitude is at most [`Credits::MAX`].
-/// As a leg: positive is credited to the account, negative is debited from it.
+/// A signed whole number of credits. Invariant: its magnitude is at most [`Credits::MAX`]. In a
+/// leg, a positive amount is credited to the account and a negative one is debited from it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Amount(i64);
 
-/// An amount left the range from -(2^53 - 1) to 2^53 - 1.
+/// Error of an amount outside the range from -(2^53 - 1) to 2^53 - 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a signed amount is a whole number from -9007199254740991 to 9007199254740991")]
 pub struct AmountOutOfRange;
@@ -23,20 +23,20 @@ impl Amount {
         if amount < -MAX || amount > MAX { Err(AmountOutOfRange) } else { Ok(Amount(amount)) }
     }
 
-    /// `credits` to the account.
+    /// `credits` to the account: a positive amount.
     #[must_use]
     pub const fn credit(credits: Credits) -> Amount {
         // At most 2^53 - 1: the bits and the value are the same in both types.
         Amount(credits.get().cast_signed())
     }
 
-    /// `credits` from the account.
+    /// `credits` from the account: a negative amount.
     #[must_use]
     pub const fn debit(credits: Credits) -> Amount {
         Amount(credits.get().cast_signed().saturating_neg())
     }
 
-    /// The same credits in the other direction.
+    /// The opposite amount.
     #[must_use]
     pub const fn negated(self) -> Amount {
         // The range is symmetric.
@@ -74,7 +74,7 @@ impl Amount {
         Amount::try_new(self.0.saturating_add(other.0))
     }
 
-    /// The sum, held inside the range.
+    /// Sum, clamped to the range.
     #[must_use]
     pub(crate) fn saturating_plus(self, other: Amount) -> Amount {
         Amount(self.0.saturating_add(other.0).clamp(-MAX, MAX))

@@ -1,18 +1,19 @@
-//! What the ledger is asked to do.
+//! Commands of the ledger.
 
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, RequestId, UnixMicros};
 
 use crate::{Adjustment, Hold, Setter, Transfer, Wanted};
 
-/// A wish; [`crate::decide`] says what comes of it.
+/// A command; [`crate::decide`] returns its events or its refusal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Command {
-    /// Opens a player's account. Seats are opened by their first buy-in, pots by the first
-    /// settlement that pays into them; the house's accounts are always there.
+    /// Opens a player's account. A seat is opened by its first buy-in or capture, a pot by the
+    /// first settlement or capture that pays into it, `house/suspense` by the first cash-out to it.
+    /// The house's other accounts always exist.
     Open(PlayerId),
-    /// Never an adjustment and never a capture: those have commands of their own.
+    /// Posts a transfer. Not for adjustments and captures, which have commands of their own.
     Post(Transfer),
-    /// Nothing leaves the account any more.
+    /// Stops all debits of the account but adjustments.
     Freeze {
         player: PlayerId,
         reason: String,
@@ -21,26 +22,26 @@ pub enum Command {
         player: PlayerId,
         reason: String,
     },
-    /// For good.
+    /// Closes the account for good.
     Close {
         player: PlayerId,
         reason: String,
     },
     Hold(Hold),
-    /// Pays what is held, or a part of it.
+    /// Pays the credits of a hold, or a part of them.
     Capture {
-        /// The transfer's id.
+        /// Id of the transfer.
         id: RequestId,
         hold: HoldId,
         /// At least 1, at most what the hold has left.
         amount: Credits,
-        /// What is left stays held; else it is let go.
+        /// Whether the rest stays held; otherwise the hold ends.
         keep_rest: bool,
     },
     Release {
         hold: HoldId,
     },
-    /// All three windows of one measure.
+    /// Sets all three windows of one measure.
     SetLimits {
         player: PlayerId,
         by: Setter,
@@ -48,15 +49,15 @@ pub enum Command {
     },
     Exclude {
         player: PlayerId,
-        /// None: for good.
+        /// `None`: for good.
         until: Option<UnixMicros>,
     },
     Propose(Adjustment),
     Approve {
-        /// The transfer's id.
+        /// Id of the transfer.
         id: RequestId,
         adjustment: AdjustmentId,
-        /// An operator's name.
+        /// Name of an operator.
         by: String,
     },
     Reject {

@@ -1,4 +1,4 @@
-//! Judgement: what a command would do, or why not. It looks and never touches.
+//! Decides commands. Reads the ledger and does not change it, but for [`decide_linked`].
 
 use primitives::UnixMicros;
 
@@ -11,11 +11,11 @@ mod adjustments;
 mod holds;
 mod transfers;
 
-/// The events that carry the command out at `now`, in order; never empty. What has expired by
-/// `now` is as if it were gone already, see [`Ledger::expired`].
+/// Returns the events that carry the command out at `now`, in order; never empty. A hold whose time
+/// is over at `now` is treated as ended, see [`Ledger::expired`].
 ///
 /// # Errors
-/// The first [`Refusal`] in its order of precedence; then nothing is to be done.
+/// The first [`Refusal`] in the order of precedence.
 pub fn decide(ledger: &Ledger, now: UnixMicros, command: Command) -> Result<Vec<Event>, Refusal> {
     match command {
         Command::Post(transfer) => transfers::post(ledger, now, transfer),
@@ -38,20 +38,21 @@ pub fn decide(ledger: &Ledger, now: UnixMicros, command: Command) -> Result<Vec<
     }
 }
 
-/// One of a linked group is refused: nothing of the group has happened.
+/// Refusal of a linked group: none of its commands is carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("command {index} of the group: {refusal}")]
 pub struct Unlinked {
-    /// Which, counted from 0. The others are refused with [`Refusal::LinkedRefused`].
+    /// Index of the refused command, from 0. The others are refused with
+    /// [`Refusal::LinkedRefused`].
     pub index: usize,
     pub refusal: Refusal,
 }
 
-/// Decides a linked group, one command after the other, and applies it: the events of each. It is
-/// carried out whole or not at all.
+/// Decides the commands of a linked group one after the other and applies their events. Returns the
+/// events of each command. The group is carried out whole or not at all.
 ///
 /// # Errors
-/// The first command that is refused; then the ledger is what it was.
+/// The refusal of the first command that is refused; then the ledger is unchanged.
 pub fn decide_linked(
     ledger: &mut Ledger,
     now: UnixMicros,
@@ -74,7 +75,7 @@ pub fn decide_linked(
     Ok(decided)
 }
 
-/// What an operator does needs a reason.
+/// Checks the reason that operators must give.
 fn because(reason: &str) -> Result<(), Refusal> {
     if reason.trim().is_empty() {
         return Err(Refusal::ReasonMissing);
@@ -83,7 +84,7 @@ fn because(reason: &str) -> Result<(), Refusal> {
 }
 
 fn not_too_long(reason: &str) -> Result<(), Refusal> {
-    // No character takes less than a byte: few reasons need to be counted.
+    // A character takes at least a byte, so few reasons need to be counted.
     if reason.len() <= MAX_REASON_CHARS {
         return Ok(());
     }
@@ -91,7 +92,7 @@ fn not_too_long(reason: &str) -> Result<(), Refusal> {
     if chars > MAX_REASON_CHARS { Err(Refusal::ReasonTooLong { chars }) } else { Ok(()) }
 }
 
-/// The account, where it exists and was not closed.
+/// State of an account that exists and is not closed.
 fn living(ledger: &Ledger, account: Account) -> Result<&State, Refusal> {
     let state = ledger.account(&account).ok_or(Refusal::AccountUnknown { account })?;
     if state.closed() { Err(Refusal::AccountClosed { account }) } else { Ok(state) }

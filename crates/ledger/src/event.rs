@@ -1,13 +1,13 @@
-//! What happened to accounts.
+//! Events of the ledger.
 
 use primitives::{AdjustmentId, PlayerId, UnixMicros};
 
 use crate::{Account, Adjustment, Ended, Hold, SetTerms, Setter, Transfer};
 
-/// What happened. Events come from [`crate::decide`] and [`crate::Ledger::expired`] alone.
+/// A change of the ledger. Only [`crate::decide`] and [`crate::Ledger::expired`] make events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// The account exists, with nothing on it.
+    /// Opens the account with a balance of zero.
     Opened(Account),
     Posted(Posted),
     Frozen {
@@ -28,34 +28,34 @@ pub enum Event {
     LimitsSet {
         player: PlayerId,
         by: Setter,
-        /// What holds from now on, and what will in its place, where a looser limit waits.
+        /// Limits in force from now on, and the looser ones that will replace them, if any.
         terms: SetTerms,
     },
     Excluded {
         player: PlayerId,
-        /// None: for good.
+        /// `None`: for good.
         until: Option<UnixMicros>,
     },
     AdjustmentProposed(Adjustment),
     AdjustmentRejected {
         adjustment: AdjustmentId,
-        /// The account it was proposed for.
+        /// Account that the adjustment was proposed for.
         account: Account,
         reason: String,
     },
-    /// The state after this event was written down: see [`crate::snapshot`]. It changes nothing, and
-    /// what has counted long enough is forgotten with it.
+    /// A snapshot of the state after this event was taken: see [`crate::snapshot`]. It moves
+    /// nothing; buy-ins and play older than the longest window are dropped with it.
     SnapshotTaken {
         /// SHA-256 of the snapshot.
         digest: [u8; 32],
     },
 }
 
-/// A transfer that took place.
+/// A transfer that was posted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Posted {
     pub transfer: Transfer,
-    /// The operator who approved an adjustment; none in any other kind of transfer.
+    /// Operator who approved an adjustment; `None` for any other kind of transfer.
     pub approved_by: Option<Box<str>>,
 }
 

@@ -1,4 +1,4 @@
-//! How events change the ledger, and how that is taken back.
+//! Applies events to the ledger and undoes them.
 
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, UnixMicros};
 
@@ -8,9 +8,9 @@ use crate::{
     Transfer,
 };
 
-/// Applies one event that was recorded at `at`. It cannot fail: an event was decided on the very
-/// ledger it meets. Fed with events of another history, balances stay inside their range and
-/// [`crate::conserved`] tells.
+/// Applies an event that was recorded at `at`. Cannot fail, because the event was decided on this
+/// very ledger. Given events of another history, balances stay inside their range and
+/// [`crate::conserved`] finds the error.
 pub fn evolve(ledger: &mut Ledger, at: UnixMicros, event: &Event) {
     match event {
         Event::Opened(account) => {
@@ -93,11 +93,11 @@ fn post(ledger: &mut Ledger, at: UnixMicros, transfer: &Transfer) {
     }
 }
 
-/// Whether what the transfer moves on seats was won and lost there.
+/// Whether the transfer's legs on seats are won or lost credits.
 fn is_result(transfer: &Transfer) -> bool {
     match transfer.kind {
         Kind::Settlement { .. } | Kind::PotRefund { .. } => true,
-        // What was held of a seat was put at stake there; of a player's account it is a buy-in.
+        // A hold of a seat is a stake; a hold of a player's account is a buy-in.
         Kind::Capture { .. } => {
             let of_seat = |leg: &&crate::Leg| matches!(leg.account, Account::Seat(..));
             transfer.legs.iter().filter(of_seat).any(|leg| leg.amount.is_debit())
@@ -106,7 +106,7 @@ fn is_result(transfer: &Transfer) -> bool {
     }
 }
 
-/// Notes a result, and whether the player has credits at any table.
+/// Records a result, and whether the player has credits at any table.
 fn play(ledger: &mut Ledger, at: UnixMicros, player: PlayerId, result: Amount) {
     let seated = ledger.in_play(player).next().is_some();
     let played = ledger.played.entry(player).or_default();
@@ -120,7 +120,7 @@ fn play(ledger: &mut Ledger, at: UnixMicros, player: PlayerId, result: Amount) {
     }
 }
 
-/// What is paid is held no more; nor is the rest, if it is not kept.
+/// Reduces the hold by what was paid, and ends it unless the rest is kept.
 fn capture(ledger: &mut Ledger, transfer: &Transfer, (id, keep_rest): (HoldId, bool)) {
     let Some(pending) = ledger.hold(id).copied() else { return };
     let from = pending.hold.from;
@@ -143,7 +143,7 @@ fn let_go(ledger: &mut Ledger, id: HoldId) {
     }
 }
 
-/// What an event found in its place; see [`Ledger::undo`].
+/// State that an event replaced; see [`Ledger::undo`].
 #[derive(Debug)]
 pub struct Undo {
     accounts: Vec<(Account, Option<State>)>,
@@ -152,7 +152,7 @@ pub struct Undo {
     played: Vec<(PlayerId, Option<Played>)>,
 }
 
-/// As [`evolve`], with what takes it back.
+/// Applies an event as [`evolve`] does and returns the state to undo it with.
 pub fn evolve_undoable(ledger: &mut Ledger, at: UnixMicros, event: &Event) -> Undo {
     let undo = ledger.before(event);
     evolve(ledger, at, event);
@@ -160,8 +160,8 @@ pub fn evolve_undoable(ledger: &mut Ledger, at: UnixMicros, event: &Event) -> Un
 }
 
 impl Ledger {
-    /// Takes an event back. Events are taken back in the order opposite to that in which they were
-    /// applied; then the ledger is what it was. Costs what the event cost.
+    /// Undoes an event. Events must be undone in reverse order; then the ledger equals the one
+    /// before them. Costs as much as applying the event.
     pub fn undo(&mut self, undo: Undo) {
         let Undo { accounts, hold, adjustment, played } = undo;
         for (player, before) in played {
@@ -226,7 +226,7 @@ impl Ledger {
             Event::HoldPlaced(hold) => {
                 let before = self.hold(hold.id).copied();
                 account(hold.from);
-                // One of the same id, if the caller used it twice, is let go first.
+                // A pending hold with the same id, if the caller used the id twice, is ended first.
                 before.iter().for_each(|before| account(before.hold.from));
                 undo.hold = Some((hold.id, before));
             }
@@ -237,7 +237,7 @@ impl Ledger {
             }
             Event::AdjustmentProposed(Adjustment { id, .. })
             | Event::AdjustmentRejected { adjustment: id, .. } => undo.adjustment = adjustment(*id),
-            // What it forgets counts no more, whether it is kept or not.
+            // Forgotten entries are older than every window: they need not be restored.
             Event::SnapshotTaken { digest: _ } => {}
         }
         undo

@@ -1,26 +1,27 @@
-//! Holds: credits that are there and cannot be used for anything but what they are held for.
+//! Holds: credits set aside for one payment.
 
 use primitives::{Credits, HoldId, UnixMicros};
 
 use crate::Account;
 
-/// Credits of `from` that may have to be paid to `to`. As a value it may be unlawful:
+/// Credits of `from` reserved for a payment to `to`. As a value it may be unlawful:
 /// [`crate::decide`] judges it. Inside an event it is lawful.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hold {
     pub id: HoldId,
     /// A player's account or a seat's.
     pub from: Account,
-    /// For a player's account his seat; for a seat its table's pots or another seat there.
+    /// For a player's account, a seat of that player; for a seat, a pot of its table or another
+    /// seat there.
     pub to: Account,
     /// At least 1.
     pub amount: Credits,
-    /// When it is over by itself.
+    /// Time at which the hold ends by itself.
     pub expires_at: UnixMicros,
 }
 
 impl Hold {
-    /// The account that has no place in a hold.
+    /// The account that may not be held from or paid to, if any.
     pub(crate) fn misfit(&self) -> Option<Account> {
         let fits = match (self.from, self.to) {
             (Account::Player(owner), Account::Seat(_, player)) => owner == player,
@@ -41,8 +42,7 @@ impl Hold {
         (!fits).then_some(self.to)
     }
 
-    /// Whether the capture may open the account it pays to: as a buy-in opens a seat and a
-    /// settlement a pot.
+    /// Whether a capture may open the destination, as a buy-in opens a seat and a settlement a pot.
     pub(crate) const fn may_open(&self) -> bool {
         match self.to {
             Account::SabaccPot(_) | Account::CarriedPot(_) => true,
@@ -52,17 +52,17 @@ impl Hold {
     }
 }
 
-/// A hold that is neither used up nor let go.
+/// A hold that is not used up, released or expired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pending {
-    /// As it was placed.
+    /// The hold as it was placed.
     pub hold: Hold,
     /// Credits still held: at least 1, at most the hold's amount.
     pub left: Credits,
 }
 
 impl Pending {
-    /// The end of the hold without a payment.
+    /// End of this hold without a payment.
     #[must_use]
     pub const fn ended(&self) -> Ended {
         let Hold { id, from, to, amount: _, expires_at: _ } = self.hold;
@@ -70,12 +70,12 @@ impl Pending {
     }
 }
 
-/// A hold that was let go.
+/// A hold that was released or has expired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ended {
     pub hold: HoldId,
     pub from: Account,
     pub to: Account,
-    /// What it still held.
+    /// Credits that it still held.
     pub amount: Credits,
 }

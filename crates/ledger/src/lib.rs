@@ -1,40 +1,50 @@
 //! Knows: accounts, balances, which transfers are lawful, and that no credit is made or lost.
 //! Does not know: hands, cards, tables' rules, logs, networks, what time it is, who is asking.
 //!
-//! Double entry. A [`Transfer`] has legs that sum to zero; it is posted whole or refused whole.
-//! The ledger is a state machine that is only ever looked at by [`decide`] and only ever moved by
-//! [`evolve`]: commands in, events out, and the same events give the same balances wherever they
-//! are folded. [`conserved`] is the law that holds after every event.
+//! Double entry. A [`Transfer`] has legs that sum to zero. It is posted whole or refused whole.
+//! The ledger is a state machine: [`decide`] reads it and returns events, [`evolve`] alone changes
+//! it. The same events give the same balances wherever they are folded. [`conserved`] checks the
+//! invariant that holds after every event.
 //!
-//! What may happen is narrow on purpose. There is no general "move credits": each [`Kind`] of
-//! transfer names the accounts it may touch and in which direction, so that a transfer between two
-//! players, or from a pot into the house, cannot be asked for. Only `house/issuance` may be
-//! negative, and what it is short of is exactly what all others own together.
+//! There is no general "move credits". Each [`Kind`] of transfer names the accounts it may touch
+//! and in which direction, so a transfer between two players, or from a pot to the house, cannot be
+//! expressed. Only `house/issuance` may be negative; its debt equals the sum of all other balances.
 //!
-//! **Frozen**: nothing leaves a player's account but by an adjustment; credits still come in. A seat
-//! is never frozen: hands must be settled. **Closed**: nothing happens to the account any more; it was
-//! empty, with nothing held of it, nothing at tables, no share in a pot and no adjustment waiting.
-//! **Excluded**: players keep themselves from play; no buy-in, no issue and no hold until the time is over. **Limits** bound
-//! what they bring to tables, what they lose there and how long they are there, within 24 hours, 7 and
-//! 30 days; of their own and the operator's the stricter holds, window by window; see [`Terms`]. Whoever
-//! deals hands asks [`Ledger::standing`] first: what stands against a player there moves no credits, so
-//! hands that are in play are settled whatever it says.
+//! **Frozen**: only an adjustment takes credits from the player's account; credits still come in. A
+//! seat is never frozen, because hands must be settled.
 //!
-//! A **snapshot** is the whole state in bytes of one form only ([`snapshot`]): its SHA-256 stands in the
-//! log, so that whoever has the bytes starts from them and whoever has the log checks them.
+//! **Closed**: nothing happens to the account any more. It was empty, with no hold, no credits at
+//! tables, no share in a pot and no pending adjustment.
 //!
-//! **Holds** set credits of an account aside: a debit needs what is available, the balance without
-//! what is held; a capture uses what its hold holds. A hold is over by itself at its end: whoever owns
-//! the log writes [`Ledger::expired`] before he decides anything at that time, and an event is evolved
-//! with the very time that the log records for it. **Adjustments** are the only way to move credits
-//! against the kinds, between an account that is no table's and `house/issuance`; two operators are needed. The
-//! transfer of a capture or an adjustment says so in its [`Kind`].
+//! **Excluded**: the players keep themselves from play. No buy-in, no issue and no hold until the
+//! exclusion ends.
 //!
-//! Who owns the log decides a batch one after the other on one ledger, each decision's events applied
-//! at once. A linked group is applied whole or not at all: [`decide_linked`].
+//! **Limits** bound what a player brings to tables, loses there, and how long they stay, within 24
+//! hours, 7 days and 30 days; see [`Terms`]. Both the player and the operator set limits; in each
+//! window the stricter one holds.
 //!
-//! Asking twice is not this crate's business: whoever owns the log recognises a request it has
-//! answered before it comes here.
+//! Read [`Ledger::standing`] before a hand is dealt. A restriction found there moves no credits: a
+//! hand in play is settled in any case.
+//!
+//! A **snapshot** is the whole state in a canonical byte form ([`snapshot`]). Its SHA-256 is
+//! recorded in the log, so the bytes can be checked against the log before the ledger is restored
+//! from them.
+//!
+//! **Holds** set credits of an account aside. A debit needs available credits: the balance less
+//! what is held. A capture uses the credits of its hold. A hold ends by itself at its expiry: the
+//! owner of the log appends the events of [`Ledger::expired`] before it decides anything at that
+//! time. Every event is evolved with the time that the log records for it.
+//!
+//! **Adjustments** are the only way to move credits outside the other kinds: between
+//! `house/issuance` and an account that belongs to no table. Two operators are needed. The transfer
+//! of a capture or an adjustment names it in its [`Kind`].
+//!
+//! The owner of the log decides the commands of a batch one after the other on one ledger and
+//! applies the events of each at once. A linked group is applied whole or not at all:
+//! [`decide_linked`].
+//!
+//! Repeated requests are not known here: the owner of the log recognises a request that was
+//! answered before and does not pass it on.
 
 #![deny(clippy::arithmetic_side_effects)]
 

@@ -1,21 +1,21 @@
-//! Limits of play: windows, measures, and what a player has brought to tables, by the hour.
+//! Limits of play: windows, measures, and credits brought to tables by the hour.
 //!
-//! A window rolls on from hour to hour: what was brought counts to the end of the hour in which it
-//! leaves the window. So at most 721 numbers a player say all there is to say, and within any exact
-//! window never more was brought than its limit. What was lost and the time at tables are counted
-//! likewise, in [`crate::Played`].
+//! A window rolls on hour by hour: a buy-in counts to the end of the hour in which it leaves the
+//! window. So at most 721 numbers a player are kept, and within any exact window never more was
+//! brought than the limit. Losses and time at tables are counted by the hour too, in
+//! [`crate::Played`].
 
 use std::fmt;
 use std::time::Duration;
 
 use primitives::{Credits, UnixMicros};
 
-/// How long a looser limit waits.
+/// Delay before a looser limit holds.
 pub const LOOSER_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(crate) const HOUR_MICROS: u64 = 3_600_000_000;
 
-/// A span that limits speak of; any such span, not one of the calendar.
+/// Length of the span that a limit covers. Spans roll; they are not calendar days or months.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Window {
     Day,
@@ -26,7 +26,7 @@ pub enum Window {
 impl Window {
     pub const ALL: [Window; 3] = [Window::Day, Window::Week, Window::Month];
 
-    /// 24 hours, 7 days, 30 days.
+    /// Length in hours: 24, 168 (7 days) or 720 (30 days).
     #[must_use]
     pub const fn hours(self) -> u64 {
         match self {
@@ -47,14 +47,14 @@ impl fmt::Display for Window {
     }
 }
 
-/// Whose limits they are.
+/// Author of a limit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Setter {
     Player,
     Operator,
 }
 
-/// What limits bound.
+/// Quantity that a limit bounds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Measure {
     /// Credits brought to tables.
@@ -79,7 +79,7 @@ impl fmt::Display for Measure {
     }
 }
 
-/// Seconds at tables. As a limit at most [`Seconds::MAX`].
+/// Seconds at tables. In a limit at most [`Seconds::MAX`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Seconds(pub u64);
 
@@ -88,7 +88,7 @@ impl Seconds {
     pub const MAX: Seconds = Seconds(721 * 3600);
 }
 
-/// The most that may be used of one measure within each window; none: as much as one likes.
+/// Largest use of one measure within each window; `None`: unlimited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits<T = Credits> {
     pub day: Option<T>,
@@ -114,7 +114,7 @@ impl<T: Copy + Ord> Limits<T> {
         }
     }
 
-    /// Window by window the tighter one.
+    /// The stricter limit of each window.
     #[must_use]
     pub fn stricter(self, other: Limits<T>) -> Limits<T> {
         Limits {
@@ -132,11 +132,11 @@ pub(crate) fn tighter<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     }
 }
 
-/// Limits that hold, and those that will.
+/// Limits in force, and those that will replace them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Terms<T = Credits> {
     pub now: Limits<T>,
-    /// From then on, in place of `now`.
+    /// Limits in place of `now`, and the time from which they hold.
     pub later: Option<(UnixMicros, Limits<T>)>,
 }
 
@@ -147,7 +147,7 @@ impl<T> Default for Terms<T> {
 }
 
 impl<T: Copy + Ord> Terms<T> {
-    /// As they stand at `time`: what has waited long enough holds.
+    /// These terms at `time`: pending limits whose time has come are in force.
     #[must_use]
     pub fn at(self, time: UnixMicros) -> Terms<T> {
         match self.later {
@@ -156,8 +156,8 @@ impl<T: Copy + Ord> Terms<T> {
         }
     }
 
-    /// These terms once `wanted` is set at `time`: the tighter windows hold at once, the looser ones
-    /// wait. What waited until now is forgotten.
+    /// These terms once `wanted` is set at `time`: stricter windows hold at once, looser ones wait
+    /// for [`LOOSER_AFTER`]. Limits that were pending are dropped.
     #[must_use]
     pub(crate) fn set(self, time: UnixMicros, wanted: Limits<T>) -> Terms<T> {
         let now = self.at(time).now.stricter(wanted);
@@ -166,7 +166,7 @@ impl<T: Copy + Ord> Terms<T> {
     }
 }
 
-/// The limits of one measure, as they are wanted.
+/// Requested limits of one measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
     BuyIn(Limits),
@@ -174,7 +174,7 @@ pub enum Wanted {
     Time(Limits<Seconds>),
 }
 
-/// The terms of one measure, as they were set.
+/// Terms of one measure after a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SetTerms {
     BuyIn(Terms),
@@ -183,7 +183,7 @@ pub enum SetTerms {
 }
 
 impl SetTerms {
-    /// What was wanted, where these were set: what waits, else what holds.
+    /// Limits that were requested: the pending ones, otherwise those in force.
     #[must_use]
     pub fn wanted(&self) -> Wanted {
         fn of<T: Copy>(terms: &Terms<T>) -> Limits<T> {
@@ -197,7 +197,7 @@ impl SetTerms {
     }
 }
 
-/// All limits that one setter has set of one player.
+/// All limits of one player by one author.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AllTerms {
     pub buy_in: Terms,
@@ -206,14 +206,14 @@ pub struct AllTerms {
 }
 
 impl AllTerms {
-    /// As they stand at `time`.
+    /// These terms at `time`.
     #[must_use]
     pub fn at(self, time: UnixMicros) -> AllTerms {
         let AllTerms { buy_in, loss, time: seated } = self;
         AllTerms { buy_in: buy_in.at(time), loss: loss.at(time), time: seated.at(time) }
     }
 
-    /// What one measure's terms become once `wanted` is set at `time`.
+    /// Terms of one measure once `wanted` is set at `time`.
     pub(crate) fn set(&self, time: UnixMicros, wanted: Wanted) -> SetTerms {
         match wanted {
             Wanted::BuyIn(limits) => SetTerms::BuyIn(self.buy_in.set(time, limits)),
@@ -222,7 +222,8 @@ impl AllTerms {
         }
     }
 
-    /// Whether these are wanted already: setting them again would only put off what waits.
+    /// Whether the same limits were requested before. Setting them again would only delay the
+    /// pending ones.
     pub(crate) fn wants(&self, terms: &SetTerms) -> bool {
         let own = match terms {
             SetTerms::BuyIn(_) => SetTerms::BuyIn(self.buy_in),
@@ -240,7 +241,7 @@ impl AllTerms {
         }
     }
 
-    /// The limit that holds at `time`, in credits or seconds.
+    /// Limit in force at `time`, in credits or seconds.
     pub(crate) fn limit(&self, measure: Measure, window: Window, time: UnixMicros) -> Option<u64> {
         let AllTerms { buy_in, loss, time: seated } = self.at(time);
         match measure {
@@ -250,7 +251,7 @@ impl AllTerms {
         }
     }
 
-    /// When a looser limit of the measure holds, where one waits.
+    /// Time at which a looser limit of the measure begins to hold, if one is pending.
     pub(crate) fn loosens(&self, measure: Measure) -> Option<UnixMicros> {
         match measure {
             Measure::BuyIn => self.buy_in.later.map(|(from, _)| from),
@@ -260,31 +261,31 @@ impl AllTerms {
     }
 }
 
-/// What a player brought to tables within one hour.
+/// Credits that a player brought to tables within one hour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Brought {
     /// Whole hours since 1970-01-01T00:00:00Z.
     pub hour: u64,
-    /// More than [`Credits::MAX`] is told as that: no limit is above it either.
+    /// Clamped to [`Credits::MAX`], which no limit exceeds.
     pub amount: Credits,
 }
 
-/// The first hour that counts within `window` at `now`.
+/// First hour that counts within `window` at `now`.
 pub(crate) fn first_hour(window: Window, now: UnixMicros) -> u64 {
     now.0.div_euclid(HOUR_MICROS).saturating_sub(window.hours())
 }
 
-/// Of `brought`, in order of hours, what counts within `window` at `now`.
+/// Credits of `brought`, in the order of hours, that count within `window` at `now`.
 pub(crate) fn within(brought: &[Brought], window: Window, now: UnixMicros) -> Credits {
     let counts = |it: &&Brought| !is_over(it, window, now);
     brought.iter().rev().take_while(counts).fold(Credits::ZERO, |sum, it| sum_of(sum, it.amount))
 }
 
-/// Writes `amount` down, and forgets what counts no more.
+/// Records `amount` at `at`, and drops entries older than the longest window.
 pub(crate) fn bring(brought: &mut Vec<Brought>, at: UnixMicros, amount: Credits) {
     let hour = at.0.div_euclid(HOUR_MICROS);
     match brought.last_mut() {
-        // Clocks do not go back; where one did, what was brought counts for longer.
+        // Clocks do not go back; if one did, the credits would count for longer.
         Some(last) if last.hour >= hour => last.amount = sum_of(last.amount, amount),
         Some(_) | None => {
             forget(brought, at);
@@ -293,13 +294,13 @@ pub(crate) fn bring(brought: &mut Vec<Brought>, at: UnixMicros, amount: Credits)
     }
 }
 
-/// Forgets what counts no more.
+/// Drops entries older than the longest window.
 pub(crate) fn forget(brought: &mut Vec<Brought>, now: UnixMicros) {
     let over = brought.partition_point(|it| is_over(it, Window::Month, now));
     brought.drain(..over);
 }
 
-/// The sum, or the most there can be of credits.
+/// Sum, clamped to [`Credits::MAX`].
 pub(crate) fn sum_of(one: Credits, other: Credits) -> Credits {
     one.plus(other).unwrap_or(Credits::MAX)
 }

@@ -1,8 +1,8 @@
-//! What hands and tables did to a player, by the hour: net results, and time with credits at tables.
+//! Play of a player by the hour: net results, and time with credits at tables.
 //!
-//! Both are read off transfers and the times they were recorded at. A result is what settlements and
-//! refunds of pots moved on the player's seats, and holds of seats that were captured; buy-ins,
-//! cash-outs and adjustments are none. Time counts once, at however many tables it is spent.
+//! Both follow from transfers and the times at which they were recorded. Results are the legs on
+//! the player's seats in settlements, pot refunds and captures of holds of seats. Buy-ins,
+//! cash-outs and adjustments are no results. Time counts once, at however many tables it is spent.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +10,30 @@ use primitives::UnixMicros;
 
 use crate::limits::{HOUR_MICROS, Window, first_hour};
 
-/// What counts of one player's play; nothing older than the longest window once it is forgotten.
+/// Play of one player that still counts, back to the longest window.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Played {
-    /// Since when the player has had credits at some table without a break; none: there are none.
+    /// Start of the unbroken span in which the player has had credits at some table; `None` if they
+    /// have none.
     pub seated: Option<UnixMicros>,
-    /// By whole hours since 1970-01-01T00:00:00Z.
+    /// Hours of play, by whole hours since 1970-01-01T00:00:00Z.
     pub hours: BTreeMap<u64, Hour>,
 }
 
-/// One hour of play.
+/// Play within one hour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Hour {
     /// Credits won less credits lost.
     pub net: i64,
-    /// Time with credits at tables that is over, in microseconds.
+    /// Time with credits at tables in spans that have ended, in microseconds.
     pub seated_micros: u64,
 }
 
 impl Played {
-    /// Nothing has counted yet.
+    /// No play.
     pub const NONE: Played = Played { seated: None, hours: BTreeMap::new() };
 
-    /// The hours until `now` in which something counts, ascending.
+    /// Hours up to `now` in which something counts, ascending.
     pub(crate) fn counted_hours(&self, now: UnixMicros) -> impl Iterator<Item = u64> {
         let this = now.0.div_euclid(HOUR_MICROS);
         let going = self.seated.map_or(this..=this, |since| {
@@ -48,14 +49,14 @@ impl Played {
         counted.fold(0_i64, |net, (_, hour)| net.saturating_add(hour.net))
     }
 
-    /// Net loss within `window` at `now`, in credits: 0 where more was won.
+    /// Net loss within `window` at `now`, in credits; 0 after a net win.
     #[must_use]
     pub fn lost(&self, window: Window, now: UnixMicros) -> u64 {
         let net = self.net(window, now);
         if net < 0 { net.unsigned_abs() } else { 0 }
     }
 
-    /// Time at tables within `window` at `at`, in whole seconds; whoever is still there is taken to
+    /// Time at tables within `window` at `at`, in whole seconds. A player still there is taken to
     /// leave at `leaves`.
     #[must_use]
     pub fn seconds(&self, window: Window, at: UnixMicros, leaves: UnixMicros) -> u64 {
@@ -78,7 +79,7 @@ impl Played {
         }
     }
 
-    /// The last credits have left the tables: the time since they came is spread over its hours.
+    /// Ends the span at tables and adds its time to the hours in which it was spent.
     pub(crate) fn stand(&mut self, at: UnixMicros) {
         let Some(since) = self.seated.take() else { return };
         let counts = first_hour(Window::Month, at).saturating_mul(HOUR_MICROS);
@@ -92,7 +93,7 @@ impl Played {
         }
     }
 
-    /// Forgets what counts no more; whether anything is left.
+    /// Drops hours older than the longest window. Returns whether anything is left.
     pub(crate) fn forget(&mut self, now: UnixMicros) -> bool {
         self.hours = self.hours.split_off(&first_hour(Window::Month, now));
         self.seated.is_some() || !self.hours.is_empty()

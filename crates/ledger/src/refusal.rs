@@ -1,14 +1,14 @@
-//! Every reason a command is refused for, in order of precedence.
+//! Refusals of commands, in order of precedence.
 
 use primitives::{AdjustmentId, Credits, HoldId, TableId, UnixMicros};
 
 use crate::{Account, Measure, Window};
 
-/// A no from the ledger. Nothing has changed.
+/// Refusal of a command. Nothing has changed.
 ///
-/// Where several apply, the first in this order is the answer, and within one the earliest leg:
-/// first what is wrong with the command whatever the balances are, then what is wrong with it now.
-/// A caller who repeats a command may see another refusal only from the second group.
+/// If several apply, the first in this order is returned; among legs, that of the earliest. First
+/// come faults of the command itself, whatever the balances are, then faults against the current
+/// state. When a command is repeated, only refusals of the second group can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("a transfer has at least 2 legs, not {legs}")]
@@ -19,7 +19,7 @@ pub enum Refusal {
     ZeroLeg,
     #[error("{account} has more than one leg: add them up")]
     DuplicateAccount { account: Account },
-    /// What the legs sum to instead of zero, in credits.
+    /// `sum`: total of the legs in credits, instead of zero.
     #[error("the legs sum to {sum} credits, not to zero")]
     NotBalanced { sum: i64 },
     #[error("{account} has no place there, or not in this direction")]
@@ -52,14 +52,14 @@ pub enum Refusal {
     AdjustmentNotPending { adjustment: AdjustmentId },
     #[error("who proposed an adjustment cannot approve it: another operator must")]
     SameOperator,
-    /// `until` none: for good.
+    /// `until`: `None` for good.
     #[error("the player of {account} keeps himself from play")]
     Excluded { account: Account, until: Option<UnixMicros> },
-    /// Until when the player is excluded now; none: for good.
+    /// `until`: end of the exclusion now in force; `None` for good.
     #[error("an exclusion can only be made longer")]
     ExclusionShorter { until: Option<UnixMicros> },
-    /// The limit within the window and what is left of it now, in credits or seconds. `until`: when
-    /// what was asked for fits again, if nothing more is used; none: not before the limit is changed.
+    /// `limit` and what is left of it now, in credits or seconds. `until`: time at which the
+    /// request fits again if nothing more is used; `None` if not before the limit is changed.
     #[error("the {measure} within {window} is {limit}, and {left} of it are left{}", ends(*until))]
     LimitReached {
         measure: Measure,
@@ -70,12 +70,13 @@ pub enum Refusal {
     },
     #[error("the hold has {left} credits left")]
     HoldTooSmall { left: Credits },
-    /// How many more credits would have to be available.
+    /// `short`: credits missing.
     #[error("{account} is {short} credits short")]
     InsufficientCredits { account: Account, short: Credits },
     #[error("{account} would leave the range of balances, 9007199254740991 either way")]
     BalanceOutOfRange { account: Account },
-    /// For whoever answers for a linked group: what its other transfers are told.
+    /// Refusal of the other transfers of a linked group. Given by the caller of
+    /// [`crate::decide_linked`], never by [`crate::decide`].
     #[error("another transfer of the linked group is refused")]
     LinkedRefused,
     #[error(
@@ -92,7 +93,7 @@ fn ends(until: Option<UnixMicros>) -> String {
 }
 
 impl Refusal {
-    /// 1 for the first. Lower goes first.
+    /// Rank in the order of precedence, from 1 for the first.
     #[must_use]
     pub const fn precedence(&self) -> u8 {
         match self {

@@ -1,9 +1,10 @@
-//! The state of a ledger in bytes, one form for each state.
+//! Canonical byte form of a ledger: one form for each state.
 //!
-//! Numbers are big-endian. The magic, then, each with its count before it: accounts in their order,
-//! pending holds and waiting adjustments in the order of their ids, players' play in the order of
-//! players. What counts no more must have been forgotten at one time ([`Ledger::forget`]), as the event
-//! that names a snapshot does: then the same log gives the same bytes wherever it is folded.
+//! Numbers are big-endian. The magic comes first, then four lists, each with its count before it:
+//! accounts in their order, pending holds and pending adjustments in the order of their ids,
+//! players' play in the order of players. Entries older than the longest window must be dropped at
+//! the same time everywhere ([`Ledger::forget`]), as the event that names a snapshot does; then the
+//! same log gives the same bytes wherever it is folded.
 
 use primitives::{AdjustmentId, Credits, HoldId, PlayerId, TableId, UnixMicros};
 
@@ -21,10 +22,10 @@ const EXCLUDED: u8 = 4;
 const FOR_GOOD: u8 = 8;
 const OWN: u8 = 16;
 const OPERATOR: u8 = 32;
-/// There is something beside a balance.
+/// Set where the account has an [`Extra`].
 const EXTRA: u8 = 128;
 
-/// The bytes are no snapshot of a ledger.
+/// Error of bytes that are no snapshot of a ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     #[error("the bytes are no snapshot, or of another form")]
@@ -33,7 +34,7 @@ pub enum SnapshotError {
     Unsound(#[from] Unsound),
 }
 
-/// The bytes of a ledger as it is.
+/// Writes a ledger.
 #[must_use]
 pub fn write(ledger: &Ledger) -> Vec<u8> {
     let mut to = Writer(Vec::with_capacity(ledger.accounts.len().saturating_mul(48)));
@@ -57,10 +58,10 @@ pub fn write(ledger: &Ledger) -> Vec<u8> {
     to.0
 }
 
-/// The ledger that the bytes are of; the bytes written of it are the same again.
+/// Reads a ledger. Writing it again gives the same bytes.
 ///
 /// # Errors
-/// Where no ledger was written so.
+/// [`SnapshotError`] if the bytes are malformed or their state violates an invariant.
 pub fn read(bytes: &[u8]) -> Result<Ledger, SnapshotError> {
     let (parts, played) = Reader(bytes).whole().ok_or(SnapshotError::Form)?;
     let mut ledger = Ledger::restore(parts.accounts, parts.holds, parts.adjustments)?;
@@ -148,7 +149,7 @@ impl Writer {
         }
     }
 
-    /// No limit is all ones, which no limit is.
+    /// A missing limit is written as all ones, which no limit is.
     fn limits<T: Copy>(&mut self, limits: &Limits<T>, unit: &impl Fn(T) -> u64) {
         let Limits { day, week, month } = limits;
         for limit in [day, week, month] {
@@ -219,8 +220,8 @@ impl Reader<'_> {
         self.0.is_empty().then_some((Parts { accounts, holds, adjustments }, played))
     }
 
-    /// A count, and as many; each takes at least a byte, so that no count is believed beyond what is
-    /// there.
+    /// Reads a count and that many items. An item takes at least a byte, so memory is reserved for
+    /// no more items than bytes are left.
     fn many<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = usize::try_from(u32::from_be_bytes(self.take()?)).ok()?;
         let mut all = Vec::with_capacity(count.min(self.0.len()));

@@ -1,13 +1,15 @@
-//! Whether a player may play: what bars them, what limit is nearly reached, and what they have used.
+//! Standing of a player: what restricts them, which limits are nearly reached, and how much of each
+//! limit is used.
 //!
-//! A buy-in limit bars buy-ins alone; whoever has credits at a table may play them. A loss limit and a
-//! session time limit bar further hands. What is used counts to the hour, see [`crate::Played`].
+//! A buy-in limit restricts buy-ins alone; credits already at a table may be played. A loss limit
+//! and a session time limit restrict further hands. Use is counted to the hour, see
+//! [`crate::Played`].
 //!
-//! **A loss limit bounds what is at stake.** Whatever is at tables may be lost, at all of them at once. So no
-//! more may be there than the limit and what was won within its window, less what was lost: a buy-in on top
-//! of that is refused, what is held to be brought included, and whoever has more there is dealt into no
-//! further hand. Then no hands of however many tables lose more than the limit, but for those in play when
-//! it was set.
+//! **A loss limit bounds what is at stake.** All credits at tables may be lost, at all tables at
+//! once. So no more may be there than the limit plus the net result within its window. A buy-in
+//! beyond that is refused; held credits of the player's account count too. A player with more than
+//! that at tables is dealt into no further hand. So no number of tables can lose more than the
+//! limit, except in hands that were in play when it was set.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +18,12 @@ use primitives::{Credits, PlayerId, UnixMicros};
 use crate::limits::{HOUR_MICROS, Measure, Setter, Window, sum_of, tighter};
 use crate::{Account, Exclusion, Ledger, Played, Refusal, State};
 
-/// A limit is nearly reached once so many hundredths of it are used …
+/// Percentage of a limit from which it is nearly reached.
 const NEARLY_PERCENT: u64 = 80;
-/// … and a session time limit where so many seconds of it are left.
+/// Seconds left from which a session time limit is nearly reached.
 const NEARLY_SECONDS: u64 = 600;
 
-/// Why a player is dealt into no further hand, the weightiest first.
+/// Reason why a player is dealt into no further hand, the weightiest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bar {
     /// The account is closed, or was never opened.
@@ -38,7 +40,8 @@ pub struct Reached {
     pub window: Window,
     /// In credits or seconds.
     pub limit: u64,
-    /// When play fits again, if none goes on till then; none: not before the limit is changed.
+    /// Time at which play fits again if the player does not play until then; `None` if not before
+    /// the limit is changed.
     pub until: Option<UnixMicros>,
 }
 
@@ -53,35 +56,35 @@ pub struct Notice {
     pub left: u64,
 }
 
-/// How a player stands at one time.
+/// Standing of a player at one time.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Standing {
-    /// None: they may play.
+    /// `None`: the player may play.
     pub bar: Option<Bar>,
-    /// In the order of measures and windows; none where something bars.
+    /// In the order of measures and windows; empty under a restriction.
     pub notices: Vec<Notice>,
 }
 
-/// One limit and what is used of it.
+/// A limit and how much of it is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Used {
     pub measure: Measure,
     pub window: Window,
-    /// The stricter of the player's and the operator's; none: there is none.
+    /// The stricter of the player's and the operator's limit; `None` if neither set one.
     pub limit: Option<u64>,
     /// In credits or seconds.
     pub used: u64,
 }
 
 impl Used {
-    /// What is left of the limit.
+    /// Rest of the limit; 0 if it is exceeded.
     #[must_use]
     pub fn left(&self) -> Option<u64> {
         self.limit.map(|limit| limit.saturating_sub(self.used))
     }
 }
 
-/// Everything that limits of a player are judged by.
+/// Facts that a player's limits are checked against.
 struct Gauge<'a> {
     state: &'a State,
     played: &'a Played,
@@ -90,16 +93,16 @@ struct Gauge<'a> {
     now: UnixMicros,
 }
 
-/// A limit within which something does not fit.
+/// A limit that a request exceeds.
 struct Short {
     window: Window,
     limit: u64,
-    /// What does, whatever of it is used or at stake already.
+    /// Largest amount that would fit.
     fits: u64,
 }
 
 impl Gauge<'_> {
-    /// As it will be at `at`, if nothing more is used from now on.
+    /// Limit and use at `at`, if nothing more is used from now on.
     fn used(&self, measure: Measure, window: Window, at: UnixMicros) -> Used {
         let by = |setter| self.state.set_by(setter).limit(measure, window, at);
         let used = match measure {
@@ -111,7 +114,7 @@ impl Gauge<'_> {
         Used { measure, window, limit, used }
     }
 
-    /// What fits at `at`: more credits to bring or more seconds; of losses, credits at stake.
+    /// Largest amount that fits at `at`: credits to bring or seconds; for losses, credits at stake.
     fn fits(&self, measure: Measure, window: Window, at: UnixMicros) -> Option<u64> {
         let used = self.used(measure, window, at);
         match measure {
@@ -123,14 +126,14 @@ impl Gauge<'_> {
         }
     }
 
-    /// Credits at stake once `amount` more is brought: what is at tables, and what is held to be.
+    /// Credits at stake once `amount` more is brought: credits at tables, and held credits.
     fn at_stake(&self, amount: Credits) -> u64 {
         let held = self.state.held().get();
         self.at_tables.saturating_add(held).saturating_add(amount.get())
     }
 
-    /// The first time from now on at which so much fits within every window of the measure: when an hour in
-    /// which something counts leaves a window, or a looser limit begins to hold.
+    /// First time from now on at which `more` fits within every window of the measure: when an hour
+    /// that counts leaves a window, or a looser limit begins to hold.
     fn fits_from(&self, measure: Measure, more: u64) -> Option<UnixMicros> {
         let fits = |at: &UnixMicros| {
             let mut fit = Window::ALL.iter().map(|window| self.fits(measure, *window, *at));
@@ -152,7 +155,7 @@ impl Gauge<'_> {
         times.into_iter().find(fits)
     }
 
-    /// The first window in which so much does not fit.
+    /// First window in which `more` does not fit.
     fn short(&self, measure: Measure, more: u64) -> Option<Short> {
         Window::ALL.iter().find_map(|window| {
             let fits = self.fits(measure, *window, self.now).filter(|fits| *fits < more)?;
@@ -176,7 +179,7 @@ impl Gauge<'_> {
 }
 
 impl Ledger {
-    /// How a player stands at `now`.
+    /// Standing of a player at `now`.
     #[must_use]
     pub fn standing(&self, player: PlayerId, now: UnixMicros) -> Standing {
         let bar = |bar| Standing { bar: Some(bar), notices: Vec::new() };
@@ -202,8 +205,8 @@ impl Ledger {
         }
     }
 
-    /// Every limit of a player at `now` and what is used of it, in the order of measures and windows;
-    /// none where the account was never opened.
+    /// All limits of a player at `now` with their use, in the order of measures and windows; `None`
+    /// if the account was never opened.
     #[must_use]
     pub fn used(&self, player: PlayerId, now: UnixMicros) -> Option<Vec<Used>> {
         let gauge = self.gauge(player, now)?;
@@ -212,8 +215,8 @@ impl Ledger {
         Some(all.map(|(measure, window)| gauge.used(measure, window, now)).collect())
     }
 
-    /// Whether so much more may be brought to tables: within the buy-in limit, with no more at stake than
-    /// may still be lost, and with time left to play. What is held may yet be brought there.
+    /// Checks that `amount` more may be brought to tables: within the buy-in limit, with no more at
+    /// stake than may still be lost, and with time left to play. Held credits count as brought.
     pub(crate) fn may_bring(
         &self,
         player: PlayerId,
@@ -254,7 +257,8 @@ mod tests {
 
     const THIS: u64 = 500_000;
 
-    /// Every hour at which a window of the longest kind can end is tried.
+    /// First hour at which `more` fits, found by trying every hour at which the longest window can
+    /// end.
     fn every_hour(gauge: &Gauge<'_>, measure: Measure, more: u64) -> Option<UnixMicros> {
         (THIS + 1..=THIS + 722).map(|hour| UnixMicros(hour * HOUR_MICROS)).find(|at| {
             let fits = |window| gauge.fits(measure, window, *at);
@@ -262,7 +266,7 @@ mod tests {
         })
     }
 
-    /// The hours in which something counts are enough to find when a limit lets somebody again.
+    /// The hours in which something counts are enough to find the time at which a limit fits again.
     #[test]
     fn a_limit_lets_again_at_the_hour_at_which_every_hour_says_so() {
         let now = UnixMicros(THIS * HOUR_MICROS + 1_234);
@@ -279,7 +283,7 @@ mod tests {
         };
         let mut found = 0;
         for case in 0_u64..60 {
-            // Any numbers that differ from case to case.
+            // Arbitrary numbers that differ from case to case.
             let any = |n: u64| (case * 7_919 + n * 104_729) % 1_009;
             let hours: BTreeSet<u64> =
                 (0..case % 9).map(|n| THIS - any(n) % 740).chain([THIS - case]).collect();

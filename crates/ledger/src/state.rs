@@ -1,38 +1,39 @@
-//! Accounts: what is on them, what is held of them, and what few of them have.
+//! State of an account: its balance, and [`Extra`] for what only few accounts have.
 
 use primitives::{Credits, UnixMicros};
 
 use crate::limits::{AllTerms, Brought, Setter, Window, within};
 use crate::{Account, Amount};
 
-/// An account as it stands: 24 bytes, and [`Extra`] where there is something to say.
+/// State of an account: 24 bytes, and an [`Extra`] where it differs from [`Extra::NONE`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct State {
-    /// Accounts are numbered as they were opened: 0 is `house/issuance`, 1 `house/rake`.
+    /// Index in the order in which accounts were opened: 0 is `house/issuance`, 1 `house/rake`.
     pub number: u32,
     pub balance: Amount,
-    /// None where it would be [`Extra::NONE`].
+    /// `None` where it would be [`Extra::NONE`].
     pub extra: Option<Box<Extra>>,
 }
 
-/// What few accounts have. Seats have nothing of it but `held`, pots and the house nothing at all.
+/// State that only few accounts have. A seat uses `held` alone; pots and the house's accounts use
+/// none of it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Extra {
-    /// The sum of what its pending holds hold; at most the balance.
+    /// Sum of the credits left in its pending holds; at most the balance.
     pub held: Credits,
     pub frozen: bool,
     pub closed: bool,
     /// The last exclusion; it may be over.
     pub excluded: Option<Exclusion>,
-    /// The player's own limits; none where they never set any.
+    /// Limits that the player set; `None` if they never set any.
     pub own: Option<Box<AllTerms>>,
-    /// The operator's limits of this player; none where none were ever set.
+    /// Limits that an operator set for the player; `None` if never set.
     pub operator: Option<Box<AllTerms>>,
-    /// What the player brought to tables, in order of hours, each hour once: at most 721 of them.
+    /// Credits brought to tables, in the order of hours, each hour once: at most 721 entries.
     pub brought: Vec<Brought>,
 }
 
-/// How long a player keeps himself from play; what is longer is greater.
+/// Span for which players keep themselves from play; the longer one is the greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exclusion {
     Until(UnixMicros),
@@ -40,7 +41,7 @@ pub enum Exclusion {
 }
 
 impl Exclusion {
-    /// When it ends; none: never.
+    /// End of the exclusion; `None` if it never ends.
     #[must_use]
     pub const fn end(self) -> Option<UnixMicros> {
         match self {
@@ -82,13 +83,13 @@ impl State {
         State { number, balance: Amount::ZERO, extra: None }
     }
 
-    /// The extra, empty where there is none.
+    /// The extra state; [`Extra::NONE`] where there is none.
     #[must_use]
     pub fn extra(&self) -> &Extra {
         self.extra.as_deref().unwrap_or(&NONE)
     }
 
-    /// Changes the extra; nothing is kept of one that says nothing.
+    /// Changes the extra state, and drops it if it then equals [`Extra::NONE`].
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut Extra)) {
         change(self.extra.get_or_insert_default());
         if self.extra.as_deref() == Some(&NONE) {
@@ -101,7 +102,7 @@ impl State {
         self.extra().held
     }
 
-    /// The balance without what is held.
+    /// Balance less what is held.
     #[must_use]
     pub fn available(&self) -> Amount {
         self.balance.saturating_plus(Amount::debit(self.held()))
@@ -117,19 +118,19 @@ impl State {
         self.extra().closed
     }
 
-    /// The exclusion that holds at `now`.
+    /// Exclusion in force at `now`.
     #[must_use]
     pub fn excluded(&self, now: UnixMicros) -> Option<Exclusion> {
         self.extra().excluded.filter(|exclusion| *exclusion > Exclusion::Until(now))
     }
 
-    /// The limits as they stand at `now`, with what waits.
+    /// Limits that one setter set: those in force at `now`, and those that will replace them.
     #[must_use]
     pub fn terms(&self, by: Setter, now: UnixMicros) -> AllTerms {
         self.set_by(by).at(now)
     }
 
-    /// The limits as they were set, whatever the time.
+    /// Limits as they were set, whatever the time.
     pub(crate) fn set_by(&self, by: Setter) -> AllTerms {
         let extra = self.extra();
         let terms = match by {
@@ -139,17 +140,17 @@ impl State {
         terms.as_deref().copied().unwrap_or_default()
     }
 
-    /// What was brought to tables within `window`, to the hour.
+    /// Credits brought to tables within `window`, to the hour.
     #[must_use]
     pub fn brought(&self, window: Window, now: UnixMicros) -> Credits {
         within(&self.extra().brought, window, now)
     }
 
-    /// The hours in which something was brought to tables, ascending.
+    /// Hours in which credits were brought to tables, ascending.
     pub(crate) fn brought_hours(&self) -> impl Iterator<Item = u64> {
         self.extra().brought.iter().map(|brought| brought.hour)
     }
 }
 
-/// A name with the state behind it.
+/// An account and its state.
 pub(crate) type Entry<'a> = (&'a Account, &'a State);

@@ -1,4 +1,4 @@
-//! Transfers, and which accounts each kind of them may touch.
+//! Transfers, and the accounts that each kind of transfer may touch.
 
 use std::fmt;
 
@@ -11,38 +11,38 @@ pub const MIN_LEGS: usize = 2;
 pub const MAX_LEGS: usize = 64;
 pub const MAX_REASON_CHARS: usize = 200;
 
-/// Why credits move. The kind decides which accounts may have a leg, and in which direction.
+/// Purpose of a transfer. It decides which accounts may have a leg, and in which direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
-    /// `house/issuance` to one player. An operator's act: needs a reason.
+    /// `house/issuance` to one player. Done by an operator, with a reason.
     Issue,
-    /// One player to `house/issuance`. An operator's act: needs a reason.
+    /// One player to `house/issuance`. Done by an operator, with a reason.
     Redeem,
-    /// A player to a seat of the same player.
+    /// A player's account to a seat of that player.
     BuyIn,
-    /// A seat to its own player, or, where an operator says so because the player's account takes
-    /// nothing, to `house/suspense`.
+    /// A seat to its player's account; or to `house/suspense`, where an operator asks for it
+    /// because the player's account cannot be credited.
     CashOut,
-    /// One hand's result: seats and pots of the table among each other, and to `house/rake`.
-    /// The transfer's id is the hand's. The only kind that may have no legs at all: a hand that
-    /// moved nothing is on record all the same.
+    /// Result of one hand: between seats and pots of the table, and to `house/rake`. The transfer's
+    /// id is the hand's. The only kind that may have no legs: a hand that moved nothing is recorded
+    /// too.
     Settlement { table: TableId },
-    /// The pots of a table that closes, to seats of that table.
+    /// Pots of a table that closes, to seats of that table.
     PotRefund { table: TableId },
-    /// What two operators set right: an account that is no table's and `house/issuance`. Comes of
-    /// [`crate::Command::Approve`] alone and is never asked for as a transfer.
+    /// A correction that two operators make: between `house/issuance` and an account that belongs
+    /// to no table. Made by [`crate::Command::Approve`] alone; refused in [`crate::Command::Post`].
     Adjustment { adjustment: AdjustmentId },
-    /// What was held, to where its hold says. Comes of [`crate::Command::Capture`] alone and is
-    /// never asked for as a transfer.
+    /// Credits of a hold, to the hold's destination. Made by [`crate::Command::Capture`] alone;
+    /// refused in [`crate::Command::Post`].
     Capture {
         hold: HoldId,
-        /// What the hold has left stays held; else it is let go with the capture.
+        /// Whether the rest of the hold stays held; otherwise the hold ends with the capture.
         keep_rest: bool,
     },
 }
 
 impl Kind {
-    /// Operators' acts are answered for: they carry the reason they were done for.
+    /// Whether a reason is required: for what operators do.
     #[must_use]
     pub const fn needs_reason(self) -> bool {
         match self {
@@ -68,8 +68,8 @@ impl Kind {
         }
     }
 
-    /// Whether the first credit to this account under this kind opens it. Players are opened by a
-    /// command of their own, so that credits are never issued to a misspelt one.
+    /// Whether the first credit to this account under this kind opens it. Players' accounts are
+    /// opened by a command of their own, so that credits are never issued to a mistyped one.
     pub(crate) const fn opens(self, account: &Account) -> bool {
         match self {
             Kind::BuyIn => matches!(account, Account::Seat(..)),
@@ -101,7 +101,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One account's part in a transfer.
+/// Amount that a transfer moves on one account.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Leg {
     pub account: Account,
@@ -112,18 +112,19 @@ pub struct Leg {
 /// judges it. Inside an event it is lawful.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Transfer {
-    /// What it was asked under; a hand's settlement has the hand's id.
+    /// Id of the request; a hand's settlement has the hand's id.
     pub id: RequestId,
     pub kind: Kind,
-    /// [`MIN_LEGS`] to [`MAX_LEGS`], each account once, none zero, sum zero; none at all only in
-    /// a settlement.
+    /// [`MIN_LEGS`] to [`MAX_LEGS`] legs, each account once, none zero, sum zero. A settlement may
+    /// have no legs at all.
     pub legs: Vec<Leg>,
-    /// Why, in an operator's words; at most [`MAX_REASON_CHARS`], empty where none is needed.
+    /// Reason in an operator's words; at most [`MAX_REASON_CHARS`] characters, empty where none is
+    /// needed.
     pub reason: String,
 }
 
 impl Transfer {
-    /// The table this transfer involves, if any.
+    /// Table that this transfer involves, if any.
     #[must_use]
     pub fn table(&self) -> Option<TableId> {
         match self.kind {
@@ -137,13 +138,13 @@ impl Transfer {
         }
     }
 
-    /// The player this transfer involves: the one of its first leg that has one.
+    /// Player that this transfer involves: the one of the first leg that has one.
     #[must_use]
     pub fn player(&self) -> Option<PlayerId> {
         self.legs.iter().find_map(|leg| leg.account.player())
     }
 
-    /// The hand this transfer settles, if it does.
+    /// Hand that this transfer settles, if any.
     #[must_use]
     pub const fn hand(&self) -> Option<HandId> {
         match self.kind {
@@ -158,7 +159,7 @@ impl Transfer {
         }
     }
 
-    /// The first leg that this kind of transfer has no place for.
+    /// First account that this kind of transfer may not touch, or not in this direction.
     pub(crate) fn misfit(&self) -> Option<Account> {
         let (table, player) = (self.table(), self.player());
         let stray = self.legs.iter().find(|leg| {
@@ -171,8 +172,8 @@ impl Transfer {
 }
 
 impl Kind {
-    /// Whether a leg of this account may go in this direction; `player` is the one whose transfer
-    /// it is.
+    /// Whether a leg of this account may go in this direction. `player` is the player of the
+    /// transfer.
     fn fits(self, leg: &Leg, player: Option<PlayerId>) -> bool {
         let (debit, credit) = (leg.amount.is_debit(), leg.amount.is_credit());
         let own = leg.account.player() == player;

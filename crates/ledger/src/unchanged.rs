@@ -1,4 +1,4 @@
-//! Events that say what holds already.
+//! Events that would change nothing.
 
 use primitives::UnixMicros;
 
@@ -6,7 +6,8 @@ use crate::state::Exclusion;
 use crate::{Account, Event, Ledger};
 
 impl Ledger {
-    /// Whether limits or an exclusion are as an event would make them, so that it has nothing to record.
+    /// Whether the limits or the exclusion already are as the event would make them, so that there
+    /// is nothing to record.
     #[must_use]
     pub fn has(&self, event: &Event, now: UnixMicros) -> bool {
         match event {

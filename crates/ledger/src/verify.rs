@@ -1,4 +1,4 @@
-//! The law: no credit is made or lost, and what is held is there.
+//! Invariants: no credit is made or lost, and held credits exist.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use primitives::{AdjustmentId, Credits, HoldId};
 
 use crate::{Account, Ledger, Pending, Proposed, State};
 
-/// Balances that no lawful history leads to.
+/// A state that no lawful history leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unsound {
-    /// What all balances sum to instead of zero, in credits.
+    /// `sum`: total of all balances in credits, instead of zero.
     #[error("all balances sum to {sum} credits, not to zero")]
     Sum { sum: i128 },
     #[error("{account} owes {owed} credits and may not")]
     Negative { account: Account, owed: Credits },
     #[error("of {account} {held} credits are held, more than there are")]
     Overheld { account: Account, held: Credits },
-    /// What the account says is held of it, and what its holds sum to.
+    /// `held`: what the account's state says is held; `sum`: what its holds sum to.
     #[error("{account} says that {held} credits are held of it, its holds sum to {sum}")]
     Held { account: Account, held: Credits, sum: u128 },
     #[error("the hold {hold} holds nothing, more than it was placed for, or stands there twice")]
@@ -32,11 +32,11 @@ pub enum Unsound {
     Missing { account: Account },
 }
 
-/// All balances sum to zero, nobody but `house/issuance` owes, and no account has more held of it
-/// than is on it.
+/// Checks that all balances sum to zero, that only `house/issuance` is negative, and that no
+/// account has more held than its balance.
 ///
 /// # Errors
-/// The first account in its order that is unsound, else the sum.
+/// The first account in order that violates this, otherwise the sum.
 pub fn conserved(ledger: &Ledger) -> Result<(), Unsound> {
     let mut sum = 0_i128;
     for (account, state) in ledger.accounts() {
@@ -53,11 +53,11 @@ pub fn conserved(ledger: &Ledger) -> Result<(), Unsound> {
 }
 
 impl Ledger {
-    /// The ledger that a snapshot speaks of: its accounts, pending holds and waiting proposals, each
-    /// in any order. It is then in all ways the one that the snapshot was taken of.
+    /// Restores a ledger from the accounts, pending holds and pending adjustments of a snapshot,
+    /// each in any order.
     ///
     /// # Errors
-    /// What no lawful history leads to; see [`Unsound`].
+    /// [`Unsound`] if no lawful history leads to this state.
     pub fn restore(
         accounts: impl IntoIterator<Item = (Account, State)>,
         holds: impl IntoIterator<Item = Pending>,
@@ -89,7 +89,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Every number from 0 on is some account's, and the house has the first two.
+    /// Checks that accounts are numbered from 0 without a gap, and that the house has 0 and 1.
     fn numbered(&self) -> Result<(), Unsound> {
         for (account, number) in [(Account::Issuance, 0), (Account::Rake, 1)] {
             let state = self.account(&account).ok_or(Unsound::Missing { account })?;
@@ -107,7 +107,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Puts the holds; what they hold is what the accounts say.
+    /// Adds the pending holds, and checks that they sum to what the accounts' states say is held.
     fn hold_all(&mut self, holds: impl IntoIterator<Item = Pending>) -> Result<(), Unsound> {
         let mut sums: BTreeMap<Account, u128> = BTreeMap::new();
         for pending in holds {
@@ -126,7 +126,7 @@ impl Ledger {
                 return Err(Unsound::Held { account: *account, held, sum });
             }
         }
-        // Of accounts that there are not.
+        // Holds of accounts that do not exist.
         match sums.first_key_value() {
             None => Ok(()),
             Some((account, sum)) => {

@@ -1,30 +1,30 @@
-//! What a caller is told when his command is durable, and how that is kept with the request: whoever
-//! repeats it is told exactly the same, whatever has happened since.
+//! Answers to durable commands, and their stored form: a repeated request gets exactly its first
+//! answer, whatever has happened since.
 
 use bytes::Bytes;
 use eventlog::{Position, Stored};
 use ledger::{AllTerms, Amount, Limits, Seconds, Terms};
 use primitives::{Credits, UnixMicros};
 
-/// A command is durable.
+/// Answer to a command that is durable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Done {
-    /// The position of its last event: of the transfer, where it is one.
+    /// Position of its last event; for a transfer, the transfer's.
     pub position: Position,
     pub told: Told,
 }
 
-/// What there is to say beside the position.
+/// Content of an answer beside the position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Told {
     Nothing,
-    /// What an issue or a redemption left on the player's account.
+    /// Balance of the player's account after an issue or a redemption.
     Balance(Amount),
-    /// How many accounts were opened.
+    /// Number of accounts that were opened.
     Opened(u32),
-    /// All limits of who set some of them. In a box, since hardly any answer has them.
+    /// All limits of the author that set some of them. Boxed because few answers have it.
     Terms(Box<AllTerms>),
-    /// The end of an exclusion; none: never.
+    /// End of an exclusion; `None` if it never ends.
     Until(Option<UnixMicros>),
 }
 
@@ -34,8 +34,8 @@ const OPENED: u8 = 2;
 const TERMS: u8 = 3;
 const UNTIL: u8 = 4;
 
-/// The bytes of an answer: how far behind the entry's first event its last one lies (2 bytes), what
-/// is told (1 byte), and that.
+/// Writes an answer: offset of the last event from the entry's first (2 bytes), tag (1 byte),
+/// content.
 #[must_use]
 pub(crate) fn encode(last: u16, told: &Told) -> Bytes {
     if last == 0 && *told == Told::Nothing {
@@ -68,7 +68,7 @@ pub(crate) fn encode(last: u16, told: &Told) -> Bytes {
     bytes.into()
 }
 
-/// The first answer; nothing where no wallet wrote it.
+/// Reads a stored answer; `None` if no wallet can have written it.
 #[must_use]
 pub(crate) fn decode(stored: &Stored) -> Option<Done> {
     let mut bytes = Reader(&stored.answer);

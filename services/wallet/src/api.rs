@@ -1,4 +1,4 @@
-//! The gRPC services: requests into commands, answers into messages.
+//! gRPC services of the wallet: requests to commands, answers to messages.
 
 mod accounts;
 mod adjustments;
@@ -32,20 +32,20 @@ use crate::command;
 use crate::repo::AccountRead;
 use crate::wallet::{By, Problem, Wallet};
 
-/// Both services of the wallet.
+/// Handler of both gRPC services.
 #[derive(Clone)]
 pub struct Api {
     wallet: Wallet,
     clock: Clock,
-    /// Open streams watch it, and end.
+    /// Cancelled when the service stops; open streams then end.
     stopping: CancellationToken,
     ids: Arc<RequestIds>,
-    /// Statements that may be read at a time, so that they never have all of the readers' connections.
+    /// Permits to read statements, so that they never take all of the readers' connections.
     statements: Arc<Semaphore>,
 }
 
-/// The services, to be put behind a guard that says who calls. No message is longer than
-/// `message_bytes`.
+/// Returns the services, which need a guard that authenticates callers. Messages longer than
+/// `message_bytes` are refused.
 #[must_use]
 pub fn services(
     api: Api,
@@ -57,7 +57,7 @@ pub fn services(
     )
 }
 
-/// Who calls, as the guard found out.
+/// Identity of the caller, as the guard verified it.
 fn caller<T>(request: &Request<T>) -> Result<Identity, Box<Status>> {
     Identity::of(request).cloned().ok_or_else(|| {
         let text = "nobody has said who calls: send `authorization: Bearer <token>`";
@@ -65,7 +65,8 @@ fn caller<T>(request: &Request<T>) -> Result<Identity, Box<Status>> {
     })
 }
 
-/// Whose account is meant: a player's own, whether he names it or not; for others the one named.
+/// Player that a request is about: players can only name themselves, named or not; others must name
+/// one.
 fn whose(caller: &Identity, player_id: &[u8]) -> Result<PlayerId, Box<Status>> {
     let named =
         (!player_id.is_empty()).then(|| field::player_id(player_id)).transpose().map_err(bad)?;
@@ -85,7 +86,7 @@ fn bad(bad: BadField) -> Box<Status> {
     Box::new(bad.into())
 }
 
-/// For the record.
+/// Author of a command of this caller.
 fn by(caller: &Identity) -> By {
     By { actor: caller.actor().into(), trace: chassis::telemetry::trace_id() }
 }
@@ -114,7 +115,7 @@ impl Api {
         self.ask_for(caller, command::Request::new(id, command)).await
     }
 
-    /// Has a request carried out whose id this caller may send.
+    /// Carries out a request if this caller may send its id.
     async fn ask_for(&self, caller: &Identity, request: command::Request) -> Result<Done, Problem> {
         let by = by(caller);
         self.admit(&by, request.id)?;
@@ -130,7 +131,7 @@ impl Api {
         })
     }
 
-    /// An account as it stands.
+    /// Reads an account from the tables.
     async fn account_of(&self, account: Account) -> Result<AccountRead, Status> {
         let found = self.wallet.read()?.account(account).await.map_err(Problem::from)?;
         found.ok_or_else(|| unknown(account))
@@ -141,7 +142,7 @@ impl Api {
     }
 }
 
-/// Waits for one's turn at statements.
+/// Waits for a permit to read statements.
 async fn turn(statements: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Status> {
     match timeout(TURN, Arc::clone(statements).acquire_owned()).await {
         Ok(Ok(turn)) => Ok(turn),
@@ -152,16 +153,16 @@ async fn turn(statements: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Statu
     }
 }
 
-/// Statements that are read at a time: half of the readers' connections.
+/// Statements read at a time: half of the readers' connections.
 const STATEMENTS: usize = 4;
-/// The longest that one is waited for.
+/// Longest wait for a permit.
 const TURN: Duration = Duration::from_secs(1);
-/// The sizes of pages.
+/// Page sizes.
 const DEFAULT_PAGE: usize = 100;
 const LARGEST_PAGE: usize = 1000;
 
-/// How many are asked for, and from which position on. A page token is the position of the last that
-/// was seen.
+/// Size of the requested page and its first position. A page token is the position of the last item
+/// of the page before.
 fn page(size: u32, token: &str) -> Result<(usize, u64), BadField> {
     let size = page_size(size)?;
     if token.is_empty() {

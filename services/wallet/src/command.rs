@@ -1,4 +1,4 @@
-//! Commands with their names: what the wallet is asked, and how a repeat is recognised.
+//! Commands with their request ids, and the digests that recognise repeats.
 
 use ledger::{
     Account, Adjustment, Amount, Command, Hold, Kind, Limits, Seconds, Setter, Transfer, Wanted,
@@ -6,23 +6,23 @@ use ledger::{
 use primitives::{PlayerId, RequestId, UnixMicros};
 use sha2::{Digest as _, Sha256};
 
-/// A command on its way to the ledger.
+/// A command with its request id.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What the caller named the command by; a transfer's own id.
+    /// Id that the caller named the command by; for a transfer, the transfer's id.
     pub id: RequestId,
     pub wish: Wish,
-    /// It is carried out only together with the next one in its batch.
+    /// Whether it is carried out only together with the next one in its batch.
     pub linked: bool,
 }
 
-/// What is asked for under one name.
+/// Content of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wish {
     One(Command),
-    /// Opens those of the players' accounts that are not open.
+    /// Opens the accounts of those players that have none.
     OpenAll(Vec<PlayerId>),
-    /// Sets limits of some measures, each named once.
+    /// Sets limits of one or more measures, each measure at most once.
     SetLimits {
         player: PlayerId,
         by: Setter,
@@ -31,15 +31,15 @@ pub enum Wish {
 }
 
 impl Request {
-    /// A command by itself.
+    /// A request for one command, not linked.
     #[must_use]
     pub const fn new(id: RequestId, command: Command) -> Request {
         Request { id, wish: Wish::One(command), linked: false }
     }
 
-    /// SHA-256 of the command's content, in a form that never changes: stored digests are compared
-    /// with it for ever. Legs in another order are the same content; who asks does not matter, but
-    /// where an operator's name is a part of the command.
+    /// SHA-256 of the command's content, in a form that must never change: stored digests are
+    /// compared with it for ever. The order of legs does not matter, nor does the author, except
+    /// for an operator's name that is part of the command.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         let mut content = Content(Vec::with_capacity(256));
@@ -57,8 +57,8 @@ impl Request {
     }
 }
 
-/// The bytes that are hashed. Every part has its own tag or a fixed length, so that two contents
-/// never share their bytes.
+/// Bytes to hash. Every part has its own tag or a fixed length, so different contents never have
+/// equal bytes.
 struct Content(Vec<u8>);
 
 impl Content {

@@ -1,22 +1,23 @@
 //! Knows: who may move whose credits, how the ledger's decisions become durable, and statements.
 //! Does not know: hands, cards, how tables decide, how tokens are verified.
 //!
-//! One task owns the ledger and decides ahead of its log ([`owner`]). Commands reach it by a bounded
-//! queue, alone, in batches or on a stream; thousands of transfers share one commit. Balances and
-//! statements are read from the database ([`repo`]), where they move in the very statement that makes
-//! a transfer durable; [`verify`] recomputes them from the log and compares.
+//! One task owns the ledger and decides ahead of its log ([`owner`]). Commands reach it through a
+//! bounded queue, alone, in batches or on a stream; thousands of transfers share one commit.
+//! Balances and statements are read from database tables ([`repo`]) that are written by the same
+//! statement that makes a transfer durable; [`verify`] recomputes the tables from the log and
+//! compares them.
 //!
-//! The wallet starts from what its log vouches for: the events, and snapshots whose SHA-256 an event has
-//! ([`owner`]). Its own tables are compared with that before anybody reads them, and entry by entry while
-//! it serves; where they say something else it ends. How players stand, what they have used of their
-//! limits and whether they may be dealt in is asked of the ledger itself ([`Wallet::look`]).
+//! The wallet starts from its log: the events, and snapshots whose SHA-256 an event names
+//! ([`owner`]). The tables are compared with that state before they are read, and entry by entry
+//! while the wallet serves; the wallet ends at the first difference. A player's standing and the
+//! use of their limits are read from the ledger itself ([`Wallet::look`]).
 //!
-//! Every command is named by its caller's request id, for ever: the same command again gets the
-//! first answer ([`answer`]), another command under the same id is refused. So a caller who heard
-//! nothing simply asks again.
+//! The caller's request id names a command for ever: the same command again gets its first answer
+//! ([`answer`]), another command under the same id is refused. So a caller without an answer
+//! repeats the request.
 //!
-//! When a write fails, to another owner or because nobody can say what became of it, all that was on
-//! its way is answered "unavailable", memory is thrown away and the log is read again.
+//! If a write fails, because another process owns the log or because its outcome is unknown, all
+//! commands in flight are answered "unavailable", the memory is dropped and the log is read again.
 
 pub mod answer;
 pub mod api;

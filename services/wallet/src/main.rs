@@ -1,4 +1,4 @@
-//! The wallet as a program of its own.
+//! Program of the wallet service.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,8 @@ use chassis::{serve, telemetry};
 use clap::Parser;
 use sabacc_wallet::shell;
 
-/// Small short-lived pieces by the thousand are what a server of calls allocates; the C library's
-/// allocator took a fifth of all processor time under load.
+/// Allocator for many small short-lived allocations, for which the C library's takes much processor
+/// time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -19,7 +19,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "sabacc-wallet", version)]
 struct Arguments {
-    /// A TOML file; variables named SABACC_… go before it.
+    /// A TOML file; variables named SABACC_… take precedence.
     #[arg(long)]
     config: Option<PathBuf>,
 }

@@ -1,39 +1,34 @@
-//! The one task that owns the ledger.
+//! The task that owns the ledger.
 //!
-//! **Ahead of the log.** There is one ledger in memory and it leads: a command is decided against it
-//! and its events are applied at once, before they are durable. What waits in the queue is gathered
-//! into a group, decided one after the other at one time, and handed to the log as one commit
-//! together with its rows of the tables. Where enough waits, the next group is decided while that is being
-//! written, and the log sends it ahead of its turn, so that both processors work. Enough is a crowd, and
-//! a quarter of what is on its way: small groups cost the database nearly as much as large ones. With
-//! 64 callers of batches of 100 transfers that is 70,000 a second instead of 42,000, over as many
-//! streams 70,000 instead of 43,000; 64 callers of one transfer each stay in one group
-//! (14,600 to 17,600 a second; two groups of 16 and 48 at once 14,300, and a tenth more processor time).
+//! **Ahead of the log.** The ledger in memory leads: a command is decided against it and its events
+//! are applied at once, before they are durable. Waiting commands are gathered into a group,
+//! decided one after the other at one time, and handed to the log as one commit together with the
+//! rows of the tables. If enough commands wait, the next group is decided while the group before is
+//! being written, so that both processors work. Enough is a minimum batch and a quarter of the
+//! commands in flight: small groups cost the database nearly as much as large ones.
 //!
-//! **Told in parts.** Told all at once, a crowd is written out only after the last of its answers is made, and
-//! comes back as late: callers, this process and the database wait for each other by turns. In parts of
-//! 16 the first are back while the last are told, and fewer miss the next group: 7,100 and 7,300
-//! transfers a second of 64 callers instead of 6,600 and 6,700 (slices of 0.3 s, by turns; where `pgbench -N`
-//! did 3,300), parts of 8 between the two.
+//! **Answered in parts.** Answers are sent a few at a time, so that the first callers can send
+//! their next commands while the last are being answered. Sent all at once, every answer would
+//! leave as late as the last one, and more callers would miss the next group.
 //!
-//! **Durable first.** Nobody is answered before the group is durable, and groups land in their order; so
-//! an answer never rests on what might still be lost, a refusal neither: a group that only refuses waits
-//! for those before it, and asks whose the log is. Without that a wallet whose log another has taken said
-//! no by what it remembered, even to a request that the other had carried out.
+//! **Durable first.** No command is answered before its group is durable, and groups complete in
+//! their order. So no answer rests on a state that might still be lost. That holds for refusals
+//! too: a group that only refuses waits for those before it and confirms that the log is still
+//! owned. Otherwise a wallet that lost its log would refuse by stale memory, even a request that
+//! the new owner has carried out.
 //!
-//! **One failure, one cure.** Where a group is not written, everything on its way is answered
-//! "unavailable", memory is thrown away and the log is read again (`recovery`). Nothing is taken back
-//! one by one.
+//! **Failure.** If a group is not written, everything in flight is answered "unavailable", the
+//! memory is dropped and the log is read again (`recovery`). Nothing is undone one by one.
 //!
-//! **Once.** A request that was answered before is known from the log's memory or, below its floor,
-//! by one question for all of a group; one that is on its way is found among those. Either is told
-//! the first answer, or that its id was used for something else.
+//! **Idempotence.** A request that was answered before is known from the log's memory or, if it is
+//! older, by one query of the store. A request in flight is known to the owner. Either gets its
+//! first answer, or a refusal if the id was used for other content.
 //!
-//! **Looked at.** How players stand, what is held and what is proposed is read off the same ledger: answered
-//! once all that was decided before is durable, and never by a wallet whose log another has taken.
+//! **Queries.** Standings, holds and adjustments are read from the same ledger. The reply is sent
+//! once all that was decided before is durable, and never by a wallet that lost its log.
 //!
-//! **Time.** A group has one time, never before that of the group before. Holds whose time is over
-//! end before anything else is decided at that time; where nothing is asked a timer sees to them.
+//! **Time.** A group has one time, never earlier than that of the group before. Holds whose time is
+//! over end before anything else is decided at that time; a timer ends them if no command comes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -76,23 +71,24 @@ pub use standby::Standby;
 /// Opens the wallet's log: at start, and again whenever it was lost.
 pub type Opener = Box<dyn Fn() -> BoxFuture<'static, Result<Log, OpenError>> + Send + Sync>;
 
-/// Commands that are worth a group of their own while another is on its way.
+/// Commands that make a group of their own while another is in flight.
 const CROWD: usize = 64;
-/// So many are told, then the connections are let send what they were told.
+/// Answers sent before the connections get a turn to write them out.
 const PART: usize = 16;
-/// The longest that an end of a hold is waited for without looking at the clock again.
+/// Longest sleep before the clock is read again for the expiry of a hold.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What a wallet stands on.
+/// Dependencies of a wallet.
 pub struct Ground {
     pub opener: Opener,
-    /// The one that the log is opened with.
+    /// The clock that the log is opened with.
     pub clock: Clock,
-    /// The tables beside the log; none where its store has none. Then nothing is read but answers.
+    /// The wallet's tables; `None` if the log's store has none. Then reads from tables are
+    /// unavailable.
     pub repo: Option<Repo>,
 }
 
-/// The wallet cannot go on.
+/// Error that ends the wallet.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     #[error(transparent)]
@@ -101,7 +97,7 @@ pub enum Fault {
     Load(#[from] LoadError),
 }
 
-/// The owner before and while it runs.
+/// Owner of the ledger and its log.
 pub struct Owner {
     ground: Ground,
     books: Books,
@@ -110,33 +106,35 @@ pub struct Owner {
     limits: Limits,
     quotas: Quotas,
     work: Work,
-    /// The comparison of every entry with the log, while it runs.
+    /// Comparison of every entry with the log, while it runs.
     verifying: JoinSet<Result<(), LoadError>>,
-    /// The log as it was written here, where it was read again and not compared yet.
+    /// Head of the log as this process wrote it, if the log was read again and not compared since.
     written: Option<TreeHead>,
 }
 
-/// What is in memory of the log, and what is on its way there: thrown away whole when a write fails.
+/// Ledger and log, with commands that wait or are in flight. Replaced as a whole when a write
+/// fails.
 struct Work {
     log: Log,
     ledger: Ledger,
-    /// What waits for the next group, and how many commands that is.
+    /// Requests for the next group; `asked` is their number of commands.
     asks: Vec<Ask>,
     asked: usize,
-    /// Where the next group will stand.
+    /// Position of the next group.
     next: Position,
-    /// The time of the last group.
+    /// Time of the last group.
     at: UnixMicros,
     /// Commands that are decided and not known to be durable.
     open: BTreeMap<RequestKey, Open>,
     flights: FuturesOrdered<BoxFuture<'static, Landed>>,
     snapshots: Snapshots,
-    /// Commands in these groups.
+    /// Commands in the groups in flight.
     flying: usize,
-    /// Questions to the store whether requests were answered before, and which.
+    /// Lookups in the store of requests that may have been answered before; `asked_for` has their
+    /// keys.
     asking: JoinSet<Recalled>,
     asked_for: BTreeSet<RequestKey>,
-    /// Who was just answered and may be back in a moment.
+    /// Callers that were just answered and may be back in a moment.
     returning: Option<Returning>,
     waits: Waits,
 }
@@ -158,7 +156,7 @@ impl Landed {
     }
 }
 
-/// Somebody who waits, and what he will be told.
+/// Outcomes for a caller that waits.
 struct Answer {
     to: oneshot::Sender<Vec<Outcome>>,
     outcomes: Vec<Outcome>,
@@ -170,7 +168,7 @@ impl Answer {
         self.outcomes.fill(Err(problem));
     }
 
-    /// Whoever no longer waits is not told; his commands stand all the same.
+    /// Sends the outcomes. The caller may have stopped waiting; the commands stand all the same.
     fn tell(self) {
         let Answer { to, outcomes, room } = self;
         drop(room);
@@ -178,12 +176,12 @@ impl Answer {
     }
 }
 
-/// Why the owner stops looking at commands.
+/// Reason why the owner stops serving.
 enum Pause {
-    /// Nobody can ask any more, and everything is answered.
+    /// All handles are gone or the wallet is stopping, and everything is answered.
     Drained,
     Lost,
-    /// What the tables say is not what the log says, or the log contradicts itself.
+    /// The tables differ from the log, or the log contradicts itself.
     Unsound(LoadError),
 }
 
@@ -217,10 +215,10 @@ impl Work {
 }
 
 impl Wallet {
-    /// Opens the log and reads what is on the accounts.
+    /// Opens the log and reads the ledger.
     ///
     /// # Errors
-    /// Where the log is another's, cannot be read, or is corrupt.
+    /// [`Fault`], if the log is owned by another process, cannot be read, or is corrupt.
     pub async fn open(ground: Ground, limits: Limits) -> Result<(Wallet, Owner), Fault> {
         let books = Books::new(ground.repo.clone());
         let log = (ground.opener)().await?;
@@ -233,7 +231,7 @@ impl Wallet {
 }
 
 impl Owner {
-    /// An owner whose entries begin to be compared with the log at once.
+    /// An owner that starts to compare the entries with the log at once.
     fn new((ground, books): (Ground, Books), queues: Queues, limits: Limits, work: Work) -> Owner {
         let Queues { asks: queue, looks } = queues;
         let (quotas, verifying, written) = (Quotas::default(), JoinSet::new(), None);
@@ -243,11 +241,12 @@ impl Owner {
         owner
     }
 
-    /// Serves until `stopping` fires or every handle of the wallet is gone; what was accepted is
-    /// finished, then the log is given up.
+    /// Serves until `stopping` fires or every handle of the wallet is gone. Then finishes the
+    /// accepted commands and releases the log.
     ///
     /// # Errors
-    /// Where the log turns out to be corrupt. A log that is lost or out of reach is waited for.
+    /// [`Fault`], if the log or the tables turn out to be corrupt. A log that is lost or out of
+    /// reach is waited for.
     pub async fn run(mut self, stopping: CancellationToken) -> Result<(), Fault> {
         loop {
             match self.serve(&stopping).await {
@@ -303,7 +302,7 @@ impl Owner {
                     self.queue.close();
                 }
                 Some(Ok(recalled)) = self.work.asking.join_next() => self.recalled(recalled),
-                // Before the queue, which is never empty where more waits than one group takes.
+                // Before the command queue, which is never empty under load.
                 Some(look) = self.looks.recv(), if ahead => self.look(look),
                 ask = self.queue.recv(), if accepting && hears && self.work.asked < self.limits.group => {
                     match ask {
@@ -316,16 +315,16 @@ impl Owner {
         }
     }
 
-    /// Whether a group is to be made. Behind commands that are on their way only where enough waits: small
-    /// groups cost the database nearly as much as large ones. Looks alone hold nobody back; what comes
-    /// behind them lands behind them.
+    /// Whether a group is to be made now. Behind commands in flight only if enough wait, since
+    /// small groups cost the database nearly as much as large ones. Queries in flight delay no
+    /// group; a group behind them completes after them.
     fn has_room(&self) -> bool {
         let Work { asks, asked, flights, flying, .. } = &self.work;
         let crowd = || *asked >= CROWD.max(flying / 4);
         !asks.is_empty() && (*flying == 0 || (flights.len() < self.limits.ahead && crowd()))
     }
 
-    /// Decides all that waits, within the limits.
+    /// Gathers and decides what waits, within the limits.
     async fn gather(&mut self) {
         let mut count = std::mem::take(&mut self.work.asked);
         let mut asks = std::mem::take(&mut self.work.asks);
@@ -334,13 +333,13 @@ impl Owner {
         while count < self.limits.group {
             let ask = match (self.queue.try_recv(), returning) {
                 (Ok(ask), _) => ask,
-                // What is large already gains nothing by waiting.
+                // A group that is already large gains nothing by waiting.
                 (Err(_), Some(back)) if asks.len() < back.asks && count < CROWD => {
                     match timeout_at(back.until, self.queue.recv()).await {
                         Ok(Some(ask)) => ask,
                         Ok(None) => break,
                         Err(_) => {
-                            // Three quarters are a crowd.
+                            // Three quarters of the callers are enough.
                             vain = asks.len() < back.asks - back.asks / 4;
                             break;
                         }
@@ -373,7 +372,7 @@ impl Owner {
         self.send(decided, answers);
     }
 
-    /// Ends what is over, in as many groups as that takes.
+    /// Ends the holds whose time is over, in as many groups as needed.
     fn expire(&mut self) {
         loop {
             let most = self.limits.group.max(1);
@@ -392,7 +391,7 @@ impl Owner {
         Deciding::new(ledger, open, (*next, *at), &self.quotas)
     }
 
-    /// Hands a group to the log; or nothing, where it only answers.
+    /// Hands a group to the log. A group without entries only confirms that the log is still owned.
     fn send(&mut self, decided: group::Decided, answers: Vec<Answer>) {
         let group::Decided { entries, keys, rows, states, next, snapshot } = decided;
         let Work { log, flights, flying, next: first, at, .. } = &mut self.work;
@@ -407,7 +406,7 @@ impl Owner {
                     Ok(()) | Err(_) => None,
                 };
                 if let Some(problem) = problem {
-                    // Nothing was to be written: what is in memory stands.
+                    // No write was due: the state in memory stands.
                     answers.iter_mut().for_each(|answer| answer.fail(problem));
                     outcome = Ok(());
                 }
@@ -432,7 +431,7 @@ impl Owner {
         if let Err(error) = outcome {
             let unanswered = answers.len();
             tracing::warn!(runbook = "deploy/README.md, The database is away", %error, unanswered, "a group was not written");
-            // Others are dropped unanswered, which says "unavailable".
+            // The others are dropped unanswered, which their callers see as "unavailable".
             if let AppendError::Clock(off) = error {
                 answers.into_iter().for_each(|mut answer| {
                     answer.fail(Problem::Clock(off));
@@ -462,12 +461,12 @@ impl Owner {
     }
 }
 
-/// Commands that these answers are for.
+/// Number of commands that these answers are for.
 fn commands(answers: &[Answer]) -> usize {
     answers.iter().map(|answer| answer.room.num_permits()).sum()
 }
 
-/// Until the next hold is over, or the clock should be looked at again; for ever where none is pending.
+/// Sleeps until the next hold expires, at most [`TICK`]; for ever if none is pending.
 async fn until(end: Option<UnixMicros>, now: UnixMicros) {
     match end {
         Some(end) => tokio::time::sleep(end.since(now).min(TICK)).await,

@@ -1,8 +1,8 @@
-//! The wallet's events as its log keeps them.
+//! Events of the wallet as its log stores them.
 
 use ledger::Event;
 
-/// What the log holds is not what a wallet writes.
+/// Error of a record that no wallet writes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the wallet's log is corrupt at position {position}: {what}")]
 pub struct Corrupt {
@@ -10,10 +10,10 @@ pub struct Corrupt {
     pub what: String,
 }
 
-/// The event behind a stored one.
+/// Parses a stored event.
 ///
 /// # Errors
-/// Where no wallet can have written it.
+/// [`Corrupt`] if no wallet can have written it.
 pub fn parse(stored: &eventlog::Event) -> Result<Event, Corrupt> {
     wire::ledger::parse(stored)
         .map_err(|error| Corrupt { position: stored.position.0, what: error.to_string() })

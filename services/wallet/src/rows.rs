@@ -1,9 +1,9 @@
-//! What the log's events are in the wallet's tables: pure, and the only place that says so.
+//! Rows of the wallet's tables for each event of the log. Pure.
 //!
-//! Whoever decides, whoever builds the tables anew and whoever verifies them all go through
-//! [`Rows::step`], which moves the ledger by one event and notes what it did. An entry is one leg;
-//! accounts that only got an entry have no other row to write. What few accounts have beside a
-//! balance, holds and adjustments have one row each in a group, however often it touched them.
+//! Deciding, rebuilding the tables and verifying them all go through [`Rows::step`], which applies
+//! one event to the ledger and adds its rows. An entry is one leg. An account has further rows only
+//! where it has state beside a balance. Such states, holds and adjustments have one row each in a
+//! group, however often the group changed them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,22 +14,22 @@ use ledger::{
 };
 use primitives::{AdjustmentId, Credits, HoldId, UnixMicros};
 
-/// Where an event stands, and when it was recorded.
+/// Position of an event and the time at which it was recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     pub position: Position,
     pub at: UnixMicros,
 }
 
-/// The rows of some events that follow each other.
+/// Rows of consecutive events.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     pub opened: Vec<AccountRow>,
-    /// In order of position; those of one position in the order of the transfer's legs.
+    /// In the order of positions; those of one position in the order of the transfer's legs.
     pub entries: Vec<EntryRow>,
     pub holds: BTreeMap<HoldId, HoldRow>,
     pub adjustments: BTreeMap<AdjustmentId, AdjustmentRow>,
-    /// Accounts that have something beside a balance, or had; some more than once.
+    /// Accounts that have state beside a balance, or had; some more than once.
     touched: Vec<Account>,
 }
 
@@ -51,7 +51,7 @@ pub struct EntryRow {
     pub reason: Option<Box<str>>,
 }
 
-/// What an account has beside its balance.
+/// State of an account beside its balance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StateRow {
     pub account: u32,
@@ -64,7 +64,7 @@ pub struct StateRow {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HoldRow {
     pub hold: Hold,
-    /// The number of the account that it holds credits of.
+    /// Number of the account whose credits are held.
     pub account: u32,
     pub left: Credits,
     pub state: HoldState,
@@ -82,7 +82,7 @@ pub enum HoldState {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AdjustmentRow {
     pub adjustment: Adjustment,
-    /// Of the proposal. Where the row is there already it keeps its own.
+    /// Position of the proposal. A row that exists already keeps its own.
     pub proposed: Position,
     pub state: AdjustmentState,
     pub changed: Position,
@@ -95,7 +95,7 @@ pub enum AdjustmentState {
     Rejected,
 }
 
-/// How far rows had come; see [`Rows::back_to`].
+/// Lengths of the rows at one time; see [`Rows::back_to`].
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     opened: usize,
@@ -104,7 +104,7 @@ pub struct Mark {
 }
 
 impl Rows {
-    /// What is there before the first event.
+    /// Rows that exist before the first event: the house's accounts.
     #[must_use]
     pub fn of_the_house() -> Rows {
         let house = [(0, Account::Issuance), (1, Account::Rake)];
@@ -113,14 +113,14 @@ impl Rows {
         Rows { opened: opened.into(), ..Rows::default() }
     }
 
-    /// Moves the ledger by one event and notes what it did.
+    /// Applies an event to the ledger and adds its rows.
     pub fn step(&mut self, ledger: &mut Ledger, place: Place, event: &Event) {
         self.before(ledger, place, event);
         evolve(ledger, place.at, event);
         self.after(ledger, place, event);
     }
 
-    /// As [`Rows::step`], with what takes it back from the ledger.
+    /// Applies an event as [`Rows::step`] does and returns the state to undo it with.
     pub fn step_undoable(&mut self, ledger: &mut Ledger, place: Place, event: &Event) -> Undo {
         self.before(ledger, place, event);
         let undo = evolve_undoable(ledger, place.at, event);
@@ -134,8 +134,8 @@ impl Rows {
         Mark { opened: opened.len(), entries: entries.len(), touched: touched.len() }
     }
 
-    /// Forgets what was noted since the mark. Only transfers that are neither captures nor
-    /// adjustments may have been noted since.
+    /// Drops the rows added since the mark. Only transfers that are neither captures nor
+    /// adjustments may have been added since.
     pub fn back_to(&mut self, mark: Mark) {
         let Mark { opened, entries, touched } = mark;
         self.opened.truncate(opened);
@@ -143,7 +143,7 @@ impl Rows {
         self.touched.truncate(touched);
     }
 
-    /// One row for each account that was touched, as the ledger has it now, by number.
+    /// One row for each touched account, with its current state, by number.
     #[must_use]
     pub fn states(&self, ledger: &Ledger) -> Vec<StateRow> {
         let touched: BTreeSet<Account> = self.touched.iter().copied().collect();
@@ -153,7 +153,7 @@ impl Rows {
         rows
     }
 
-    /// What ends with the event is looked up while it is there.
+    /// Adds rows that need the state before the event, as a hold that ends with it.
     fn before(&mut self, ledger: &Ledger, place: Place, event: &Event) {
         match event {
             Event::HoldPlaced(hold) => {
@@ -224,7 +224,7 @@ impl Rows {
             | Event::Unfrozen { player, .. }
             | Event::Closed { player, .. }
             | Event::Excluded { player, .. } => self.touched.push(Account::Player(*player)),
-            // Limits, and what counts against them, are kept by the log and its snapshots alone.
+            // Limits, and what counts against them, are in the log and its snapshots alone.
             Event::LimitsSet { .. }
             | Event::AdjustmentProposed(_)
             | Event::AdjustmentRejected { .. }
@@ -289,7 +289,7 @@ impl Rows {
     }
 }
 
-/// The number of a kind of transfer, in the tables and in the API alike.
+/// Number of a kind of transfer, the same in the tables and in the API.
 #[must_use]
 pub const fn kind_number(kind: Kind) -> i16 {
     match kind {
@@ -309,7 +309,7 @@ fn number(ledger: &Ledger, account: &Account) -> u32 {
 }
 
 impl StateRow {
-    /// Of an account that has nothing beside a balance.
+    /// Row of an account that has no state beside a balance.
     #[must_use]
     pub const fn none(account: u32) -> StateRow {
         let held = Credits::ZERO;

@@ -1,4 +1,4 @@
-//! The wallet as a process has it: settings in, a port served, everything put down in order.
+//! Runs the wallet as a service: opens the log, serves the port, stops in order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,13 +20,13 @@ use crate::wallet::{Limits, Wallet};
 
 pub use crate::repo::migrate;
 
-/// How long a silent wallet keeps its log.
+/// Time after which a silent wallet loses its log.
 const LEASE: Duration = Duration::from_secs(5);
 
-/// What is missing of a wallet that has its log, or waits for it.
+/// Text of the condition `state` while the accounts are not in memory.
 const UNREAD: &str = "the accounts are not read yet";
 
-/// Why a wallet could not start, or cannot go on.
+/// Error that keeps the wallet from starting or ends it.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error("the wallet needs a database: set SABACC_DATABASE_URL or DATABASE_URL")]
@@ -49,11 +49,11 @@ pub enum RunError {
     Tls(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Serves until the drain. Whether everybody was finished with. `take_over` takes the log at once,
-/// for whoever knows that its last owner is dead.
+/// Serves until the drain. Returns whether all calls were finished. `take_over` takes the log at
+/// once; the caller must know that its last owner is dead.
 ///
 /// # Errors
-/// See [`RunError`]; once it serves, only a corrupt log ends it.
+/// See [`RunError`]; once it serves, only a corrupt log or tables that differ from it end it.
 pub async fn run(
     config: ServiceConfig,
     (bound, drain): (Bound, Drain),
@@ -89,7 +89,7 @@ pub async fn run(
     let finished = tokio::select! {
         finished = &mut served => finished?,
         owned = &mut owner => {
-            // Only a corrupt log ends the owner before it is told to stop.
+            // Only a corrupt log or differing tables end the owner before it is told to stop.
             drain.begin();
             served.await?;
             owned.expect("the owner does not panic")?;
@@ -102,8 +102,8 @@ pub async fn run(
     Ok(finished)
 }
 
-/// Opens the log, for the notary too. Only the first time is it taken over: whoever has taken it from this
-/// process since is alive.
+/// Opens the log for the wallet and its notary. Takes over only the first time: an owner that took
+/// the log from this process later is alive.
 fn opener(
     (store, notary, written): (Arc<PgStore>, Notary, Condition),
     (owner, address, take_over): (String, String, bool),
@@ -127,7 +127,7 @@ fn opener(
     })
 }
 
-/// A batch of the API goes into one commit whole, whatever it opens beside.
+/// Bounds that let the largest batch of the API fit into one commit, with the accounts it opens.
 fn log_limits() -> eventlog::Limits {
     let limits = eventlog::Limits::default();
     eventlog::Limits { batch_events: 6_000, batch_bytes: 8 << 20, ..limits }
@@ -158,7 +158,7 @@ async fn serve(
     notary.tell(health.clone());
     let app = Beside::new(LOGS, Files::new(notary, SERVICE), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
-    // For probes.
+    // HTTP/1 is for probes.
     server.http1 = true;
     server.tls = config
         .tls

@@ -1,4 +1,4 @@
-//! Every no of the wallet as the API says it.
+//! Maps problems and refusals of the wallet to gRPC statuses.
 
 use ledger::{Account, Measure, Refusal, Window};
 use proto::common::v1::ErrorReason;
@@ -28,7 +28,7 @@ impl From<Problem> for Status {
     }
 }
 
-/// A problem as the result of one transfer among others.
+/// Maps a problem to the result of one transfer of a batch.
 pub(crate) fn one_of_many(problem: &Problem) -> pb::Refused {
     let refusal = match problem {
         Problem::Refused(refusal) => name(refusal),
@@ -43,7 +43,7 @@ pub(crate) fn one_of_many(problem: &Problem) -> pb::Refused {
         | Problem::Corrupt => pb::Refusal::Unspecified,
     };
     pb::Refused {
-        // Among others a refusal is always the ledger's: `refusal` says which.
+        // In a batch, every refusal has the reason of the ledger's refusals; `refusal` names it.
         reason: match problem {
             Problem::Refused(_) => ErrorReason::TransferRefused,
             Problem::Reused
@@ -77,7 +77,7 @@ fn reason(problem: &Problem) -> ErrorReason {
     }
 }
 
-/// The refusal's name is for programs, its text for people.
+/// Status of a refusal: a name for programs, a text for people.
 fn from_refusal(refusal: &Refusal) -> Refused {
     let name = name(refusal).as_str_name().trim_start_matches("REFUSAL_");
     let said = refused(reason(&Problem::Refused(*refusal)), refusal.to_string());
@@ -137,7 +137,7 @@ fn from_refusal(refusal: &Refusal) -> Refused {
     }
 }
 
-/// As the API names it.
+/// Name of a refusal in the API.
 fn name(refusal: &Refusal) -> pb::Refusal {
     match refusal {
         Refusal::TooFewLegs { .. } => pb::Refusal::TooFewLegs,

@@ -1,4 +1,4 @@
-//! Whether the tables say what the log says: recomputed event by event, compared row by row.
+//! Compares the tables with the log: recomputed event by event, compared row by row.
 
 use std::fmt;
 
@@ -12,17 +12,17 @@ use crate::rows::{Place, Rows};
 /// Events in one read of the log.
 const PAGE: usize = 5_000;
 
-/// The first value that is not what the log says.
+/// The first value of a table that differs from the log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
     pub table: &'static str,
-    /// The account's name, where the row is about one.
+    /// Name of the account that the row is about; empty if there is none.
     pub account: String,
-    /// The position in the log that the row is about, where it is about one.
+    /// Position in the log that the row is about, if any.
     pub position: Option<u64>,
-    /// The column; `row` where one is missing or there is one too many.
+    /// Column; `row` if a row is missing or superfluous.
     pub column: &'static str,
-    /// By the log.
+    /// Value by the log.
     pub expected: String,
     pub found: String,
 }
@@ -41,17 +41,17 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What was compared.
+/// Result of a comparison.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Compared {
     pub events: u64,
     pub accounts: usize,
     pub entries: u64,
-    /// None: all is as the log says.
+    /// `None` if the tables agree with the log.
     pub difference: Option<Difference>,
 }
 
-/// The tables could not be compared with the log.
+/// Error of a comparison that could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     #[error(transparent)]
@@ -62,10 +62,10 @@ pub enum VerifyError {
     Unsound(#[from] Unsound),
 }
 
-/// Recomputes every table from the log, as of one moment, while the wallet may go on.
+/// Recomputes every table from the log, as of one moment. The wallet may serve meanwhile.
 ///
 /// # Errors
-/// Where the log or the tables cannot be read, or the log is none that a wallet writes.
+/// [`VerifyError`] if the log or the tables cannot be read, or no wallet can have written the log.
 pub async fn verify(reader: &Reader, repo: &Repo) -> Result<Compared, VerifyError> {
     let mut checked = repo.check().await?;
     let size = checked.size();
@@ -103,7 +103,7 @@ pub async fn verify(reader: &Reader, repo: &Repo) -> Result<Compared, VerifyErro
     Ok(compared)
 }
 
-/// Compares and forgets the entries that were noted.
+/// Compares the entries of `rows` with the table and drops them.
 async fn entries(found: &mut Found<'_>, rows: &mut Rows) -> Result<Option<Difference>, ReadError> {
     let mut expected = std::mem::take(&mut rows.entries);
     expected.sort_unstable_by_key(|row| (row.position, row.account));

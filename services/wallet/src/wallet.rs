@@ -1,4 +1,4 @@
-//! The wallet as its callers see it: ask, and read what is durable.
+//! Handle of the wallet: runs commands, and reads durable state.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::repo::Repo;
 /// Bounds on what waits in memory and on what is done at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Commands that were accepted and are not answered; more are refused at once.
+    /// Commands accepted and not yet answered; further ones are refused at once.
     pub waiting: usize,
     /// Commands that share a commit, unless one batch alone has more.
     pub group: usize,
-    /// Groups that are on their way to the log at a time.
+    /// Groups in flight to the log at a time.
     pub ahead: usize,
 }
 
@@ -32,37 +32,38 @@ impl Default for Limits {
     }
 }
 
-/// A command was not carried out, or nobody here knows.
+/// Failure of a command: it was not carried out, or its outcome is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Problem {
-    /// A no, on durable balances.
+    /// The ledger refused the command, judged on durable balances.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The request id was used before, for another content.
+    /// The request id was used before, for other content.
     #[error("this request id was used before, for something else: make a new one for each command")]
     Reused,
-    /// A person sent a request id that only services derive.
+    /// A person sent a request id of the kind that only services derive.
     #[error("UUIDs of version 8 are for ids that services derive: send a UUIDv7")]
     DerivedId,
     /// A person sent a request id of the future: how far ahead it is.
     #[error("the request id was made in the future: set this machine's clock right")]
     IdAhead(Duration),
-    /// One odd request id too many; the time until the next is taken.
+    /// The caller sent too many request ids that must be looked up: time until the next is
+    /// admitted.
     #[error("this request id is no UUIDv7 of about now, and one such id a second is looked up")]
     OddId(Duration),
-    /// The player has had as many commands recorded as a day takes; the time until the next.
+    /// The player's daily quota of recorded commands is used up: time until the next day.
     #[error("no more commands of this player are recorded today")]
     DaySpent(Duration),
-    /// Too much waits. Nothing was changed.
+    /// Too many commands wait. Nothing was changed.
     #[error("the wallet has too much to do: repeat the request a little later")]
     Overloaded,
-    /// Perhaps carried out, perhaps not: repeating the same request tells.
+    /// The outcome is unknown: repeating the same request tells it.
     #[error("the wallet's log is out of reach: repeat the same request a little later")]
     Unavailable,
-    /// Nothing was changed, nor will be until the clocks agree.
+    /// The clocks disagree. Nothing was changed, nor will be until they agree.
     #[error(transparent)]
     Clock(ClockOff),
-    /// What is stored contradicts itself.
+    /// Stored records contradict each other.
     #[error("the wallet's records contradict each other: tell the operator")]
     Corrupt,
 }
@@ -92,18 +93,18 @@ impl From<ReadError> for Problem {
     }
 }
 
-/// What became of a command.
+/// Outcome of a command.
 pub type Outcome = Result<Done, Problem>;
 
-/// Who asks, for the record.
+/// Author of a command, as recorded.
 #[derive(Clone, Debug)]
 pub struct By {
     pub actor: Arc<str>,
-    /// The trace the call belongs to; zeros for none.
+    /// Trace of the call; zeros for none.
     pub trace: [u8; 16],
 }
 
-/// A handle of the wallet; its clones are handles of the same.
+/// Handle of a wallet; clones share the same wallet.
 #[derive(Clone)]
 pub struct Wallet {
     asks: mpsc::Sender<Ask>,
@@ -113,39 +114,41 @@ pub struct Wallet {
     books: Books,
 }
 
-/// Commands that came together, and whoever waits for what becomes of them.
+/// Commands that arrived together, with the channel for their outcomes.
 pub(crate) struct Ask {
     pub(crate) requests: Vec<Named>,
     pub(crate) by: By,
     pub(crate) answer: oneshot::Sender<Vec<Outcome>>,
-    /// Those of the requests that the log's store has answered before, once it was asked.
+    /// Requests among them that the log's store has answered before; `None` until it was asked.
     pub(crate) recalled: Option<BTreeMap<RequestKey, Stored>>,
-    /// Given back with the answer.
+    /// Room in the queue, released with the answer.
     pub(crate) room: OwnedSemaphorePermit,
 }
 
-/// A question that moves nothing: what is seen now, to be told once it is known to be durable.
+/// A read-only query of the ledger. Returns the reply, to be sent once what it saw is known to be
+/// durable.
 pub(crate) struct Look(pub(crate) Box<dyn FnOnce(&View<'_>) -> Tell + Send>);
 
-/// Tells whoever looked what they saw.
+/// Sends the reply of a query.
 pub(crate) type Tell = Box<dyn FnOnce() + Send>;
 
-/// What a look is at.
+/// State that a query sees.
 pub(crate) struct View<'a> {
     pub(crate) ledger: &'a Ledger,
     pub(crate) now: UnixMicros,
-    /// Of the ledger's log.
+    /// Reader of the ledger's log.
     pub(crate) reader: &'a Reader,
 }
 
-/// How a player stands, by the ledger itself.
+/// Standing of a player with the use of their limits, from the ledger.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Seen {
     pub standing: Standing,
-    /// What is used of each limit; nothing where the account was never opened.
+    /// Use of each limit; `None` if the account was never opened.
     pub used: Option<Vec<Used>>,
-    /// The player's own limits and the operator's.
+    /// Limits that the player set.
     pub own: AllTerms,
+    /// Limits that an operator set for the player.
     pub operator: AllTerms,
 }
 
@@ -162,7 +165,7 @@ impl Seen {
     }
 }
 
-/// The receiving ends of a wallet's handles.
+/// Receiving ends of a wallet's handles.
 pub(crate) struct Queues {
     pub(crate) asks: mpsc::Receiver<Ask>,
     pub(crate) looks: mpsc::Receiver<Look>,
@@ -175,7 +178,7 @@ pub(crate) struct Named {
     pub(crate) digest: [u8; 32],
 }
 
-/// The tables, and whether they are whole: while they are made anew nobody reads them.
+/// The wallet's tables, and whether they may be read: not while they are rebuilt.
 #[derive(Clone, Default)]
 pub(crate) struct Books {
     pub(crate) repo: Option<Repo>,
@@ -206,7 +209,7 @@ impl Wallet {
         (Wallet { asks, looks, room, limit, books }, Queues { asks: asked, looks: looked })
     }
 
-    /// How players stand, in the order asked for, by what is durable.
+    /// Standing of players, in the order of `players`, by durable state.
     ///
     /// # Errors
     /// [`Problem::Overloaded`] and [`Problem::Unavailable`].
@@ -218,7 +221,7 @@ impl Wallet {
         self.see(seen).await
     }
 
-    /// Anything that the ledger says, by what is durable.
+    /// Runs a query on the ledger; returns its result once the state it saw is durable.
     ///
     /// # Errors
     /// [`Problem::Overloaded`] and [`Problem::Unavailable`].
@@ -229,7 +232,7 @@ impl Wallet {
         let (answer, answered) = oneshot::channel();
         let look = move |view: &View<'_>| -> Tell {
             let seen = see(view);
-            // Whoever no longer waits is not told.
+            // The caller may have stopped waiting.
             Box::new(move || drop(answer.send(seen)))
         };
         self.looks.try_send(Look(Box::new(look))).map_err(|error| match error {
@@ -239,8 +242,8 @@ impl Wallet {
         answered.await.map_err(|_| Problem::Unavailable)
     }
 
-    /// Has a command carried out; answers once it is durable. A caller who stops waiting does not
-    /// undo it.
+    /// Carries out a command; returns once it is durable. A caller that stops waiting does not undo
+    /// it.
     ///
     /// # Errors
     /// See [`Problem`].
@@ -249,18 +252,18 @@ impl Wallet {
         outcomes.into_iter().next().unwrap_or(Err(Problem::Unavailable))
     }
 
-    /// Has commands carried out in their order; the outcome of each, in that order.
+    /// Carries out commands in their order. Returns the outcome of each, in that order.
     ///
     /// # Errors
-    /// [`Problem::Overloaded`] and [`Problem::Unavailable`], where that is so of all of them.
+    /// [`Problem::Overloaded`] and [`Problem::Unavailable`], if none of them was taken.
     pub async fn ask_all(&self, requests: Vec<Request>, by: By) -> Result<Vec<Outcome>, Problem> {
         let (count, answered) = (requests.len(), self.enqueue(requests, by)?);
         let outcomes = answered.await.map_err(|_| Problem::Unavailable)?;
         if outcomes.len() == count { Ok(outcomes) } else { Err(Problem::Unavailable) }
     }
 
-    /// Puts commands into the queue, now; what becomes of them comes later, in order, or nothing
-    /// where the log is lost.
+    /// Puts commands into the queue without waiting. The receiver gets their outcomes in order, or
+    /// nothing if the log is lost.
     ///
     /// # Errors
     /// [`Problem::Overloaded`] and [`Problem::Unavailable`].
@@ -269,7 +272,7 @@ impl Wallet {
         requests: Vec<Request>,
         by: By,
     ) -> Result<oneshot::Receiver<Vec<Outcome>>, Problem> {
-        // A batch larger than all the room there is waits for the whole of it.
+        // A batch larger than the whole queue takes all of its room.
         let permits = requests.len().clamp(1, self.limit);
         let permits = u32::try_from(permits).map_err(|_| Problem::Overloaded)?;
         let room = Arc::clone(&self.room)
@@ -290,17 +293,17 @@ impl Wallet {
         Ok(answered)
     }
 
-    /// Whether the accounts are in memory, each time that changes: not while they are read, which is
-    /// after the log is taken.
+    /// Watches whether the accounts are in memory: false until they are read, which is after the
+    /// log is taken.
     #[must_use]
     pub fn loaded(&self) -> watch::Receiver<bool> {
         self.books.loaded.subscribe()
     }
 
-    /// The books, as of the last durable event.
+    /// The wallet's tables, as of the last durable event.
     ///
     /// # Errors
-    /// [`Problem::Unavailable`] while they are made anew, and where the log has none.
+    /// [`Problem::Unavailable`] while they are rebuilt, and if the log's store has none.
     pub fn read(&self) -> Result<&Repo, Problem> {
         let whole = self.books.whole.load(Ordering::Acquire);
         self.books.repo.as_ref().filter(|_| whole).ok_or(Problem::Unavailable)

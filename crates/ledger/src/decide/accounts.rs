@@ -1,4 +1,4 @@
-//! What happens to an account itself: it is opened, frozen, closed, limited, kept from play.
+//! Commands about one account: open, freeze, unfreeze, close, set limits, exclude.
 
 use primitives::{PlayerId, UnixMicros};
 
@@ -39,8 +39,9 @@ pub(super) fn unfreeze(
     Ok(vec![Event::Unfrozen { player, reason }])
 }
 
-/// What is held is on the account: an empty account has no holds. Who ever sat at a table whose pots
-/// are not empty may have a share in them, which only their account can take.
+/// Closes an account that is empty, which rules out holds, as held credits are part of the balance.
+/// Players who ever sat at a table whose pots are not empty may have a share in them that only
+/// their account can take.
 pub(super) fn close(
     ledger: &Ledger,
     player: PlayerId,

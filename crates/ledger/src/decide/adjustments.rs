@@ -1,6 +1,6 @@
 //! Adjustments: proposed by one operator, approved by another, or rejected.
 //!
-//! Neither a freeze nor an exclusion stands in the way of setting something right.
+//! A freeze or an exclusion does not prevent an adjustment.
 
 use primitives::{AdjustmentId, RequestId};
 

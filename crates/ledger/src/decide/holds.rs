@@ -1,9 +1,9 @@
 //! Holds: placed, captured, released.
 //!
-//! A hold of a player's account is a promise that credits will come to a table. So whoever cannot
-//! bring them there cannot promise them: frozen, excluded, or at his limit. What is promised counts
-//! against the limits until it is let go; captured, it was brought. A capture itself is only refused
-//! where the account is frozen: what was promised in time is paid.
+//! A hold of a player's account reserves credits for a table. So it is refused to players who
+//! cannot bring credits there: frozen, excluded or at their limit. Held credits count against the
+//! limits until the hold ends; captured ones count as brought. A capture is not refused for an
+//! exclusion or a limit, since the hold was placed within them, but for a frozen account.
 
 use primitives::{Credits, HoldId, RequestId, UnixMicros};
 
@@ -93,7 +93,7 @@ pub(super) fn release(
     Ok(vec![Event::HoldReleased(ended)])
 }
 
-/// The hold, where it is pending and its time is not over.
+/// The hold, if it is pending and has not expired at `now`.
 fn pending(ledger: &Ledger, now: UnixMicros, hold: HoldId) -> Result<&Pending, Refusal> {
     let pending = ledger.hold(hold).filter(|pending| pending.hold.expires_at > now);
     pending.ok_or(Refusal::HoldNotPending { hold })

@@ -1,4 +1,4 @@
-//! Transfers: first what is wrong whatever the balances are, then what is wrong now.
+//! Decides transfers: checks that need no ledger first, then checks against the balances.
 
 use primitives::{Credits, UnixMicros};
 
@@ -18,7 +18,7 @@ pub(super) fn post(
     Ok(events)
 }
 
-/// What can be said of a transfer without looking at a balance.
+/// Checks a transfer without the ledger.
 fn in_itself(transfer: &Transfer) -> Result<(), Refusal> {
     let Transfer { id: _, kind, legs, reason } = transfer;
     let moved_nothing = legs.is_empty() && matches!(kind, Kind::Settlement { .. });
@@ -45,8 +45,8 @@ fn in_itself(transfer: &Transfer) -> Result<(), Refusal> {
     if kind.needs_reason() { because(reason) } else { not_too_long(reason) }
 }
 
-/// The first account that has been named by an earlier leg. At most 64 legs, mostly two: looking
-/// back is cheaper than sorting.
+/// First account that an earlier leg names too. There are at most 64 legs and mostly two, so
+/// looking back is cheaper than sorting.
 fn repeated(legs: &[Leg]) -> Option<Account> {
     legs.iter()
         .enumerate()
@@ -54,13 +54,14 @@ fn repeated(legs: &[Leg]) -> Option<Account> {
         .map(|(_, leg)| leg.account)
 }
 
-/// The accounts to open first, or what is to be said against it now.
+/// Checks the legs against the ledger. Returns the events that open accounts, or the refusal that
+/// comes first in the order of precedence.
 fn as_it_stands(
     ledger: &Ledger,
     now: UnixMicros,
     transfer: &Transfer,
 ) -> Result<Vec<Event>, Refusal> {
-    // Of two accounts that move credits at most one is new: there is room for the transfer itself.
+    // A transfer of two legs opens at most one account: there is room for the transfer's own event.
     let mut opened = Vec::with_capacity(2);
     let mut refusal: Option<Refusal> = None;
     for leg in &transfer.legs {
@@ -87,7 +88,7 @@ fn one_leg(
         let opened = opens.then_some(Event::Opened(account));
         return opened.map(Some).ok_or(Refusal::AccountUnknown { account });
     };
-    // Whoever has nothing extra is neither closed, frozen nor excluded, and has no limits.
+    // An account without extra state is not closed, frozen or excluded, and has no limits.
     if state.extra.is_some()
         && let Account::Player(player) = account
     {
@@ -100,7 +101,7 @@ fn one_leg(
     Ok(None)
 }
 
-/// What stands against a leg of a player's account but its balance.
+/// Checks a leg of a player's account, except for its balance.
 fn as_player(state: &State, (kind, leg): (Kind, &Leg), now: UnixMicros) -> Result<(), Refusal> {
     let account = leg.account;
     if state.closed() {
@@ -131,13 +132,13 @@ pub(super) fn not_kept_from_play(
     }
 }
 
-/// How much more than is available `amount` is.
+/// Credits missing for a debit of `amount`; `None` if enough is available.
 pub(super) fn short_by(state: &State, amount: Credits) -> Option<Credits> {
     let after = state.available().plus(Amount::debit(amount)).unwrap_or(Amount::debit(amount));
     after.is_debit().then(|| after.magnitude())
 }
 
-/// What the balance says against a leg.
+/// Checks a leg against the balance.
 pub(super) fn one_leg_in_range(state: &State, leg: &Leg) -> Result<(), Refusal> {
     let account = leg.account;
     if leg.amount.is_debit()

@@ -1,4 +1,4 @@
-//! Random commands about few accounts, so that they meet.
+//! Strategies for random commands about few accounts, so that the commands interact.
 
 use ledger::{
     Account, Adjustment, Amount, Command, Hold, Kind, Leg, Limits, Seconds, Setter, Transfer,
@@ -47,7 +47,7 @@ fn any_reason() -> impl Strategy<Value = String> {
     prop_oneof![9 => Just("because".to_owned()), 1 => Just(String::new())]
 }
 
-/// Around the time in which it all happens.
+/// A time near those of the tested history.
 fn any_time() -> impl Strategy<Value = UnixMicros> {
     (0..400 * HOUR_MICROS).prop_map(|after| UnixMicros(START.0 + after))
 }
@@ -65,7 +65,7 @@ fn transfer(kind: Kind, legs: &[(Account, i64)]) -> Command {
     Command::Post(Transfer { id, kind, legs: legs.collect(), reason })
 }
 
-/// Of the right shape, with amounts that may or may not be there.
+/// Transfers of the right shape; the accounts may lack the credits.
 fn transfers() -> impl Strategy<Value = Command> {
     let parts = (any_table(), any_player(), any_amount());
     prop_oneof![
@@ -108,7 +108,7 @@ fn transfers() -> impl Strategy<Value = Command> {
     ]
 }
 
-/// Any legs of any kind.
+/// Transfers of any kind with arbitrary legs.
 fn wild() -> impl Strategy<Value = Command> {
     let legs = vec((any_account(), -MAX..=MAX), 0..6);
     let kind = prop_oneof![
@@ -153,7 +153,8 @@ fn about_accounts() -> impl Strategy<Value = Command> {
     ]
 }
 
-/// Ids are few, so that commands find what others left, or use an id again that still waits.
+/// Commands about holds and adjustments. Ids are few, so that commands meet what others left, or
+/// reuse a pending id.
 fn promises() -> impl Strategy<Value = Command> {
     let seat = (any_table(), any_player()).prop_map(|(table, player)| (table, player));
     let hold = (any_id(), seat, 0..3_u8, any_credits(), any_time()).prop_map(
@@ -193,7 +194,7 @@ pub(crate) fn any_command() -> impl Strategy<Value = Command> {
     prop_oneof![8 => transfers(), 4 => promises(), 2 => about_accounts(), 1 => wild()]
 }
 
-/// Players with means, so that later commands find something to move.
+/// Opens accounts and issues credits, so that later commands find something to move.
 pub(crate) fn opening() -> Vec<Command> {
     let mut commands = vec![];
     for n in 0..3 {

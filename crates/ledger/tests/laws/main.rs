@@ -1,4 +1,4 @@
-//! What holds after any commands whatever, lawful or not, at any times.
+//! Invariants of the ledger after arbitrary commands at arbitrary times, lawful or not.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -17,13 +17,13 @@ use proptest::prelude::*;
 use commands::{any_command, opening};
 use naive::Naive;
 
-/// Some time passes, then something is asked for.
+/// A pause in microseconds, then a command.
 type Step = (u64, Command);
 
 const START: UnixMicros = UnixMicros(1_700_000_000_000_000);
 const HOUR_MICROS: u64 = 3_600_000_000;
 
-/// Mostly moments, now and then a day or a month; holds of hours then end, limits are set free.
+/// Mostly moments, now and then a day or a month, so that holds expire and limits loosen.
 fn any_pause() -> impl Strategy<Value = u64> {
     prop_oneof![
         12 => 0..2_000_000_u64,
@@ -37,8 +37,8 @@ fn any_steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     vec((any_pause(), any_command()), 0..most)
 }
 
-/// As whoever owns the log: what is over ends first, then the command is decided. Each command has
-/// an id of its own, and may name what the last few commands were called.
+/// A ledger driven as the owner of the log drives it: holds whose time is over end first, then the
+/// command is decided.
 struct Owner {
     ledger: Ledger,
     now: UnixMicros,
@@ -54,7 +54,7 @@ impl Owner {
         owner
     }
 
-    /// The events of the command; none where it is refused.
+    /// Decides a command and applies its events; returns none if it is refused.
     fn ask(&mut self, pause: u64, command: Command) -> Vec<Event> {
         self.now.0 += pause;
         for event in self.ledger.expired(self.now) {
@@ -101,7 +101,7 @@ proptest! {
                 prop_assert!(free, "{account} has {:?} available", state.available());
             }
         }
-        // What all own together is what came out of issuance.
+        // The sum of all other balances is what was issued.
         let made: i64 = owner.history.iter().map(|(_, event)| made_by(event)).sum();
         prop_assert_eq!(owner.ledger.balance(&Account::Issuance).map(Amount::get), Some(-made));
     }
@@ -128,7 +128,7 @@ proptest! {
         let mut owner = Owner::new();
         for (pause, command) in steps {
             owner.ask(pause, command);
-            // Memory that is freed at other times makes no difference.
+            // It does not matter when old entries are dropped.
             owner.ledger.forget(owner.now);
         }
         let taken = Event::SnapshotTaken { digest: [0; 32] };
@@ -161,7 +161,7 @@ proptest! {
         prop_assert!(snapshot::read(&bytes[..at]).is_err());
         let mut other = bytes.clone();
         other[at] ^= 1 << bit;
-        // It never panics, and is never taken for what it was.
+        // The reader never panics and never takes changed bytes for the same ledger.
         prop_assert!(snapshot::read(&other).map(|read| read == owner.ledger) != Ok(true));
     }
 
@@ -219,7 +219,7 @@ proptest! {
     fn what_is_posted_is_exactly_what_was_asked(steps in any_steps(60)) {
         let mut owner = Owner::new();
         for (pause, command) in steps {
-            // What is over ends before, and changes no balance.
+            // Expiries come first, and change no balance.
             let before = owner.ledger.clone();
             let events = owner.ask(pause, command.clone());
             let Command::Post(asked) = command else { continue };
@@ -243,7 +243,7 @@ fn made_by(event: &Event) -> i64 {
     issuance.map(|leg| -leg.amount.get()).sum()
 }
 
-/// The checker itself must be able to say no.
+/// The checker itself must find violations.
 #[test]
 fn a_history_nobody_decided_is_found_out() {
     let forged = |legs: &[(Account, i64)]| {

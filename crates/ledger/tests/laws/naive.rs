@@ -1,4 +1,4 @@
-//! The same promises counted another way: from the list of all that happened, slowly and plainly.
+//! A naive second implementation of holds, limits and play, computed from the list of all events.
 
 use std::collections::BTreeMap;
 
@@ -11,29 +11,29 @@ use proptest::prelude::*;
 
 use crate::HOUR_MICROS;
 
-/// A player's own limits and the operator's: what holds, and what will from when.
+/// Limits by player and setter: those in force, and the pending ones with their time.
 type Terms = BTreeMap<(PlayerId, Setter), (Limits, Option<(UnixMicros, Limits)>)>;
 
 #[derive(Default)]
 pub(crate) struct Naive {
-    /// Each time somebody brought credits to a table: who, when, how many.
+    /// Credits brought to tables: player, time, amount.
     brought: Vec<(PlayerId, UnixMicros, u64)>,
     terms: Terms,
     holds: BTreeMap<HoldId, (Hold, u64)>,
-    /// How often the holds of one id were placed, and ended.
+    /// Number of times that holds of an id were placed, and ended.
     placed: BTreeMap<HoldId, u32>,
     ended: BTreeMap<HoldId, u32>,
-    /// What is on each seat.
+    /// Balance of each seat.
     seats: BTreeMap<Account, i64>,
-    /// Each result of a seat: who, when, how many credits.
+    /// Results of seats: player, time, credits.
     results: Vec<(PlayerId, UnixMicros, i64)>,
-    /// Each time that somebody's first credits came to the tables, or their last left.
+    /// Times at which a player's first credits came to the tables, or their last left.
     turns: Vec<(PlayerId, UnixMicros)>,
 }
 
 impl Naive {
     pub(crate) fn next(&mut self, at: UnixMicros, event: &Event) -> Result<(), TestCaseError> {
-        // Nothing is over for longer than it takes to say so.
+        // A hold whose time is over ends before any other event.
         if !matches!(event, Event::HoldExpired(_)) {
             let over = self.holds.values().find(|(hold, _)| hold.expires_at <= at);
             prop_assert!(over.is_none(), "{over:?} at {at:?}");
@@ -52,7 +52,8 @@ impl Naive {
                     && brings
                 {
                     self.brought.push((player, at, amount));
-                    // A promise that was within the limits is kept when they are tighter.
+                    // A capture of a hold that was within the limits is allowed when they are
+                    // stricter.
                     if transfer.kind == Kind::BuyIn {
                         self.within_limits(player, at)?;
                     }
@@ -89,7 +90,7 @@ impl Naive {
         Ok(())
     }
 
-    /// Pending is what was placed and has not ended; each hold ended once at most.
+    /// Compares pending holds and held sums; each hold ends at most once.
     pub(crate) fn compare(&self, ledger: &Ledger) -> Result<(), TestCaseError> {
         let pending: Vec<_> =
             ledger.holds().map(|it| (it.hold.id, (it.hold, it.left.get()))).collect();
@@ -135,7 +136,7 @@ impl Naive {
         self.seats.iter().any(|(seat, credits)| seat.player() == Some(player) && *credits != 0)
     }
 
-    /// What is used of loss and time limits at `now`.
+    /// Compares the use of loss and time limits at `now`.
     pub(crate) fn compare_play(
         &self,
         ledger: &Ledger,
@@ -192,7 +193,7 @@ impl Naive {
         Ok(hold)
     }
 
-    /// What holds of one setter's limits: what waited a day holds.
+    /// Limits in force of one setter: pending ones hold once their time has come.
     fn standing(&self, whose: (PlayerId, Setter), at: UnixMicros) -> Limits {
         match self.terms.get(&whose) {
             None => Limits::NONE,
@@ -201,7 +202,7 @@ impl Naive {
         }
     }
 
-    /// No exact window that ends now has more in it than it may.
+    /// Checks that no exact window that ends now exceeds its limit.
     fn within_limits(&self, player: PlayerId, at: UnixMicros) -> Result<(), TestCaseError> {
         for setter in [Setter::Player, Setter::Operator] {
             let limits = self.standing((player, setter), at);
@@ -219,7 +220,7 @@ impl Naive {
         Ok(())
     }
 
-    /// Tighter holds at once; looser, or none, holds a day later and not before.
+    /// Checks that stricter limits hold at once, and looser ones exactly a day later.
     fn set(
         &mut self,
         at: UnixMicros,

@@ -1,11 +1,11 @@
-//! What an account costs, and what a snapshot must not say.
+//! Memory of an account, and snapshots that are refused.
 
 use ledger::{Account, Amount, Extra, Hold, Ledger, Pending, State, Unsound};
 use primitives::{Credits, HoldId, PlayerId, TableId, UnixMicros};
 
-/// A tree's leaf has room for 11 accounts. Filled in the order of their names, the worst there is
-/// for it, it is left with 6, and one more stands in the node above: 7 accounts a leaf. The node
-/// above has the same and 12 pointers for its own 6 and 7 leaves.
+/// A leaf of the tree has room for 11 accounts. Filled in the order of their names, its worst case,
+/// it keeps 6, and one more moves to the node above: 7 accounts a leaf. In the same way an inner
+/// node has 6 keys and 7 leaves in space for 11 keys and 12 pointers.
 #[test]
 fn an_idle_account_takes_less_than_120_bytes() {
     let entry = size_of::<Account>() + size_of::<State>();

@@ -1,5 +1,5 @@
-//! One row for each refusal, in order of precedence; rows also break what later rows break, where
-//! that can be done at once, so that the order itself is under test.
+//! One row for each refusal, in order of precedence. Where possible, a row also has the faults of
+//! later rows, which tests the order.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -96,7 +96,7 @@ fn run(ledger: &mut Ledger, commands: impl IntoIterator<Item = Command>) {
     }
 }
 
-/// Ann owns 500 and has 500 in play, Bob owns 900 and has 100 in play; the pot is empty but open.
+/// Ann owns 500 and has 500 in play, Bob owns 900 and has 100 in play; the pot is open and empty.
 fn given() -> Ledger {
     let mut ledger = Ledger::new();
     let commands = [
@@ -117,7 +117,7 @@ fn check(when: Command, then: Refusal) {
     check_after([], when, then);
 }
 
-/// Refused with this on what is given after these commands.
+/// Checks that `when` is refused with `then` after the commands `before`.
 fn check_after(before: impl IntoIterator<Item = Command>, when: Command, then: Refusal) {
     let mut ledger = given();
     run(&mut ledger, before);

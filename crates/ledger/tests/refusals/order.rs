@@ -1,17 +1,17 @@
-//! Where two refusals apply at once, the first is the answer.
+//! Of two refusals that apply at once, the first in the order of precedence is returned.
 
 use ledger::{Kind, Window};
 
 use super::*;
 
-/// A refusal, and a command on what is given after others that is refused for it and for the next.
+/// Commands, then a command that is refused for two reasons.
 struct Row {
     given: Vec<Command>,
     when: Command,
     then: u8,
-    /// Refused for this, were it not for the other.
+    /// Precedence of the second refusal.
     over: u8,
-    /// The same command with only the first fault mended.
+    /// The command without its first fault, and the commands before it.
     mended: (Vec<Command>, Command),
 }
 
@@ -28,7 +28,7 @@ fn issue(reason: &str, legs: &[(Account, i64)]) -> Command {
     post(Kind::Issue, reason, legs)
 }
 
-/// Neighbours in the order that can apply to one command, in itself.
+/// Pairs of neighbouring faults of the command itself.
 fn in_itself() -> Vec<Row> {
     let many = |amount| issue("", &vec![(ANN, amount); 65]);
     let long = "x".repeat(201);
@@ -66,7 +66,8 @@ fn in_itself() -> Vec<Row> {
     ]
 }
 
-/// Cay: closed, frozen, excluded, at her limit, without credits: as much of it as is asked for.
+/// Commands that close Cay's account, freeze it, exclude her or set her limit to 0, by precedence
+/// of the fault.
 fn cay(faults: &[u8]) -> Vec<Command> {
     let reason = because;
     let player = CAY_ID;
@@ -83,7 +84,7 @@ fn cay(faults: &[u8]) -> Vec<Command> {
     given
 }
 
-/// Neighbours that can apply to one command, by what is the case now.
+/// Pairs of neighbouring faults against the current state.
 fn as_it_stands() -> Vec<Row> {
     let buy = || buy_in(CAY, CAY_SEAT, 5);
     let both = |known, to| post(SETTLEMENT, "", &[(known, -5000), (to, 5000)]);
@@ -109,7 +110,7 @@ fn as_it_stands() -> Vec<Row> {
             23,
             24,
             (vec![], post(SETTLEMENT, "", &[(ANN_SEAT, MAX), (BOB_SEAT, -MAX)])),
-            // Only what does not exist yet can be too much.
+            // Only an issue can exceed the range without exceeding a balance.
             (vec![], issue("all", &[(Account::Issuance, -MAX), (ANN, MAX)])),
         ),
     ]

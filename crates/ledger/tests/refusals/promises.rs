@@ -174,7 +174,7 @@ fn holds_that_do_not_wait() {
     assert!(decide(&ledger, UnixMicros(end.0 - 1), capture(1, 5)).is_ok());
     assert_eq!(ledger.expired(UnixMicros(end.0 - 1)), []);
     assert_eq!((ledger.next_expiry(), ledger.expired(end).len()), (Some(end), 1));
-    // What is captured is closed, if the rest is not kept.
+    // A capture ends the hold unless the rest is kept.
     run(&mut ledger, [capture(1, 40)]);
     assert_eq!(decide(&ledger, NOW, capture(1, 5)), Err(gone));
     assert_eq!((ledger.held(&ANN), ledger.expired(end)), (Credits::ZERO, vec![]));
@@ -239,7 +239,7 @@ fn what_lies_at_a_table_is_never_adjusted() {
     for account in [POT, CARRIED, BOB_SEAT, Account::Issuance] {
         let propose = Command::Propose(adjustment(1, account, 7));
         check(propose, Refusal::WrongAccount { account });
-        // Nor where a proposal waits all the same, as one from an older log may.
+        // An approval is refused too, in case an older log has such a proposal.
         let mut ledger = given();
         evolve(&mut ledger, NOW, &Event::AdjustmentProposed(adjustment(1, account, 7)));
         let refusal = Refusal::WrongAccount { account };
@@ -284,7 +284,7 @@ fn an_account_that_may_have_a_share_in_a_pot_is_not_closed() {
         assert_eq!(decide(&ledger, NOW, close()), Err(share), "{pot}");
         run(&mut ledger, [post(SETTLEMENT, "", &[(pot, -5), (ANN_SEAT, 5)]), close()]);
     }
-    // Who never sat there has no share.
+    // A player who never sat there has no share.
     let mut ledger = given();
     run(&mut ledger, [Command::Open(CAY_ID), close()]);
 }
@@ -316,7 +316,7 @@ fn who_keeps_himself_from_play_can_still_take_his_credits() {
 
 #[test]
 fn limits_count_what_was_brought_and_what_is_held() {
-    // What was brought counts to the end of the hour in which it leaves the window.
+    // A buy-in counts to the end of the hour in which it leaves the window.
     let hour = 3_600_000_000;
     let ends = |window: Window| UnixMicros((NOW.0.div_euclid(hour) + window.hours() + 1) * hour);
     let reached = |window, limit, left| Refusal::LimitReached {
@@ -326,7 +326,7 @@ fn limits_count_what_was_brought_and_what_is_held() {
         left,
         until: Some(ends(window)),
     };
-    // 500 were brought already; more than the whole limit never fits.
+    // 500 were brought before; more than the whole limit never fits.
     let never = Refusal::LimitReached {
         measure: Measure::BuyIn,
         window: Window::Day,
@@ -348,7 +348,7 @@ fn limits_count_what_was_brought_and_what_is_held() {
         Command::Hold(hold(2, ANN, ANN_SEAT, 41)),
         reached(Window::Day, 600, 40),
     );
-    // Of two setters the stricter, window by window.
+    // The stricter limit of both setters holds, window by window.
     let operator = Command::SetLimits {
         player: ANN_ID,
         by: Setter::Operator,
@@ -359,7 +359,7 @@ fn limits_count_what_was_brought_and_what_is_held() {
     let mut ledger = given();
     run(&mut ledger, [limits(ANN_ID, 600), held, capture(1, 60), buy_in(ANN, ANN_SEAT, 40)]);
     assert_eq!(ledger.account(&ANN).unwrap().brought(Window::Day, NOW), Credits::of(600));
-    // To the end of the hour in which it leaves the window.
+    // The buy-in counts to the end of the hour in which it leaves the window.
     let hour = 3_600_000_000;
     let over = UnixMicros((NOW.0.div_euclid(hour) + 25) * hour);
     lawful(&ledger, over, buy_in(ANN, ANN_SEAT, 400));
@@ -387,7 +387,7 @@ fn looser_limits_wait_a_day_and_tighter_ones_hold_at_once() {
     assert_eq!(terms(&ledger, UnixMicros(later.0 - 1)).now, now(550, 700));
     assert_eq!(terms(&ledger, later).now, now(550, 800));
     assert_eq!(terms(&ledger, later).later, None);
-    // What waits is replaced by what is set anew.
+    // Pending limits are replaced by a new request.
     run(&mut ledger, [set(now(540, 690))]);
     assert_eq!((terms(&ledger, later).now, terms(&ledger, NOW).later), (now(540, 690), None));
     run(&mut ledger, [set(Limits::NONE)]);

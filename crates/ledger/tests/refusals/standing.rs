@@ -1,4 +1,4 @@
-//! Who may play on: exclusions, freezes, and limits of losses and of time at tables.
+//! Standing of players: exclusions, freezes, and limits of losses and of time at tables.
 
 use ledger::{Bar, Exclusion, Notice, Reached, Seconds, Standing, Window};
 
@@ -7,7 +7,7 @@ use super::*;
 const SECOND: u64 = 1_000_000;
 const HOUR_MICROS: u64 = 3600 * SECOND;
 
-/// Runs the commands at one time, and goes on.
+/// Decides and applies commands at `now`.
 fn at(ledger: &mut Ledger, now: UnixMicros, commands: impl IntoIterator<Item = Command>) {
     for command in commands {
         for event in decide(ledger, now, command).expect("what is given is lawful") {
@@ -34,16 +34,16 @@ fn bar(ledger: &Ledger, now: UnixMicros) -> Option<Bar> {
     ledger.standing(ANN_ID, now).bar
 }
 
-/// The end of the hour in which what happens now leaves the window.
+/// End of the hour in which an event at `now` leaves the window.
 fn leaves(window: Window, now: UnixMicros) -> UnixMicros {
     UnixMicros((now.0.div_euclid(HOUR_MICROS) + window.hours() + 1) * HOUR_MICROS)
 }
 
-/// Ann has 500 credits at the table.
+/// Starts with 500 credits of Ann at the table.
 #[test]
 fn a_loss_limit_bites_in_mid_session_and_wins_count_against_losses() {
     let mut ledger = given();
-    // Ann won nothing and lost nothing: what the pot gave back it had taken.
+    // Ann's net result is 0: the pot gave back what it took.
     at(&mut ledger, NOW, [loss_limit(Setter::Player, 600), loses(479)]);
     assert_eq!(ledger.standing(ANN_ID, NOW), Standing::default());
     at(&mut ledger, NOW, [loses(1)]);
@@ -59,7 +59,7 @@ fn a_loss_limit_bites_in_mid_session_and_wins_count_against_losses() {
     assert_eq!(bar(&ledger, NOW), Some(reached));
     let refused = Refusal::LimitReached { measure, window, limit: 600, left: 0, until };
     assert_eq!(decide(&ledger, NOW, buy_in(ANN, ANN_SEAT, 1)), Err(refused));
-    // What she won back she may lose again, and no more.
+    // Ann may lose again what she won back, and no more.
     at(&mut ledger, NOW, [loses(-60)]);
     assert_eq!(bar(&ledger, NOW), None);
     assert_eq!(decide(&ledger, NOW, buy_in(ANN, ANN_SEAT, 1)), Err(refused));
@@ -68,7 +68,7 @@ fn a_loss_limit_bites_in_mid_session_and_wins_count_against_losses() {
     assert_eq!(bar(&ledger, leaves(Window::Day, NOW)), None);
 }
 
-/// Each buy-in alone is within the limit; together they may be lost.
+/// Each buy-in alone is within the limit; together they could lose more.
 #[test]
 fn a_loss_limit_bounds_what_is_at_all_tables_together() {
     let mut ledger = given();
@@ -78,12 +78,12 @@ fn a_loss_limit_bounds_what_is_at_all_tables_together() {
     let refused = |left, until| Refusal::LimitReached { measure, window, limit: 100, left, until };
     let elsewhere = |amount| buy_in(ANN, ANN_ELSEWHERE, amount);
     assert_eq!(decide(&ledger, NOW, elsewhere(41)), Err(refused(40, None)));
-    // What is held to be brought counts as brought.
+    // Held credits count as brought.
     at(&mut ledger, NOW, [Command::Hold(hold(90, ANN, ANN_ELSEWHERE, 30))]);
     assert_eq!(decide(&ledger, NOW, elsewhere(11)), Err(refused(10, None)));
     at(&mut ledger, NOW, [capture(90, 30), elsewhere(10)]);
     assert_eq!(bar(&ledger, NOW), None, "all of it may be lost");
-    // What she wins she may lose too, for as long as it counts.
+    // Ann may lose her winnings too, for as long as they count.
     at(&mut ledger, NOW, [loses(-50)]);
     assert_eq!(bar(&ledger, NOW), None);
     let until = leaves(Window::Day, NOW);
@@ -117,7 +117,7 @@ fn of_two_loss_limits_the_stricter_holds_and_a_looser_one_waits() {
     at(&mut ledger, NOW, [loss_limit(Setter::Player, 900), loss_limit(Setter::Operator, 100)]);
     at(&mut ledger, NOW, [loses(100)]);
     assert!(matches!(bar(&ledger, NOW), Some(Bar::Limit(Reached { limit: 100, .. }))));
-    // Loosened, it holds on for a day; the end that is told is the earlier one.
+    // A looser limit holds a day later; `until` is the earlier end.
     at(&mut ledger, NOW, [loss_limit(Setter::Operator, 800)]);
     let looser = NOW.plus(HOUR * 24);
     let Some(Bar::Limit(Reached { limit: 100, until: Some(until), .. })) = bar(&ledger, NOW) else {
@@ -126,7 +126,7 @@ fn of_two_loss_limits_the_stricter_holds_and_a_looser_one_waits() {
     assert_eq!(until, looser);
     assert!(bar(&ledger, UnixMicros(looser.0 - 1)).is_some());
     assert_eq!(bar(&ledger, looser), None);
-    // Nothing may be lost at all: that ends with the limit alone.
+    // A limit of 0 ends only by a change of the limit.
     at(&mut ledger, looser, [loss_limit(Setter::Player, 0)]);
     assert!(matches!(bar(&ledger, looser), Some(Bar::Limit(Reached { until: None, .. }))));
 }
@@ -143,7 +143,7 @@ fn time_counts_while_credits_are_at_any_table_and_once_at_several() {
         Standing { bar: None, notices: vec![notice] }
     };
     assert_eq!(ledger.standing(ANN_ID, later(2880)), near(720));
-    // She leaves one table, and then the other: time stands still.
+    // Ann leaves one table, then the other: her time stops.
     let cash_out = |seat, amount: i64| post(Kind::CashOut, "", &[(seat, -amount), (ANN, amount)]);
     at(&mut ledger, later(3000), [cash_out(ANN_SEAT, 500)]);
     at(&mut ledger, later(3100), [cash_out(ANN_ELSEWHERE, 100)]);
@@ -153,7 +153,7 @@ fn time_counts_while_credits_are_at_any_table_and_once_at_several() {
     assert_eq!(ledger.standing(ANN_ID, later(9499)), near(1));
     let Some(Bar::Limit(reached)) = bar(&ledger, later(9500)) else { panic!("time is over") };
     assert_eq!((reached.measure, reached.limit), (Measure::Time, 3600));
-    // If she leaves now, it fits again when the first of it no longer counts.
+    // If she leaves now, time fits again when the first hour no longer counts.
     assert_eq!(reached.until, Some(leaves(Window::Day, NOW)));
     let refused = decide(&ledger, later(9500), buy_in(ANN, ANN_SEAT, 1)).unwrap_err();
     assert!(matches!(refused, Refusal::LimitReached { measure: Measure::Time, left: 0, .. }));

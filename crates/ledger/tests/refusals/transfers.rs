@@ -1,4 +1,4 @@
-//! Transfers: each row also breaks what later rows break, where that can be done at once.
+//! Refusals of transfers. Where possible, a row also has the faults of later rows.
 
 use ledger::{Account, Amount, Command, Event, Kind, MAX_LEGS, MAX_REASON_CHARS, Posted, Refusal};
 use ledger::{decide, evolve};
@@ -137,7 +137,7 @@ fn insufficient_credits() {
     let first_of_two = [(ANN_SEAT, -502), (BOB_SEAT, -101), (Account::Rake, 603)];
     check(post(SETTLEMENT, "", &first_of_two), short(ANN_SEAT, 2));
     check(post(POT_REFUND, "", &[(ANN_SEAT, 5), (POT, -5)]), short(POT, 5));
-    // The seat would leave the range as well; what comes later in the order is not the answer.
+    // The seat would leave the range too, which comes later in the order.
     let beyond = Refusal::InsufficientCredits {
         account: BOB_SEAT,
         short: Credits::try_new((1 << 53) - 101).unwrap(),

@@ -1,4 +1,4 @@
-//! Accounts of players and acts of operators.
+//! Accounts of players, and operators' requests about them.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ impl WalletService for Api {
         let player = whose(&caller, &player_id).map_err(|status| *status)?;
         let account = Account::Player(player).to_string();
         match self.ask(&caller, id, Command::Open(player)).await {
-            // What is asked for is the case.
+            // The account exists, as requested.
             Ok(_) | Err(Problem::Refused(Refusal::AccountExists { .. })) => {
                 Ok(Response::new(pb::OpenAccountResponse { account }))
             }
@@ -199,7 +199,8 @@ impl WalletService for Api {
     }
 }
 
-/// What a transfer left on the player's account, and its position: the same on every repeat.
+/// Balance of the player's account after a transfer, and the transfer's position: equal on every
+/// repeat.
 fn left(done: &Done) -> Result<(u64, u64), Problem> {
     match done.told {
         Told::Balance(balance) => Ok((balance.magnitude().get(), done.position.0)),

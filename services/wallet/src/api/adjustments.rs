@@ -1,4 +1,5 @@
-//! What one operator proposes to set right and another one approves.
+//! Adjustments: proposed by one operator, approved or rejected by another, and listed while they
+//! are pending.
 
 use std::fmt;
 
@@ -67,7 +68,7 @@ impl Api {
     ) -> Result<pb::ListAdjustmentsResponse, Status> {
         let pb::ListAdjustmentsRequest { page_size, page_token } = request;
         let (size, after) = (self::page_size(page_size)?, Place::parse(&page_token)?);
-        // Whoever approves one posts what the ledger has, so they are shown that.
+        // From the ledger: an approval posts exactly what is shown here.
         let found = self.wallet.see(move |view| oldest(view.ledger, after, size + 1)).await;
         let mut found = found?;
         let more = found.len() > size;
@@ -80,8 +81,8 @@ impl Api {
     }
 }
 
-/// The place of a proposal among those that wait: the oldest first. As a page token: the time in
-/// microseconds and the id.
+/// Position of an adjustment in the list of pending ones, the oldest first. As a page token: the
+/// time in microseconds and the id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place(UnixMicros, AdjustmentId);
 
@@ -90,7 +91,7 @@ impl Place {
         Place(proposed.at, proposed.adjustment.id)
     }
 
-    /// Nothing for the first page.
+    /// `None` for the first page.
     fn parse(token: &str) -> Result<Option<Place>, BadField> {
         if token.is_empty() {
             return Ok(None);
@@ -109,7 +110,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The first that wait behind a place, at most `limit`.
+/// Pending adjustments after a position, at most `limit`.
 fn oldest(ledger: &Ledger, after: Option<Place>, limit: usize) -> Vec<Proposed> {
     let waits = |it: &&Proposed| after.is_none_or(|after| Place::of(it) > after);
     let mut found: Vec<&Proposed> = ledger.adjustments().filter(waits).collect();

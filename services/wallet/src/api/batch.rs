@@ -1,4 +1,4 @@
-//! Transfers in batches and on streams: one message to the owner for many, and one answer.
+//! Transfers in batches and on streams: one request to the owner for many transfers.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,23 +20,23 @@ use crate::wallet::{By, Outcome, Problem};
 
 /// Transfers in one batch.
 const LARGEST_BATCH: usize = 1000;
-/// Transfers of one stream that are on their way.
+/// Transfers of one stream in flight.
 const ON_THEIR_WAY: usize = 1024;
-/// Transfers of a stream that are taken together where they are there already.
+/// Transfers of a stream that make up one request, if they have arrived already.
 const TOGETHER: usize = 128;
 
 pub(super) type Results = Pin<Box<dyn Stream<Item = Result<pb::PostResponse, Status>> + Send>>;
 
-/// Transfers that were read: which of them go to the owner, and what is known of the others.
+/// Parsed transfers: the requests for the owner, and a slot for each transfer.
 struct Parsed {
     requests: Vec<command::Request>,
-    /// One a transfer, in their order.
+    /// One for each transfer, in their order.
     slots: Vec<Slot>,
 }
 
 struct Slot {
     id: Vec<u8>,
-    /// None: the owner says.
+    /// `None` if the owner decides.
     refused: Option<pb::Refused>,
 }
 
@@ -94,7 +94,7 @@ impl Api {
     }
 }
 
-/// A stream's reading end.
+/// Reader of a stream.
 struct Poster {
     api: Api,
     by: By,
@@ -103,13 +103,13 @@ struct Poster {
     queue: mpsc::Sender<Result<Flying, Status>>,
 }
 
-/// Transfers that were handed over.
+/// Transfers in flight to the owner.
 struct Flying {
     slots: Vec<Slot>,
-    /// None where none of them needs the owner.
+    /// `None` if none of them needs the owner.
     answer: Option<Result<oneshot::Receiver<Vec<Outcome>>, Problem>>,
     count: usize,
-    /// Given back when they are answered.
+    /// Released when they are answered.
     _room: OwnedSemaphorePermit,
 }
 
@@ -149,7 +149,7 @@ impl Poster {
     }
 }
 
-/// The results of what was handed over, once they are known.
+/// Waits for the outcomes of transfers in flight.
 async fn land(flying: Result<Flying, Status>) -> Vec<Result<pb::PostResponse, Status>> {
     let Flying { slots, answer, count, _room } = match flying {
         Ok(flying) => flying,
@@ -164,15 +164,15 @@ async fn land(flying: Result<Flying, Status>) -> Vec<Result<pb::PostResponse, St
     results.map(|result| Ok(pb::PostResponse { result: Some(result) })).collect()
 }
 
-/// Reads transfers. What cannot be read is refused, and with it those it is linked with; all that is
-/// linked, where nothing may be.
+/// Parses transfers. One that cannot be parsed is refused together with those it is linked with. If
+/// `may_link` is false, every linked one is refused.
 fn read(
     transfers: Vec<pb::Transfer>,
     (role, may_link): (Role, bool),
     admit: impl Fn(RequestId) -> Result<(), Problem>,
 ) -> Parsed {
     let mut parsed = Parsed { requests: Vec::with_capacity(transfers.len()), slots: Vec::new() };
-    // Where the linked group began that is being read, and whether one of it was bad.
+    // Slot and request at which the current linked group began, and whether one of it was bad.
     let mut group: Option<(usize, usize, bool)> = None;
     for message in transfers {
         let (slots, requests) = (parsed.slots.len(), parsed.requests.len());

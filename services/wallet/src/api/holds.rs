@@ -17,7 +17,7 @@ use crate::repo::HoldRead;
 use crate::rows::HoldState;
 use crate::wallet::{Problem, View};
 
-/// How often the tables are read where they and the ledger disagree about a hold.
+/// Reads of the tables while they and the ledger disagree about a hold.
 const LOOKS: usize = 3;
 const LONGEST_HOLD: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -98,8 +98,8 @@ impl Api {
         })
     }
 
-    /// A hold that is pending as the ledger has it; one that is over as the tables have it, where the log
-    /// says that it ended so.
+    /// A pending hold from the ledger, or an ended hold from the tables if the log confirms its
+    /// end.
     async fn hold_now(&self, id: HoldId) -> Result<Option<HoldRead>, Problem> {
         for _ in 0..LOOKS {
             let row = self.wallet.read()?.hold(id).await.map_err(Problem::from)?;
@@ -126,7 +126,7 @@ impl Api {
     ) -> Result<pb::GetBalanceResponse, Status> {
         let pb::GetBalanceRequest { account, as_of } = request;
         let account = parse::account("account", &account)?;
-        // A balance of now is one row; an older one is looked for among all that came since.
+        // A current balance is one row; an older one is searched among all entries since.
         let _turn = match as_of {
             Some(_) => Some(turn(&self.statements).await?),
             None => None,
@@ -151,7 +151,7 @@ impl Api {
                 books.before(UnixMicros(time.0 + 1)).await.map_err(Problem::from)?
             }
         };
-        // The house's accounts were there before the first event.
+        // The house's accounts existed before the first event.
         let of_the_house = account.table().is_none() && account.player().is_none();
         if found.opened.0 >= size && !of_the_house {
             return Err(unknown(account));
@@ -162,8 +162,7 @@ impl Api {
     }
 }
 
-/// A hold that is over, where the event that ended it says the same. What of the log was archived cannot be
-/// asked.
+/// Checks an ended hold against the event that ended it. An archived event cannot be checked.
 async fn ended(reader: &Reader, row: HoldRead) -> Result<HoldRead, Problem> {
     let found = match reader.read(row.changed, 1).await {
         Ok(found) => found,
@@ -183,7 +182,7 @@ async fn ended(reader: &Reader, row: HoldRead) -> Result<HoldRead, Problem> {
     Err(Problem::Corrupt)
 }
 
-/// Whether the event is the end that the row has of its hold.
+/// Whether the event ended the hold as the row says.
 fn ends(event: &Event, row: &HoldRead) -> bool {
     let HoldRead { hold, left, state, changed: _ } = row;
     let same = |ended: &Ended| {

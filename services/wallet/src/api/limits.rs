@@ -1,4 +1,4 @@
-//! Limits of players, players who keep themselves from play, and who may be dealt in.
+//! Limits and exclusions of players, and whether players may be dealt in.
 
 use std::collections::BTreeSet;
 
@@ -127,7 +127,7 @@ impl Api {
     }
 }
 
-/// What is wanted, measure by measure: at least one.
+/// Requested limits by measure: at least one measure.
 fn wanted(
     buy_in: Option<pb::Limits>,
     loss: Option<pb::Limits>,

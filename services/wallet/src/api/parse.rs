@@ -1,4 +1,4 @@
-//! Requests that move credits, into transfers.
+//! Parses requests that move credits into transfers.
 
 use chassis::auth::Role;
 use ledger::{Account, Amount, Kind, Leg, Transfer};
@@ -9,7 +9,7 @@ use wire::field;
 
 const REASON_CHARS: usize = ledger::MAX_REASON_CHARS;
 
-/// An operator's act on a player's account: its name, whose, and why.
+/// Fields of an operator's request about a player's account: request id, player, reason.
 pub(super) fn act(
     request_id: &[u8],
     player_id: &[u8],
@@ -74,7 +74,7 @@ pub(super) fn settle(request: pb::SettleRequest) -> Result<Transfer, BadField> {
     Ok(Transfer { id, kind, legs: legs_of(&legs)?, reason: String::new() })
 }
 
-/// One transfer of a batch, as somebody of this role may post it.
+/// Parses one transfer of a batch and checks that a caller with this role may post its kind.
 pub(super) fn transfer(transfer: &pb::Transfer, role: Role) -> Result<Transfer, BadField> {
     let pb::Transfer { transfer_id, kind, table_id, legs, reason, linked: _ } = transfer;
     let id: RequestId = field::id("transfer_id", transfer_id)?;
@@ -121,7 +121,7 @@ pub(super) fn transfer(transfer: &pb::Transfer, role: Role) -> Result<Transfer, 
     Ok(Transfer { id, kind, legs: legs_of(legs)?, reason })
 }
 
-/// An account by its name.
+/// Parses an account's name.
 pub(super) fn account(field: &str, name: &str) -> Result<Account, BadField> {
     name.parse().map_err(|error: ledger::AccountNameError| BadField::new(field, error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! What tables and other services ask of the wallet.
+//! Requests of tables and other services to the wallet.
 
 use ledger::Command;
 use proto::wallet::v1 as pb;

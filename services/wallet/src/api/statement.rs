@@ -1,8 +1,9 @@
 //! Statements: pages, and files in pieces.
 //!
-//! A line is what one transfer did to a player's credits, on the account and at tables: a buy-in moves
-//! from the one to the other, a hand moves what is at its table. `balance` is the account's, `total` is
-//! everything: opening, line by line, closing, both add up.
+//! A line is the movement of a player's credits by one transfer, on the account and at tables: a
+//! buy-in moves credits from the account to a table, a hand moves credits at its table. `balance`
+//! is that of the account, `total` is all of the player's credits; opening value, lines and closing
+//! value add up for both.
 
 use std::ops::Range;
 use std::pin::Pin;
@@ -22,8 +23,9 @@ use super::{Api, caller, page, text, turn, whose};
 use crate::repo::{AccountRead, Holdings, LineRead, Repo};
 use crate::wallet::Problem;
 
-/// Entries read at a time for a file, and the bytes of one piece.
+/// Entries read at a time for a file.
 const PAGE: usize = 500;
+/// Bytes in one piece of a file.
 const PIECE: usize = 32 * 1024;
 
 pub(super) type Chunks =
@@ -75,7 +77,7 @@ impl Api {
         let _turn = turn(&self.statements).await?;
         let AccountRead { account, size, .. } = self.account_of(Account::Player(player)).await?;
         let books = self.wallet.read()?.clone();
-        // What comes later is not in it: a statement is of one moment.
+        // The size is fixed at the start, so that a statement is of one moment.
         let left = span(&books, size, from, to).await?;
         let opening = books.holdings_before(player, Position(left.start)).await;
         let now = opening.map_err(Problem::from)?;
@@ -104,19 +106,19 @@ enum Format {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Entries,
-    /// All is written; what is left of it is sent.
+    /// All is written; the rest of the text is sent.
     Rest,
 }
 
-/// A file on its way.
+/// A file that is being written and sent.
 struct Writing {
     books: Repo,
     format: Format,
     player: PlayerId,
     left: Range<u64>,
-    /// After what is written.
+    /// Credits of the player after what is written.
     now: Holdings,
-    /// Written and not sent.
+    /// Written and not sent yet.
     text: String,
     any: bool,
     stage: Stage,
@@ -197,7 +199,7 @@ impl Format {
     }
 }
 
-/// The positions of a span of time.
+/// Positions of the events within a span of time.
 async fn span(
     books: &Repo,
     size: u64,
@@ -206,7 +208,7 @@ async fn span(
 ) -> Result<Range<u64>, Status> {
     let position = async |name, time: Option<Timestamp>| -> Result<Option<u64>, Status> {
         let Some(time) = time else { return Ok(None) };
-        // Times are recorded to the microsecond: one in between is before the next.
+        // Times are recorded to the microsecond: a time in between counts as the next one.
         let between = u64::from(time.nanos % 1000 != 0);
         let time = UnixMicros(text::time(name, time)?.0 + between);
         Ok(Some(books.before(time).await.map_err(Problem::from)?))

@@ -1,8 +1,8 @@
-//! Times, and statements as files.
+//! Times, and lines of statements as text.
 //!
-//! A reason is text that an operator wrote, and a spreadsheet takes what begins with `=`, `+`, `-` or
-//! `@` for a formula: in a CSV such a reason begins with an apostrophe, which spreadsheets take for
-//! "this is text". Numbers are not touched.
+//! A reason is text that an operator wrote, and a spreadsheet takes text that begins with `=`, `+`,
+//! `-` or `@` for a formula. In a CSV such a reason begins with an apostrophe, which spreadsheets
+//! take for "this is text". Numbers are not changed.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use wire::BadField;
 
 use crate::repo::{Holdings, LineRead};
 
-/// The end of the times that a protobuf timestamp may name: 9999-12-31T23:59:59.999999Z.
+/// Last time that a protobuf timestamp may name: 9999-12-31T23:59:59.999999Z.
 const LAST: UnixMicros = UnixMicros(253_402_300_799_999_999);
 
 pub(super) fn timestamp(at: UnixMicros) -> Timestamp {
@@ -25,12 +25,12 @@ pub(super) fn timestamp(at: UnixMicros) -> Timestamp {
     Timestamp { seconds, nanos }
 }
 
-/// For good is the last time there is.
+/// End of an exclusion as a timestamp; the last possible time for one without an end.
 pub(super) fn end(exclusion: Exclusion) -> Timestamp {
     timestamp(exclusion.end().unwrap_or(LAST))
 }
 
-/// A time that is sent, to the microsecond.
+/// Parses a timestamp, to the microsecond.
 pub(super) fn time(field: &str, timestamp: Timestamp) -> Result<UnixMicros, BadField> {
     let Timestamp { seconds, nanos } = timestamp;
     let bad = || BadField::new(field, "a time from 1970 to 9999, nanos from 0 to 999999999");
@@ -42,7 +42,7 @@ pub(super) fn time(field: &str, timestamp: Timestamp) -> Result<UnixMicros, BadF
 
 pub(super) const CSV_HEADER: &str = "position,recorded_at,kind,amount,at_table,balance,total,transfer_id,hand_id,table_id,reason\r\n";
 
-/// A statement's line, after which the player has so much.
+/// Writes a line as CSV, with the player's credits after it.
 pub(super) fn csv(to: &mut String, line: &LineRead, now: Holdings) {
     let kind = kind(line.kind).as_str_name().trim_start_matches("TRANSFER_KIND_");
     let transfer = line.transfer.map(|id| id.to_string()).unwrap_or_default();
@@ -74,7 +74,8 @@ fn quoted(to: &mut String, text: &str) {
     }
 }
 
-/// The same by the protobuf JSON mapping of an entry.
+/// Writes a line as JSON, by the protobuf JSON mapping of an entry, with the player's credits after
+/// it.
 pub(super) fn json(to: &mut String, line: &LineRead, now: Holdings) {
     let transfer = line.transfer.map(|id| Base64::encode_string(&id.0)).unwrap_or_default();
     let LineRead { position, amount, at_table, recorded_at, reason, table, .. } = line;
@@ -126,12 +127,12 @@ fn precise(at: UnixMicros) -> String {
     text
 }
 
-/// What a transfer is for, as the API says it.
+/// Kind of a transfer, as the API names it.
 pub(super) fn kind(number: i16) -> TransferKind {
     TransferKind::try_from(i32::from(number)).unwrap_or(TransferKind::Unspecified)
 }
 
-/// The hand that a line is of: a settlement's id is its hand's.
+/// Hand of a line: a settlement's id is its hand's.
 pub(super) fn hand_of(line: &LineRead) -> Option<HandId> {
     let settles = kind(line.kind) == TransferKind::Settlement;
     line.transfer.filter(|_| settles).map(|id| HandId(id.0))

@@ -1,4 +1,4 @@
-//! One group: what is decided together, in memory, without waiting for anything.
+//! A group: commands decided together in memory, without waiting.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::command::{Request, Wish};
 use crate::rows::{Place, Rows, StateRow};
 use crate::wallet::{By, Named, Outcome, Problem};
 
-/// A group while it is decided.
+/// A group that is being decided.
 pub(super) struct Deciding<'a> {
     ledger: &'a mut Ledger,
     open: &'a mut BTreeMap<RequestKey, Open>,
@@ -32,23 +32,23 @@ pub(super) struct Deciding<'a> {
 /// A group that is decided.
 pub(super) struct Decided {
     pub(super) entries: Vec<Entry>,
-    /// The requests that it answers.
+    /// Keys of the requests that it answers.
     pub(super) keys: Vec<RequestKey>,
     pub(super) rows: Rows,
     pub(super) states: Vec<StateRow>,
-    /// Where the group after it will stand.
+    /// Position of the next group.
     pub(super) next: Position,
-    /// What its last event speaks of.
+    /// Snapshot that its last event names.
     pub(super) snapshot: Option<Snapshot>,
 }
 
-/// What is known of a request before it is decided.
+/// Whether a request is new or was answered before.
 enum Seen {
     Fresh,
     Answered(Outcome),
 }
 
-/// Where a linked group began, and how to go back there.
+/// State before a linked group, to undo it.
 struct Start {
     next: Position,
     entries: usize,
@@ -75,7 +75,7 @@ impl<'a> Deciding<'a> {
         Decided { entries, keys, rows, states, next, snapshot }
     }
 
-    /// Writes the state down as it is now, and notes the event that says so.
+    /// Writes a snapshot of the ledger and adds the event that names it.
     pub(super) fn snapshot(&mut self) {
         self.ledger.forget(self.at);
         let bytes = ledger::snapshot::write(self.ledger);
@@ -86,7 +86,7 @@ impl<'a> Deciding<'a> {
         self.snapshot = Some(Snapshot { size: self.next.0, bytes });
     }
 
-    /// Ends holds whose time is over, at most so many; whether there were any.
+    /// Ends at most `most` holds whose time is over. Returns whether there were any.
     pub(super) fn expire(&mut self, most: usize) -> bool {
         let mut over = self.ledger.expired(self.at);
         over.truncate(most);
@@ -130,7 +130,7 @@ impl<'a> Deciding<'a> {
         }
     }
 
-    /// All or none of them. Those that were posted before stay so.
+    /// Carries out all of the linked requests or none. Those that were posted before stay posted.
     fn together(
         &mut self,
         linked: Vec<Named>,
@@ -231,7 +231,7 @@ impl<'a> Deciding<'a> {
         let position = Position(self.next.0.saturating_sub(1));
         let done = Done { position, told: told.clone() };
         if events.is_empty() {
-            // Nothing had to be done: nothing is remembered, and a repeat finds the same.
+            // The command changed nothing: nothing is stored, and a repeat is judged again.
             return Ok(done);
         }
         let last = u16::try_from(events.len() - 1).unwrap_or(u16::MAX);
@@ -246,7 +246,7 @@ impl<'a> Deciding<'a> {
         Ok(done)
     }
 
-    /// Applies an event, and puts it as the log takes it.
+    /// Applies an event and encodes it for the log.
     fn step(&mut self, event: &Event, undos: Option<&mut Vec<Undo>>) -> NewEvent {
         let place = Place { position: self.next, at: self.at };
         match undos {
@@ -257,7 +257,7 @@ impl<'a> Deciding<'a> {
         wire::ledger::new_event(event)
     }
 
-    /// What is told beside the position, of a command whose last event this is.
+    /// Content of the answer to a command, from its last event.
     fn told(&self, last: &Event) -> Told {
         match last {
             Event::Posted(posted) => match posted.transfer.kind {
@@ -294,8 +294,9 @@ impl<'a> Deciding<'a> {
     }
 }
 
-/// The outcomes of a linked group whose last looked at was refused: its own for that one, and for
-/// those that were posted long before; the others are refused for it.
+/// Outcomes of a linked group of `count` requests whose last element in `outcomes` was refused.
+/// That one and those answered before keep their own outcome; the others get
+/// [`Refusal::LinkedRefused`].
 fn refused_together(outcomes: &[(bool, Outcome)], count: usize) -> Vec<Outcome> {
     let linked = Err(Problem::Refused(Refusal::LinkedRefused));
     let told = outcomes.iter().map(|(fresh, outcome)| match outcome {

@@ -1,13 +1,13 @@
-//! Whether every entry is what the log makes of it: looked at behind the wallet's back after each start.
+//! Comparison of every entry with the log, in the background after each start.
 //!
-//! It goes through the whole log, or where the log was cut from the snapshot on, at half the speed that
-//! it could, and looks at each page's entries by their key. Beside that it counts: an account that has
-//! more entries than the log gives it has one from nowhere. Where each account was opened is compared too.
-//! Snapshots on the way are made again, and so is the tree over the events: a wallet that reads its log
-//! again after a failure finds out whether it is the log that it has written.
+//! Reads the whole log, or if it was cut from the snapshot on, at half the possible speed, and
+//! looks up each page's entries by their key. It also counts the entries of each account, which
+//! finds entries that no event made, and compares the positions at which accounts were opened.
+//! Snapshots on the way are recomputed. The tree over the events is recomputed too, so a wallet
+//! that reads its log again after a failure finds out whether it is the log that it wrote.
 //!
-//! **Never left undone.** What was read and cannot be ends the wallet as a difference does. Where the database
-//! is away, the comparison fails, or the log is cut meanwhile, it begins anew after a pause.
+//! An unreadable record ends the wallet as a difference does. If the database is away, the
+//! comparison panics, or the log is cut meanwhile, it starts anew after a pause.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -24,18 +24,19 @@ use crate::verify::Difference;
 
 /// Events in one read of the log.
 const PAGE: usize = 1_000;
-/// Before the comparison begins anew.
+/// Pause before the comparison starts anew.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The shortest rest between two pages.
+/// Shortest rest between two pages.
 const REST: Duration = Duration::from_millis(1);
 
 impl Owner {
-    /// Begins anew, where there are tables.
+    /// Starts the comparison anew, if there are tables.
     pub(super) fn verify_history(&mut self) {
         self.verify_history_after(Duration::ZERO);
     }
 
-    /// What ends the wallet of a comparison that is over; one that says nothing begins anew.
+    /// Handles the end of a comparison: returns the error that ends the wallet, if any. A
+    /// comparison without a result starts anew.
     pub(super) fn verified(
         &mut self,
         verified: Result<Result<(), LoadError>, JoinError>,
@@ -55,7 +56,8 @@ impl Owner {
         let log = self.work.log.clone();
         let (written, found) = (self.written.map_or(0, |head| head.size), log.size());
         if written > found {
-            // A replica took over that did not have them all: the room goes on from what there is.
+            // A replica took over that did not have all events: the wallet goes on from what there
+            // is.
             tracing::error!(
                 runbook = "deploy/README.md, The database is away",
                 written,
@@ -73,13 +75,13 @@ impl Owner {
     }
 }
 
-/// What a comparison that has ended says.
+/// Outcome of a comparison.
 enum Verified {
-    /// All is as the log says.
+    /// All entries agree with the log.
     Whole,
-    /// Nobody waits for it any more.
+    /// The comparison was aborted.
     Cancelled,
-    /// Nothing: the log or the database is away, or the log was cut on the way.
+    /// No result: the log or the database is away, or the log was cut meanwhile.
     Unknown,
     Ends(LoadError),
 }
@@ -113,15 +115,15 @@ impl Verified {
     }
 }
 
-/// Compares the entries of all events below the last of `heads`, and the root of each with that of the
-/// events below it.
+/// Compares the entries of all events below the last of `heads`, and the root of each head with
+/// that of the events below it.
 ///
 /// # Errors
-/// [`LoadError::Differs`], [`LoadError::Rewritten`] and [`LoadError::Corrupt`] say what was found; others,
-/// that nothing could be said.
+/// [`LoadError::Differs`], [`LoadError::Rewritten`] and [`LoadError::Corrupt`] if something is
+/// wrong; others if the comparison could not be made.
 async fn verify(log: &Log, repo: &Repo, heads: Vec<TreeHead>) -> Result<(), LoadError> {
     let mut tree = log.reader().cut().await?.unwrap_or_default();
-    // What is in the archive cannot be read again here.
+    // Archived events cannot be read here.
     let mut heads: VecDeque<_> =
         heads.into_iter().filter(|head| head.size >= tree.size()).collect();
     let Start { mut ledger, size: first } =
@@ -177,7 +179,7 @@ async fn verify(log: &Log, repo: &Repo, heads: Vec<TreeHead>) -> Result<(), Load
     }
 }
 
-/// Whether the accounts were opened where the log has it.
+/// Compares the positions at which accounts were opened.
 async fn compare_opened(repo: &Repo, expected: &[AccountRow]) -> Result<(), LoadError> {
     let found = repo.opened_at(expected).await?;
     let other = expected.iter().find(|row| found.get(&row.number) != Some(&row.opened));
@@ -193,7 +195,7 @@ async fn compare_opened(repo: &Repo, expected: &[AccountRow]) -> Result<(), Load
     }))
 }
 
-/// The name of an account by its number: looked for once, where something is wrong.
+/// Name of the account with this number. Searches all accounts; only used for errors.
 fn name(ledger: &ledger::Ledger, number: u32) -> String {
     let of_number = ledger.accounts().find(|(_, state)| state.number == number);
     of_number.map_or_else(|| format!("account {number}"), |(account, _)| account.to_string())
@@ -228,7 +230,7 @@ fn first_difference(
     })
 }
 
-/// Entries of each account, by its number.
+/// Number of entries of each account, by the account's number.
 #[derive(Default)]
 struct Counts(Vec<u64>);
 
@@ -245,7 +247,8 @@ impl Counts {
         }
     }
 
-    /// An account with more entries than it should have, and how many it should have and has.
+    /// First account whose number of entries differs: its number, the expected count, the found
+    /// count.
     fn first_difference(&self, found: &[(u32, u64)]) -> Option<(u32, u64, u64)> {
         found.iter().find_map(|(number, found)| {
             let at = usize::try_from(*number).ok();

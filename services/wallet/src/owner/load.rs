@@ -1,15 +1,14 @@
-//! What is on the accounts, read at start and after a failure: what the log vouches for, and nothing
-//! else.
+//! Reads the ledger at start and after a failure, from the log alone.
 //!
-//! The state is folded from the log: from a snapshot whose SHA-256 an event of the log has, with the
-//! events after it; without one from the beginning. A log that was cut ([`eventlog::archive`]) needs a
-//! snapshot that is not older than its cut. The tables are then compared with that state: they serve
-//! reads, and a wallet whose tables say something else serves nothing (`LoadError::Differs`). Where
-//! they say that they go no further than some other size, they are made anew.
+//! The state is folded from the log: from a snapshot whose SHA-256 an event names and the events
+//! after it, or from the beginning. A log that was cut ([`eventlog::archive`]) needs a snapshot
+//! that is not older than the cut. The tables are then compared with that state; a wallet whose
+//! tables differ serves nothing (`LoadError::Differs`). Tables whose `projected` size is not the
+//! log's size are rebuilt.
 //!
-//! **Judged by the owner alone.** Whoever has taken the log meanwhile writes events and rows between any
-//! two reads made here, so tables are found to differ that never did. What would end the wallet is believed
-//! once the log is known to be still its own; else the accounts are read again.
+//! Another process that takes the log meanwhile writes events and rows between two reads made here,
+//! so that sound tables seem to differ. So an error that would end the wallet counts only once the
+//! log is confirmed to be still owned; otherwise the ledger is read again.
 
 use eventlog::{AppendError, Log, Position, ReadError, Reader};
 use ledger::{Event, Ledger, Unsound, conserved, snapshot};
@@ -21,10 +20,10 @@ use crate::rows::{Place, Rows};
 use crate::verify::Difference;
 use crate::wallet::Books;
 
-/// Events in one read of the log, and in one piece of the tables.
+/// Events in one read of the log, and in one piece of the rebuilt tables.
 const PAGE: usize = 5_000;
 
-/// The accounts could not be read.
+/// Error of reading the ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error(transparent)]
@@ -53,7 +52,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// Whether reading again finds the same, as long as nobody mends it.
+    /// Whether reading again would fail again until an operator acts.
     pub(super) const fn is_final(&self) -> bool {
         match self {
             LoadError::Read(ReadError::Unavailable { .. } | ReadError::Stopped) => false,
@@ -70,18 +69,18 @@ impl LoadError {
 /// A state that the log vouches for.
 pub(crate) struct Start {
     pub(crate) ledger: Ledger,
-    /// The events that are in it.
+    /// Number of events in it.
     pub(crate) size: u64,
 }
 
 /// The ledger as of the log's end.
 pub(super) struct Loaded {
     pub(super) ledger: Ledger,
-    /// The size of the snapshot that it was folded from; 0 for none.
+    /// Size of the snapshot that it was folded from; 0 for none.
     pub(super) snapshot: u64,
 }
 
-/// The ledger as of the log's end, and tables that say the same.
+/// Reads the ledger as of the log's end, and makes sure that the tables agree with it.
 pub(super) async fn load(log: &Log, books: &Books) -> Result<Loaded, LoadError> {
     let loaded = believed(log, read(log, books).await).await;
     if let Err(LoadError::Differs(difference)) = &loaded {
@@ -90,7 +89,7 @@ pub(super) async fn load(log: &Log, books: &Books) -> Result<Loaded, LoadError> 
     loaded
 }
 
-/// What was read, where that can be believed: a final error only of a log that is this owner's still.
+/// Passes a result on. A final error counts only if the log is still owned by this process.
 pub(super) async fn believed<T>(log: &Log, found: Result<T, LoadError>) -> Result<T, LoadError> {
     if found.as_ref().is_err_and(LoadError::is_final) {
         log.confirm().await.map_err(|error| match error {
@@ -115,7 +114,7 @@ async fn read(log: &Log, books: &Books) -> Result<Loaded, LoadError> {
     };
     books.set_whole(false);
     if repo.projected().await? != Some(log.size()) {
-        // A log that is new has no tables yet, and that is no reason to worry anybody.
+        // A new log has no tables yet, which deserves no warning.
         if log.size() > 0 {
             tracing::warn!(events = log.size(), "the wallet's tables are made anew from its log");
         }
@@ -135,12 +134,12 @@ async fn read(log: &Log, books: &Books) -> Result<Loaded, LoadError> {
     Ok(Loaded { ledger, snapshot })
 }
 
-/// The state before the first event.
+/// State before the first event.
 pub(crate) fn genesis() -> Start {
     Start { ledger: Ledger::new(), size: 0 }
 }
 
-/// The newest snapshot that the log vouches for, else the beginning.
+/// Newest snapshot that the log vouches for, otherwise the state before the first event.
 pub(crate) async fn start(log: &Log, repo: &Repo) -> Result<Start, LoadError> {
     if let Some(start) = newest(log.reader(), repo).await? {
         return Ok(start);
@@ -152,17 +151,17 @@ pub(crate) async fn start(log: &Log, repo: &Repo) -> Result<Start, LoadError> {
     }
 }
 
-/// How many events the newest snapshot is of that the log vouches for; the last of them names it.
+/// Size of the newest snapshot that the log vouches for, in events; the last of them names it.
 ///
 /// # Errors
-/// Where the log or the tables cannot be read, or the log is none that a wallet writes.
+/// [`LoadError`] if the log or the tables cannot be read, or no wallet can have written the log.
 pub async fn newest_snapshot(log: &Reader, repo: &Repo) -> Result<Option<u64>, LoadError> {
     Ok(newest(log, repo).await?.map(|start| start.size))
 }
 
 async fn newest(log: &Reader, repo: &Repo) -> Result<Option<Start>, LoadError> {
     for size in repo.snapshots().await? {
-        // What the log does not name is not even read.
+        // Bytes that the log does not name are not read.
         let bytes = match named(log, size).await? {
             Some(digest) => {
                 let bytes = repo.snapshot(size).await?;
@@ -182,7 +181,7 @@ async fn newest(log: &Reader, repo: &Repo) -> Result<Option<Start>, LoadError> {
     Ok(None)
 }
 
-/// The SHA-256 of the snapshot of the first `size` events, where the last of them names one.
+/// SHA-256 of the snapshot of the first `size` events, if the last of them names one.
 async fn named(log: &Reader, size: u64) -> Result<Option<[u8; 32]>, LoadError> {
     let Some(last) = size.checked_sub(1) else { return Ok(None) };
     let events = match log.read(Position(last), 1).await {
@@ -208,8 +207,8 @@ async fn named(log: &Reader, size: u64) -> Result<Option<[u8; 32]>, LoadError> {
     }
 }
 
-/// Moves the ledger by one event of the log, and notes its rows. A snapshot of another state than the
-/// log leads to is no snapshot, whoever put it into the log.
+/// Applies a stored event to the ledger and adds its rows. Fails if a snapshot event names another
+/// state than the events before it lead to.
 pub(crate) fn step(
     ledger: &mut Ledger,
     rows: &mut Rows,
@@ -230,7 +229,7 @@ pub(crate) fn step(
 async fn fold(log: &Log, start: Start, repo: Option<&Repo>) -> Result<Ledger, LoadError> {
     let Start { mut ledger, size } = start;
     if let Some(repo) = repo {
-        // What cannot be made anew is not thrown away.
+        // The log must be readable from its beginning before the tables are emptied.
         log.read(Position(0), 1).await?;
         repo.empty(log.epoch()).await?;
         let house = Written { rows: Rows::of_the_house(), states: Vec::new() };

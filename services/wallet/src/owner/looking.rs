@@ -1,4 +1,4 @@
-//! What is asked of the ledger itself and moves nothing.
+//! Read-only queries of the ledger.
 
 use eventlog::AppendError;
 use tokio::time::Instant;
@@ -6,12 +6,12 @@ use tokio::time::Instant;
 use super::{Landed, Owner};
 use crate::wallet::{Look, View};
 
-/// Looks that are answered together.
+/// Queries that are answered together.
 const MOST: usize = 1_000;
 
 impl Owner {
-    /// Answers a look and all that wait behind it, once what was decided before is durable and the log
-    /// is known to be this wallet's still.
+    /// Answers a query and those that wait behind it, once what was decided before is durable and
+    /// the log is confirmed to be still owned.
     pub(super) fn look(&mut self, look: Look) {
         let mut looks = vec![look];
         while looks.len() < MOST
@@ -26,7 +26,7 @@ impl Owner {
         self.work.flights.push_back(Box::pin(async move {
             let mut outcome = log.confirm().await;
             if matches!(outcome, Err(AppendError::Unavailable { .. } | AppendError::Clock(_))) {
-                // Nothing was to be written: what is in memory stands, and nobody is told of it.
+                // No write was due: the state in memory stands, and the replies are dropped.
                 looked.clear();
                 outcome = Ok(());
             }

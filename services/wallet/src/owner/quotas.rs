@@ -1,4 +1,4 @@
-//! Daily quotas of what players have recorded here.
+//! Daily quotas of players' recorded commands.
 
 use chassis::daily_quota::DailyQuota;
 use ledger::Command;
@@ -7,9 +7,10 @@ use primitives::PlayerId;
 use crate::command::Wish;
 use crate::wallet::By;
 
-/// Records of one player a day. Limits are set a few times in a life.
+/// Recorded commands of one player a day.
 const RECORDS: u32 = 200;
-/// Exclusions have a quota of their own, so that nothing a player did that day is in their way.
+/// Exclusions of one player a day. Their quota is separate, so that no other command of that day
+/// prevents an exclusion.
 const EXCLUSIONS: u32 = 50;
 
 /// Quotas of all players.
@@ -26,7 +27,7 @@ impl Default for Quotas {
 }
 
 impl Quotas {
-    /// The quota that a command counts towards, and whose it is; nothing for services and operators.
+    /// Quota that a command counts towards, and its player; `None` for services and operators.
     pub(super) fn of(&self, wish: &Wish, by: &By) -> Option<(&DailyQuota, PlayerId)> {
         let player = by.actor.strip_prefix("player:")?.parse().ok()?;
         let excludes = matches!(wish, Wish::One(Command::Exclude { .. }));

@@ -1,4 +1,5 @@
-//! When a write failed: forget everything, tell those who wait, and read again once that is possible.
+//! Recovery from a failed write: drops the memory, answers those that wait, and reads the log
+//! again.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -15,7 +16,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 impl Owner {
-    /// False where the wallet is told to stop before the accounts are read again.
+    /// Reads the ledger again. Returns false if the wallet is told to stop before.
     pub(super) async fn recover(&mut self, stopping: &CancellationToken) -> Result<bool, Fault> {
         let unanswered = self.work.open.len();
         tracing::warn!(
@@ -24,7 +25,7 @@ impl Owner {
             "a write failed: the accounts are read again"
         );
         self.books.set_loaded(false);
-        // Whoever waits for what is thrown away hears that it is unavailable.
+        // Callers of dropped commands see "unavailable".
         self.written.get_or_insert(self.work.log.head());
         let nothing = load::genesis();
         let nothing = Loaded { ledger: nothing.ledger, snapshot: nothing.size };
@@ -40,8 +41,8 @@ impl Owner {
     }
 }
 
-/// The log and what is on the accounts, as soon as both can be had; whoever asks meanwhile hears that they
-/// cannot. None where the wallet is told to stop before.
+/// Opens the log and reads the ledger, as soon as both can be had; requests meanwhile are answered
+/// "unavailable". `None` if the wallet is told to stop before.
 pub(super) async fn read(
     (ground, books, held): (&Ground, &Books, Option<Log>),
     (queue, looks): (&mut mpsc::Receiver<Ask>, &mut mpsc::Receiver<Look>),
@@ -51,7 +52,7 @@ pub(super) async fn read(
     let mut accepting = true;
     loop {
         tokio::select! {
-            // Nobody hears that the accounts cannot be had once they are there.
+            // No request may be answered "unavailable" once the ledger is read.
             biased;
             read = &mut reopened => {
                 if read.is_ok() {
@@ -67,13 +68,13 @@ pub(super) async fn read(
                 }
                 None => accepting = false,
             },
-            // Dropped unanswered, which says "unavailable".
+            // Dropped unanswered, which the caller sees as "unavailable".
             Some(_) = looks.recv() => {}
         }
     }
 }
 
-/// Tries until the log is ours and read; only a corrupt log ends it.
+/// Tries until the log is owned and read; only a final error ends it.
 async fn reopen(
     ground: &Ground,
     books: &Books,
@@ -81,7 +82,7 @@ async fn reopen(
 ) -> Result<(Log, Loaded), Fault> {
     let mut pause = FIRST_PAUSE;
     loop {
-        // A log that only could not write is still ours.
+        // A log that only failed to write is still owned.
         let held = log.take().filter(|log| !log.stopped().is_cancelled());
         match open_and_read(ground, books, held).await {
             Ok(opened) => return Ok(opened),

@@ -1,8 +1,9 @@
-//! Requests that were answered before, told from new ones.
+//! Tells repeated requests from new ones.
 //!
-//! Of most of them memory tells. Of the others the log's store is asked, beside the owner's task: a slow
-//! store, or a crowd with ids of their own making, holds up nobody else. Until it has answered, the same
-//! request comes in vain: two that both were found to be new would be written twice, which the store refuses.
+//! Most are recognised in memory. For the others the log's store is queried outside the owner's
+//! task, so a slow store, or callers with ids of their own making, delay nobody else. Until the
+//! store has answered, the same request is answered "unavailable": if two copies were both found to
+//! be new, both would be written, which the store refuses.
 
 use std::collections::BTreeMap;
 
@@ -12,27 +13,28 @@ use super::{Answer, Owner};
 use crate::answer::Done;
 use crate::wallet::{Ask, Problem};
 
-/// Questions to the store at a time; whoever comes beyond that is asked to come again.
+/// Concurrent lookups in the store; requests beyond that are answered "unavailable".
 const QUESTIONS: usize = 64;
 
-/// Content of a command that is on its way, and its answer.
+/// Digest and answer of a command in flight.
 pub(super) struct Open {
     pub(super) digest: [u8; 32],
     pub(super) done: Done,
 }
 
-/// Commands and which of them the store has answered.
+/// Requests, and the stored answers found for them.
 pub(super) type Recalled = (Ask, Result<BTreeMap<RequestKey, Stored>, ReadError>);
 
 impl Owner {
-    /// Those among the commands that can be decided, and what was answered before of them.
+    /// Returns the requests that can be decided now, and the stored answers of their commands.
+    /// Starts lookups for the others.
     pub(super) fn told_apart(
         &mut self,
         asks: Vec<Ask>,
     ) -> (Vec<Ask>, BTreeMap<RequestKey, Stored>) {
         let (mut ready, mut before) = (Vec::with_capacity(asks.len()), BTreeMap::new());
         for mut ask in asks {
-            // Also of those that come from the store: what memory tells may have changed since.
+            // Memory is asked again after a lookup too: it may have changed since.
             let unknown = self.remembered(&ask, &mut before);
             match ask.recalled.take() {
                 Some(recalled) => before.extend(recalled),
@@ -50,7 +52,7 @@ impl Owner {
         (ready, before)
     }
 
-    /// Adds what memory knows of the requests; those of which it knows nothing.
+    /// Adds the stored answers that are in memory. Returns the keys that only the store can tell.
     fn remembered(&self, ask: &Ask, before: &mut BTreeMap<RequestKey, Stored>) -> Vec<RequestKey> {
         let mut unknown = Vec::new();
         for named in &ask.requests {
@@ -81,7 +83,7 @@ impl Owner {
         });
     }
 
-    /// The store has answered: the commands wait for the next group like all others.
+    /// Handles the end of a lookup: the requests wait for the next group like all others.
     pub(super) fn recalled(&mut self, (mut ask, recalled): Recalled) {
         match recalled {
             Ok(recalled) => {

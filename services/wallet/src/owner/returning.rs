@@ -1,41 +1,39 @@
-//! Callers who were just answered, and when they are waited for.
+//! Waits for callers that were just answered before the next group is closed.
 //!
-//! **Two crowds or one.** 64 callers who wait for each answer fall into two crowds or three that take
-//! turns. On a disk that takes milliseconds that is a fifth of the rate; on one that takes a tenth of that
-//! it is processor time. So those who were just answered are waited for, no longer than their commit
-//! took: with 2.3 ms for a commit 9,400 transfers a second, where a quarter of that was waited for 7,700;
-//! with 0.15 ms 16,500 instead of 17,700 (14,800 to 18,500; 17,100 to 18,100), each for a tenth to a fifth
-//! less of processor time. Who does not come is seldom waited for; and after a commit that took very long,
-//! as where the database was away, nobody is made to wait as long again (`RETURN`).
+//! Callers that wait for an answer before they send their next command come back together. A group
+//! that is closed without them splits them into groups that take turns, each with a commit of its
+//! own: that costs throughput on a slow disk and processor time on a fast one. So they are waited
+//! for, at most as long as their commit took. That wait is bounded: after a very long commit, as
+//! when the database was away, nobody waits that long again. Callers that never come back are
+//! waited for less and less often.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Groups after which callers are waited for again who never came.
+/// Longest interval, in groups, between two waits for callers that did not come back.
 const SELDOM: u32 = 256;
-/// The longest that callers who were just answered are waited for: twice what a disk that turns takes.
+/// Longest wait for callers that were just answered; long enough for the commit of a rotating disk.
 const RETURN: Duration = Duration::from_millis(20);
 
-/// Callers who wait for an answer before they ask again come back together. Who closes the next group
-/// without them splits them into two crowds for good, each with commits of its own.
+/// Callers to wait for before the next group is closed.
 #[derive(Clone, Copy)]
 pub(super) struct Returning {
-    /// So many asks: those that waited already, and as many as were answered.
+    /// Number of requests to wait for: those that waited already, and as many as were answered.
     pub(super) asks: usize,
-    /// No longer than this: as long again as the commit took, within bounds.
+    /// End of the wait: as long as the commit took, within bounds.
     pub(super) until: Instant,
 }
 
-/// How often returning callers are waited for: after each group, or after many.
+/// Interval between waits for returning callers, in groups.
 pub(super) struct Waits {
-    /// Groups until then.
+    /// Groups until the next wait.
     left: u32,
     every: u32,
 }
 
 impl Returning {
-    /// So many, whose commit took so long.
+    /// A wait for `asks` requests after a commit of this length.
     pub(super) fn of(asks: usize, commit: Duration) -> Returning {
         Returning { asks, until: Instant::now() + back_within(commit) }
     }
@@ -48,13 +46,13 @@ impl Default for Waits {
 }
 
 impl Waits {
-    /// Whether those who are answered now are to be waited for.
+    /// Whether the callers answered now are to be waited for.
     pub(super) const fn due(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left == 0
     }
 
-    /// They were waited for, `vain` or not: the next half as often, or twice as often.
+    /// Records a wait: halves the interval, or doubles it if the wait was in vain.
     pub(super) fn end(&mut self, vain: bool) {
         let every = if vain { self.every * 2 } else { self.every / 2 };
         self.every = every.clamp(1, SELDOM);
@@ -62,7 +60,7 @@ impl Waits {
     }
 }
 
-/// How long those are waited for whose commit took so long.
+/// Length of the wait after a commit of this length.
 fn back_within(commit: Duration) -> Duration {
     commit.min(RETURN)
 }

@@ -1,7 +1,8 @@
-//! Snapshots: taken now and then and when the wallet stops, so that the next start is short.
+//! Snapshots: taken from time to time and at a stop, to shorten the next start.
 //!
-//! The event that names a snapshot is decided like any other, at the place that it speaks of; its bytes
-//! are kept once that event is durable. Where they are not, an older snapshot does, or none.
+//! The event that names a snapshot is decided like any other, at the position of the snapshot. The
+//! bytes are stored once that event is durable. If they are not stored, the next start uses an
+//! older snapshot or none.
 
 use std::time::Duration;
 
@@ -12,25 +13,26 @@ use tokio::time::{Instant, timeout};
 use super::Owner;
 use crate::repo::Repo;
 
-/// Events after which a snapshot is taken, or as many as there are accounts, where they are more: so
-/// that taking them costs each event the same, however many accounts there are.
+/// Events after which a snapshot is taken; the number of accounts if that is larger, so that the
+/// cost per event does not grow with the accounts.
 const EVENTS: u64 = 50_000;
-/// The longest time between two, where something happened, and as a part of the accounts …
+/// Longest time between two snapshots, if enough happened.
 const LONGEST: Duration = Duration::from_secs(600);
-/// … at least so much: one event to so many accounts.
+/// Accounts for each event: a snapshot by time is taken only after more events than accounts
+/// divided by this.
 const ACCOUNTS_AN_EVENT: u64 = 100;
-/// How long the last one may take.
+/// Longest time that the last snapshot may take.
 const LAST: Duration = Duration::from_secs(10);
 
-/// The state after the event that names it.
+/// Bytes of the state after the event that names them.
 pub(super) struct Snapshot {
     pub(super) size: u64,
     pub(super) bytes: Vec<u8>,
 }
 
-/// Those that were taken, and those that are being kept.
+/// The last snapshot taken, and those being stored.
 pub(super) struct Snapshots {
-    /// The size of the log at the last one, or at which none is needed yet.
+    /// Size of the log at the last snapshot; 0 if there is none.
     last: u64,
     taken: Instant,
     keeping: JoinSet<()>,
@@ -79,7 +81,8 @@ impl Owner {
         self.send(decided, Vec::new());
     }
 
-    /// When nothing more is accepted: whatever happened since the last one is in this one.
+    /// Takes a snapshot when no more commands are accepted, if anything happened since the last
+    /// one.
     pub(super) async fn last_snapshot(&mut self) {
         let some = self.work.next.0 > self.work.snapshots.last;
         if self.books.repo.is_none() || !some {

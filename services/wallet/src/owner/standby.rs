@@ -1,4 +1,4 @@
-//! An owner that waits for its log.
+//! Standby: waits for the log before it owns the ledger.
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Fault, Ground, Owner, Work, recovery};
 use crate::wallet::{Ask, Books, Limits, Look, Queues, Wallet};
 
-/// An owner that waits for its log, and answers that it has none.
+/// An owner without its log. Requests are answered "unavailable" until it has the log.
 pub struct Standby {
     ground: Ground,
     books: Books,
@@ -16,7 +16,7 @@ pub struct Standby {
 }
 
 impl Wallet {
-    /// A wallet that may be asked at once and answers once its log can be had.
+    /// A wallet that takes requests at once and carries them out once it owns its log.
     #[must_use]
     pub fn standby(ground: Ground, limits: Limits) -> (Wallet, Standby) {
         let books = Books::new(ground.repo.clone());
@@ -26,10 +26,10 @@ impl Wallet {
 }
 
 impl Standby {
-    /// Waits for the log for as long as it takes; then serves as [`Owner::run`] does.
+    /// Waits for the log as long as it takes, then serves as [`Owner::run`] does.
     ///
     /// # Errors
-    /// Where the log turns out to be corrupt.
+    /// [`Fault`], if the log or the tables turn out to be corrupt.
     pub async fn run(self, stopping: CancellationToken) -> Result<(), Fault> {
         let Standby { ground, books, mut queue, mut looks, limits } = self;
         let queues = (&mut queue, &mut looks);

@@ -1,5 +1,6 @@
-//! Whether the tables say now what the ledger says: every account, what is on it and held of it, and
-//! what waits. Looked at before anybody reads them; how they came to say it is [`super::history`]'s.
+//! Comparison of the tables with the ledger at a start: every account with its balance and state,
+//! every pending hold and adjustment. [`super::history`] has the reads to compare the entries
+//! behind them.
 
 use eventlog::{ReadError, within};
 use futures_util::TryStreamExt as _;
@@ -14,8 +15,8 @@ use crate::rows::{HoldState, StateRow, state_row};
 use crate::verify::Difference;
 
 impl Repo {
-    /// The first difference between the tables and the ledger, both as of the log's end. Nobody may
-    /// write meanwhile.
+    /// First difference between the tables and the ledger, both as of the log's end. Nothing may be
+    /// written meanwhile.
     pub(crate) async fn compare(&self, ledger: &Ledger) -> Result<Option<Difference>, ReadError> {
         let compare = async {
             if let Some(difference) = self.compare_accounts(ledger).await? {
@@ -86,7 +87,7 @@ impl Repo {
             let account = adjustment.account.to_string();
             match ledger.adjustment(adjustment.id) {
                 None => return Ok(Some(extra("adjustments", &account))),
-                // What the row has no column for is the log's: when it was proposed.
+                // The time of the proposal has no column here; it is the log's.
                 Some(known) if known.adjustment != *adjustment => {
                     let (said, wanted) =
                         (format!("{adjustment:?}"), format!("{:?}", known.adjustment));
@@ -100,7 +101,7 @@ impl Repo {
     }
 }
 
-/// An account as its rows have it.
+/// An account by its rows.
 struct Found {
     account: Account,
     number: u32,
@@ -155,7 +156,7 @@ impl Found {
     }
 }
 
-/// An adjustment that waits.
+/// Reads a pending adjustment.
 fn waiting(row: &PgRow) -> Result<Adjustment, sqlx::Error> {
     Ok(Adjustment {
         id: row.try_get::<&str, _>("id")?.parse().map_err(decode)?,
@@ -182,12 +183,12 @@ fn other(
     }
 }
 
-/// A row that the log knows nothing of.
+/// Difference for a row that the log does not know.
 fn extra(table: &'static str, account: &str) -> Difference {
     other(table, account, "row", ("none", "one"))
 }
 
-/// A row that is missing.
+/// Difference for a missing row.
 fn lacks(table: &'static str, account: &str) -> Difference {
     other(table, account, "row", ("one", "none"))
 }

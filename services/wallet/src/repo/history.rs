@@ -1,5 +1,5 @@
-//! The entries and the accounts of a stretch of the log as the tables have them. Rows of transfers and of
-//! accounts never change, so they can be looked at piece by piece while the wallet goes on.
+//! Reads of the entries and accounts of a range of the log. Rows of transfers and accounts never
+//! change, so they can be compared piece by piece while the wallet serves.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use super::read::{amount, decode, unsigned};
 use crate::rows::{AccountRow, EntryRow};
 
 impl Repo {
-    /// Those of the expected entries that are there, by position and account.
+    /// Entries at the positions and accounts of the expected ones, ordered by position and account;
+    /// without those that are missing.
     pub(crate) async fn entries_at(
         &self,
         expected: &[EntryRow],
@@ -46,7 +47,8 @@ impl Repo {
         .await
     }
 
-    /// Where those of the accounts were opened that are there, by number.
+    /// Positions at which the expected accounts were opened, by number; without those that are
+    /// missing.
     pub(crate) async fn opened_at(
         &self,
         expected: &[AccountRow],
@@ -64,7 +66,7 @@ impl Repo {
         .await
     }
 
-    /// How many entries each account has at these positions.
+    /// Number of entries of each account within these positions.
     pub(crate) async fn entries_of_each(
         &self,
         positions: std::ops::Range<u64>,

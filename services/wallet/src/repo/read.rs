@@ -1,4 +1,4 @@
-//! What is asked of the tables. Every answer is of durable events only.
+//! Reads from the tables. All results are of durable events.
 
 use eventlog::{Position, ReadError};
 use ledger::{Account, Amount, Exclusion, Hold};
@@ -10,22 +10,22 @@ use super::rows::{FOR_GOOD, account};
 use super::{LOG, Repo};
 use crate::rows::{HoldState, StateRow};
 
-/// An account as it stands.
+/// An account with its balance and state.
 #[derive(Clone, Debug)]
 pub struct AccountRead {
     pub account: Account,
-    /// Accounts are numbered as they were opened.
+    /// Index in the order in which accounts were opened.
     pub number: u32,
     pub balance: Amount,
-    /// What it has beside a balance, or had.
+    /// State beside the balance, if the account ever had any.
     pub state: Option<StateRow>,
     /// Position of the event that opened it.
     pub opened: Position,
-    /// The number of events that this is true of.
+    /// Number of events that this reflects.
     pub size: u64,
 }
 
-/// A hold, whatever became of it.
+/// A hold, pending or ended.
 #[derive(Clone, Copy, Debug)]
 pub struct HoldRead {
     pub hold: Hold,
@@ -36,11 +36,11 @@ pub struct HoldRead {
 }
 
 impl Repo {
-    /// An account; nothing where it was never opened.
+    /// Reads an account; `None` if it was never opened.
     ///
     /// # Errors
-    /// Where the database is out of reach, or the tables are not as a wallet writes them. So do all
-    /// reads.
+    /// [`ReadError`], as all reads, if the database is out of reach or the tables are not as a
+    /// wallet writes them.
     pub async fn account(&self, of: Account) -> Result<Option<AccountRead>, ReadError> {
         let name = of.to_string();
         self.retried(|| async {
@@ -53,7 +53,7 @@ impl Repo {
         .await
     }
 
-    /// The tables where a player has credits, in their order, and how many.
+    /// Tables where a player has credits, in their order, with the balances of the seats.
     pub async fn seats(&self, player: PlayerId) -> Result<Vec<(TableId, Amount)>, ReadError> {
         let player = player.to_string();
         self.retried(|| async {
@@ -71,7 +71,7 @@ impl Repo {
         .await
     }
 
-    /// The balance of an account after the events before a position.
+    /// Balance of an account after the events before `position`.
     pub async fn balance_before(
         &self,
         account: u32,
@@ -88,7 +88,7 @@ impl Repo {
         .await
     }
 
-    /// How many events were recorded before a time.
+    /// Number of events recorded before `time`.
     pub async fn before(&self, time: UnixMicros) -> Result<u64, ReadError> {
         self.retried(|| async {
             let size: Option<i64> = sqlx::query_scalar(include_str!("sql/position_of.sql"))
@@ -101,7 +101,7 @@ impl Repo {
         .await
     }
 
-    /// A hold; nothing where there never was one of this id.
+    /// Reads a hold; `None` if there never was one with this id.
     pub async fn hold(&self, hold: HoldId) -> Result<Option<HoldRead>, ReadError> {
         let id = hold.to_string();
         self.retried(|| async {
@@ -132,7 +132,7 @@ fn account_read(row: &PgRow) -> Result<AccountRead, sqlx::Error> {
     })
 }
 
-/// What an account has beside its balance, if it has a row for it.
+/// State of an account beside its balance, if it has a row.
 pub(super) fn state_of(row: &PgRow, account: u32) -> Result<Option<StateRow>, sqlx::Error> {
     let Some(held) = row.try_get::<Option<i64>, _>("held")? else { return Ok(None) };
     let excluded: Option<i64> = row.try_get("excluded_until")?;
@@ -172,7 +172,7 @@ pub(super) fn unsigned(row: &PgRow, column: &'static str) -> Result<u64, sqlx::E
     u64::try_from(row.try_get::<i64, _>(column)?).map_err(decode)
 }
 
-/// When an event was recorded; nothing where it was archived.
+/// Time at which an event was recorded; `None` if the event was archived.
 pub(super) fn recorded_at(row: &PgRow) -> Result<Option<UnixMicros>, sqlx::Error> {
     let micros: Option<i64> = row.try_get("recorded_at")?;
     micros.map(|micros| u64::try_from(micros).map(UnixMicros).map_err(decode)).transpose()
@@ -190,7 +190,7 @@ pub(super) fn decode(error: impl std::error::Error + Send + Sync + 'static) -> s
     sqlx::Error::Decode(error.into())
 }
 
-/// Bounds beyond the largest column value are as good as that.
+/// Column value of a bound; clamped to the largest.
 pub(super) fn column(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

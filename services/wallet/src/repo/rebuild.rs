@@ -1,4 +1,4 @@
-//! Making the tables anew.
+//! Rebuild of the tables from the log.
 
 use eventlog::{ReadError, within};
 use sqlx::postgres::PgArguments;
@@ -7,13 +7,14 @@ use sqlx::{Arguments as _, AssertSqlSafe};
 use super::read::decode;
 use super::{LOG, LONGEST, Repo, Written, trouble};
 
-/// The statement that appends numbers its parameters from here …
+/// First parameter of the rows in the statement that appends.
 const FIRST: u32 = 24;
-/// … to here; in a rebuild they follow the log, the new size and the old one.
+/// Last parameter of the rows in the statement that appends. In a rebuild the rows follow the log,
+/// the new size and the old one.
 const LAST: u32 = 56;
 const SHIFT: u32 = 20;
 
-/// The log changed its owner while its tables were built.
+/// The log got another owner while its tables were rebuilt.
 #[derive(Debug, thiserror::Error)]
 #[error("the log was taken by another owner while its tables were made anew")]
 struct Displaced;
@@ -23,7 +24,7 @@ fn displaced() -> ReadError {
 }
 
 impl Repo {
-    /// How many of the log's events are in the tables; nothing where they say nothing.
+    /// Number of the log's events that the tables cover; `None` if they do not say.
     pub(crate) async fn projected(&self) -> Result<Option<u64>, ReadError> {
         let size: Option<i64> = self
             .retried(|| {
@@ -35,7 +36,7 @@ impl Repo {
         size.map(|size| u64::try_from(size).map_err(|error| trouble(decode(error)))).transpose()
     }
 
-    /// Empties the tables, for the log's owner of this epoch.
+    /// Empties the tables, if `epoch` is still that of the log's owner.
     pub(crate) async fn empty(&self, epoch: u64) -> Result<(), ReadError> {
         let empty = sqlx::query_scalar("SELECT empty_tables($1, $2)")
             .bind(LOG)
@@ -44,8 +45,8 @@ impl Repo {
         if within(LONGEST, empty).await.map_err(trouble)? { Ok(()) } else { Err(displaced()) }
     }
 
-    /// Adds the rows of the events from `from` up to `to`. Two who build at the same time build the
-    /// same; the second of each piece is refused.
+    /// Adds the rows of the events from `from` up to `to`. Two concurrent rebuilds add the same
+    /// rows; the second of each piece is refused.
     pub(crate) async fn add(&self, from: u64, to: u64, rows: &Written) -> Result<(), ReadError> {
         let add = async {
             let mut arguments = PgArguments::default();
@@ -63,7 +64,7 @@ impl Repo {
     }
 }
 
-/// The statement that appends, without the log: what it writes beside it, where `projected` moves.
+/// Statement that writes a group's rows without its events, and moves `projected`.
 fn statement() -> String {
     let mut tables = super::REBUILT.to_owned();
     for number in FIRST..=LAST {

@@ -1,4 +1,4 @@
-//! Rows as the statement takes them: an array a column.
+//! Rows as parameters of the statement that appends: one array for each column.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use sqlx::{Arguments as _, Postgres, Type};
 
 use crate::rows::{AdjustmentState, HoldState, Rows, StateRow};
 
-/// An exclusion for good.
+/// Column value of an exclusion without an end.
 pub(super) const FOR_GOOD: i64 = i64::MAX;
 
-/// What a group writes beside its events.
+/// Rows that a group writes beside its events.
 #[derive(Default)]
 pub(crate) struct Written {
     pub(crate) rows: Rows,
@@ -58,10 +58,9 @@ impl eventlog::Rows for Written {
     }
 }
 
-/// Which tables a group writes to.
+/// Set of tables that a group writes to.
 enum Extent {
-    /// Nothing but transfers between accounts that there are, none with anything beside a balance:
-    /// almost every group.
+    /// Transfers between existing accounts that have no state beside a balance: almost every group.
     Entries,
     Transfers,
     Whole,
@@ -79,13 +78,13 @@ impl Written {
         }
     }
 
-    /// For `sql/posting.sql` and `sql/changing.sql`.
+    /// Binds the parameters of `sql/posting.sql` and `sql/changing.sql`.
     fn bind_transfers(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
         self.entries(to)?;
         self.states(to)
     }
 
-    /// For these and `sql/others.sql`.
+    /// Binds the parameters of `sql/posting.sql`, `sql/changing.sql` and `sql/others.sql`.
     pub(super) fn bind_all(&self, to: &mut PgArguments) -> Result<(), BoxDynError> {
         self.bind_transfers(to)?;
         self.accounts(to)?;
@@ -158,7 +157,7 @@ where
     to.add(rows.iter().map(column).collect::<Vec<U>>())
 }
 
-/// At most 2^53 - 1.
+/// Column value of credits: at most 2^53 - 1.
 pub(super) const fn credits(credits: Credits) -> i64 {
     credits.get().cast_signed()
 }
@@ -184,7 +183,7 @@ pub(super) const fn adjustment_state(state: AdjustmentState) -> i16 {
     }
 }
 
-/// A name of an account, as a column has it.
+/// Parses an account's name from a column.
 pub(super) fn account(name: &str) -> Result<Account, sqlx::Error> {
     name.parse().map_err(|error: ledger::AccountNameError| sqlx::Error::Decode(error.into()))
 }

@@ -1,4 +1,4 @@
-//! Snapshots of the wallet's state. What they are worth is said by the log: see `owner::load`.
+//! Stored snapshots of the ledger. The log decides whether they are believed: see `owner::load`.
 
 use eventlog::{ReadError, within};
 
@@ -6,11 +6,11 @@ use super::{LONGEST, Repo};
 
 /// Bytes in a row.
 const PIECE: usize = 1 << 20;
-/// So many are kept: one may be on its way while the log does not vouch for it yet.
+/// Snapshots kept. Two, because the newest may be stored before the log vouches for it.
 const KEPT: i64 = 2;
 
 impl Repo {
-    /// The sizes of the log that there are snapshots of, the largest first.
+    /// Sizes of the log at the stored snapshots, the largest first.
     pub(crate) async fn snapshots(&self) -> Result<Vec<u64>, ReadError> {
         let sizes: Vec<i64> = self
             .retried(|| {
@@ -21,7 +21,7 @@ impl Repo {
         Ok(sizes.into_iter().filter_map(|size| u64::try_from(size).ok()).collect())
     }
 
-    /// The bytes of one.
+    /// Bytes of a snapshot.
     pub(crate) async fn snapshot(&self, size: u64) -> Result<Vec<u8>, ReadError> {
         let pieces: Vec<Vec<u8>> = self
             .retried(|| {
@@ -33,8 +33,8 @@ impl Repo {
         Ok(pieces.concat())
     }
 
-    /// Keeps a snapshot, and forgets the oldest ones. None can be larger than the newest: whoever put one
-    /// there would have the real ones forgotten.
+    /// Stores a snapshot and removes the oldest ones. Larger ones are removed too: none can be
+    /// genuine, and they would push out the genuine ones.
     pub(crate) async fn keep_snapshot(&self, size: u64, bytes: &[u8]) -> Result<(), ReadError> {
         let keep = async {
             let mut transaction = self.pool.begin().await?;

@@ -1,4 +1,4 @@
-//! Statements: all that moved a player's credits, those on the account and those at tables.
+//! Statements: all movements of a player's credits, on the account and at tables.
 
 use std::ops::Range;
 
@@ -11,34 +11,34 @@ use sqlx::postgres::PgRow;
 use super::read::{amount, column, decode, recorded_at, unsigned};
 use super::{LOG, Repo};
 
-/// What one transfer did to one player's credits.
+/// Movement of one player's credits by one transfer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineRead {
     pub position: Position,
-    /// What it moved on the account.
+    /// Amount moved on the account.
     pub amount: Amount,
-    /// What it moved at the table.
+    /// Amount moved at the table.
     pub at_table: Amount,
     /// See [`crate::rows::kind_number`].
     pub kind: i16,
     pub reason: Option<String>,
     pub table: Option<TableId>,
-    /// Nothing where the event was archived; nor is the transfer's id known then.
+    /// `None` if the event was archived; then `transfer` is `None` too.
     pub recorded_at: Option<UnixMicros>,
     pub transfer: Option<RequestId>,
 }
 
-/// What a player has at one moment.
+/// Credits of a player at one position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Holdings {
-    /// On the account.
+    /// Credits on the account.
     pub balance: i64,
-    /// On the account and at tables.
+    /// Credits on the account and at tables.
     pub total: i64,
 }
 
 impl Holdings {
-    /// Moves on by a line.
+    /// Adds the amounts of a line.
     pub const fn add(&mut self, line: &LineRead) {
         self.balance = self.balance.saturating_add(line.amount.get());
         self.total = self.total.saturating_add(line.amount.get());
@@ -47,7 +47,7 @@ impl Holdings {
 }
 
 impl Repo {
-    /// The transfers at these positions that moved credits of a player, oldest first, at most `limit`.
+    /// Transfers at these positions that moved credits of a player, oldest first, at most `limit`.
     pub async fn statement(
         &self,
         player: PlayerId,
@@ -76,7 +76,7 @@ impl Repo {
         Ok(lines)
     }
 
-    /// What a player had before a position.
+    /// Credits of a player before `position`.
     pub async fn holdings_before(
         &self,
         player: PlayerId,
@@ -96,7 +96,7 @@ impl Repo {
     }
 }
 
-/// One row: of the account, or of a seat.
+/// Parses one row: of the account, or of a seat.
 fn line(row: &PgRow) -> Result<LineRead, sqlx::Error> {
     let (table, transfer): (Option<&str>, Option<&str>) =
         (row.try_get("table_id")?, row.try_get("transfer")?);
@@ -115,7 +115,7 @@ fn line(row: &PgRow) -> Result<LineRead, sqlx::Error> {
     })
 }
 
-/// The rows of one transfer in one line.
+/// Merges the rows of each transfer into one line.
 fn merged(rows: Vec<LineRead>) -> Vec<LineRead> {
     let mut lines: Vec<LineRead> = Vec::with_capacity(rows.len());
     for row in rows {

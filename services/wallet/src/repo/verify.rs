@@ -1,4 +1,4 @@
-//! The tables as they are, row by row, to be compared with what the log makes of them.
+//! Reads whole tables row by row, to compare them with the log.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use super::{LOG, Repo, trouble};
 use crate::rows::{AccountRow, AdjustmentRow, EntryRow, HoldRow, Rows, StateRow};
 use crate::verify::Difference;
 
-/// A table that is compared.
+/// A table to compare.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Table {
     Accounts,
@@ -34,7 +34,7 @@ impl Table {
         }
     }
 
-    /// Its columns, those of its key first.
+    /// Columns, those of the key first.
     const fn columns(self) -> &'static [&'static str] {
         match self {
             Table::Accounts => &["number", "name", "player", "table_id", "opened"],
@@ -65,7 +65,7 @@ impl Table {
         }
     }
 
-    /// How many columns its key has.
+    /// Number of columns of the key.
     const fn key(self) -> usize {
         match self {
             Table::Entries => 2,
@@ -73,7 +73,7 @@ impl Table {
         }
     }
 
-    /// Every column as text, in the order of the key.
+    /// Reads every column as text, in the order of the key.
     const fn sql(self) -> &'static str {
         match self {
             Table::Accounts => {
@@ -100,7 +100,7 @@ impl Table {
     }
 }
 
-/// A row, column by column, as text; an id is told by the order of its text.
+/// A row: the text of each column. Ids are ordered by their text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Row(Vec<Option<String>>);
 
@@ -184,12 +184,12 @@ impl From<&AdjustmentRow> for Row {
 /// The tables as of one moment.
 pub(crate) struct Checked {
     moment: Transaction<'static, Postgres>,
-    /// The log's size.
+    /// Size of the log.
     size: i64,
     projected: Option<i64>,
 }
 
-/// A table's rows, in the order of their key.
+/// Rows of a table, in the order of its key.
 pub(crate) struct Found<'a> {
     table: Table,
     rows: BoxStream<'a, Result<PgRow, sqlx::Error>>,
@@ -219,7 +219,8 @@ impl Checked {
         self.size.unsigned_abs()
     }
 
-    /// Whether the tables go as far as the log; a log that nobody ever took has none.
+    /// Difference between the sizes of `projected` and the log. A log that was never taken has no
+    /// row.
     pub(crate) fn of_projected(&self) -> Option<Difference> {
         let found = self.projected.map(|size| size.to_string());
         let expected = self.size.to_string();
@@ -240,7 +241,7 @@ impl Checked {
 }
 
 impl Found<'_> {
-    /// The first difference to the row that is expected next.
+    /// Compares the next row with the expected one. Returns the first difference.
     pub(crate) async fn expect(
         &mut self,
         expected: Row,
@@ -271,7 +272,7 @@ impl Found<'_> {
         Ok(Some(difference))
     }
 
-    /// A row that is not expected at all.
+    /// Difference for a row beyond the expected ones.
     pub(crate) async fn end(&mut self, rows: &Rows) -> Result<Option<Difference>, ReadError> {
         let more = self.next().await?;
         Ok(more.map(|row| self.table.difference(&row, "row", ("none", "one"), rows)))
@@ -287,7 +288,7 @@ impl Found<'_> {
 }
 
 impl Table {
-    /// Where a row stands in the order of the key: numbers by their value, ids by their text.
+    /// Sort key of a row: numbers by their value, ids by their text.
     fn place(self, row: &Row) -> Vec<(i64, String)> {
         let key = row.0.iter().take(self.key()).map(|value| value.clone().unwrap_or_default());
         match self {

@@ -80,7 +80,7 @@ async fn what_is_held_is_captured_released_or_expires() {
     assert_eq!(hold_of(&api, 101).await, (10, 0, pb::HoldState::Released));
     assert_eq!((account(&api, 0).await.balance, account(&api, 0).await.held), (51, 20));
 
-    // Nobody asks for anything: the wallet ends them by itself.
+    // No request comes: the wallet ends the holds by a timer.
     house.clock.forward(Duration::from_secs(61));
     while hold_of(&api, 103).await.2 == pb::HoldState::Pending {
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -106,14 +106,14 @@ async fn a_looser_limit_waits_and_a_tighter_one_holds_at_once() {
     };
     let now = api.set_limits(by(me, set(100, Some(45)))).await.unwrap().into_inner();
     assert_eq!((now.now.unwrap().day, now.later), (Some(45), None));
-    // 40 were brought already.
+    // 40 were brought before.
     let much = api.buy_in(by(SERVICE, buy_in_request(101, 0, 6))).await;
     check(much, Code::FailedPrecondition, ErrorReason::TransferRefused, Some(("left", "5")));
     api.buy_in(by(SERVICE, buy_in_request(102, 0, 5))).await.unwrap();
     let looser = api.set_limits(by(me, set(103, None))).await.unwrap().into_inner();
     assert_eq!(looser.now.unwrap().day, Some(45));
     assert!(looser.later.is_some() && looser.later_at.is_some());
-    // What is wanted already is an answer and no record, and puts nothing off.
+    // A repeated request for the same limits is answered, not recorded, and delays nothing.
     let size = house.size().await;
     house.clock.forward(Duration::from_secs(60));
     for n in 120..125 {
@@ -224,7 +224,7 @@ async fn two_operators_set_an_account_right() {
     check(over, Code::FailedPrecondition, ErrorReason::TransferRefused, name);
     let left = api.list_adjustments(by(OTHER, list(0, ""))).await.unwrap().into_inner();
     assert_eq!(left.adjustments.len(), 1);
-    // The same id of another operator is another proposal.
+    // Another operator's same id names another adjustment.
     let other = api.propose_adjustment(by(OTHER, propose(102, -7))).await.unwrap().into_inner();
     assert!(!proposed.contains(&other.adjustment_id));
     let left = api.list_adjustments(by(OTHER, list(0, ""))).await.unwrap().into_inner();
@@ -233,7 +233,8 @@ async fn two_operators_set_an_account_right() {
     house.is_sound().await;
 }
 
-/// Whoever can change the tables shows nobody another amount than is posted, nor another hold.
+/// A change of the tables changes neither the pending adjustments nor the holds that callers are
+/// shown.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_and_what_holds_is_what_the_ledger_says() {
     let (house, url) = House::in_town("shown").await;
@@ -250,7 +251,7 @@ async fn what_waits_and_what_holds_is_what_the_ledger_says() {
     let shown: Vec<_> = waiting.iter().map(|it| (it.amount, it.proposed_by.as_str())).collect();
     assert_eq!(shown, [(7, "ops")]);
     assert_eq!(hold_of(&api, 20).await, (30, 30, pb::HoldState::Pending));
-    // One that is over is what its end in the log says, or nothing is said.
+    // An ended hold is shown as its event in the log says, or not at all.
     assert_eq!(hold_of(&api, 21).await, (40, 0, pb::HoldState::Released));
     let ask = |hold: u64| pb::GetHoldRequest { hold_id: bytes(id(hold).0) };
     for harm in ["destination = 'house/rake'", "state = 2", "state = 1", "changed = 3"] {
@@ -290,7 +291,8 @@ async fn refused_in_themselves(house: &House<PgStore>, api: &Api) -> Vec<Status>
     refused
 }
 
-/// Player 1 is frozen, player 5's account is closed, and of player 0's 10 credits are held.
+/// Requests that are refused by state: player 1 is frozen, player 5's account is closed, and player
+/// 0's 10 credits are held.
 async fn refused_as_things_stand(api: &Api) -> Vec<Status> {
     let (request_id, player_id) = (bytes(id(215).0), bytes(player(0).0));
     let reason = String::from("a test");
@@ -318,7 +320,7 @@ async fn refused_as_things_stand(api: &Api) -> Vec<Status> {
     ]
 }
 
-/// One row a refusal: what is refused for what it is, then for how things stand.
+/// Every refusal has its name in the API: first faults of the request, then faults by state.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_refusal_has_its_name() {
     let (house, api) = given().await;
@@ -339,8 +341,8 @@ async fn every_refusal_has_its_name() {
         format!("REFUSAL_{}", info.metadata.get("refusal").expect("it says which"))
     };
     let found: Vec<String> = answers.iter().map(named).collect();
-    // The others have tests of their own: opening again is answered as if it were the first time, a
-    // reason's length is a field's, and the rest takes longer stories.
+    // Refusals that other tests cover: opening again is answered as the first time, the length of a
+    // reason is checked with its field, and the rest needs longer setups.
     let elsewhere = [
         pb::Refusal::ReasonTooLong,
         pb::Refusal::AccountExists,

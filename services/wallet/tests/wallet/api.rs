@@ -1,4 +1,4 @@
-//! The services as callers meet them, without a network.
+//! The gRPC services called without a network.
 
 use chassis::auth::{Identity, Role};
 use eventlog::PgStore;
@@ -162,7 +162,7 @@ async fn refusals_say_what_is_short_and_what_is_unknown() {
     check(unknown, Code::NotFound, ErrorReason::AccountUnknown, Some(("account", &stranger)));
     let reused = api.buy_in(by(SERVICE, buy_in_request(0, 0, 1))).await;
     check(reused, Code::AlreadyExists, ErrorReason::RequestIdReused, None);
-    // Of another caller the same id is another request.
+    // The same id of another caller names another request.
     api.issue(by(OPERATOR, issue_request(0, 0, 1))).await.expect("it is new");
     let nobody = api.buy_in(Request::new(buy_in_request(73, 0, 1))).await;
     check(nobody, Code::Unauthenticated, ErrorReason::TokenMissing, None);

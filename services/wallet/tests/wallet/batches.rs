@@ -1,4 +1,4 @@
-//! Transfers in batches: each with a result of its own, linked ones whole or not at all.
+//! Transfers in batches: each has its own result, linked ones are posted whole or not at all.
 
 use eventlog::MemStore;
 use ledger::Account;
@@ -36,7 +36,7 @@ fn linked(transfer: pb::Transfer) -> pb::Transfer {
     pb::Transfer { linked: true, ..transfer }
 }
 
-/// Positions of what was posted, refusals of what was not.
+/// Posts a batch; returns the position or the refusal of each transfer.
 async fn post(api: &Api, transfers: Vec<pb::Transfer>) -> Vec<Result<u64, pb::Refused>> {
     let ids: Vec<_> = transfers.iter().map(|one| one.transfer_id.clone()).collect();
     let request = pb::PostBatchRequest { transfers };
@@ -55,7 +55,7 @@ fn refusal(result: &Result<u64, pb::Refused>) -> pb::Refusal {
     result.as_ref().expect_err("it should have been refused").refusal()
 }
 
-/// People's ids are judged in a batch as they are one at a time.
+/// Request ids of people are checked in a batch as in a single call.
 #[tokio::test]
 async fn an_operator_sends_no_derived_id_in_a_batch() {
     let house = House::open(MemStore::new()).await;
@@ -116,8 +116,8 @@ async fn what_is_linked_is_posted_whole_or_not_at_all() {
     house.welcome(3, 100).await;
     let api = house.api();
     let before = house.books().await;
-    // The second rests on the first; the third fails: nothing of them happened, nor are their seats
-    // opened; the fourth is another matter.
+    // The second transfer needs the first; the third fails. None of the three happens, nor are
+    // their seats opened. The fourth is independent.
     let batch = vec![
         linked(bring(1, 0, 60)),
         linked(transfer(2, Settlement, &[(seat(0), -60), (Account::CarriedPot(TABLE), 60)])),
@@ -132,7 +132,7 @@ async fn what_is_linked_is_posted_whole_or_not_at_all() {
     let books = house.books().await;
     assert_eq!(books.ledger.account(&seat(0)), None);
     assert_eq!(books.ledger.accounts().len(), before.ledger.accounts().len() + 1);
-    // Under the same ids, when it can be done.
+    // The same ids, once the batch can be carried out.
     let batch = vec![
         linked(bring(1, 0, 60)),
         linked(transfer(2, Settlement, &[(seat(0), -60), (Account::CarriedPot(TABLE), 60)])),
@@ -143,7 +143,7 @@ async fn what_is_linked_is_posted_whole_or_not_at_all() {
     assert_eq!(post(&api, batch).await, results);
     let books = house.books().await;
     assert_eq!(books.balance(Account::CarriedPot(TABLE)), 60);
-    // A bad one spoils its group and no other.
+    // A bad transfer refuses its own group alone.
     let bad = pb::Transfer { kind: 99, ..bring(6, 1, 1) };
     let batch = vec![bring(5, 2, 1), linked(bring(7, 2, 1)), bad, bring(8, 2, 1)];
     let results = post(&api, batch).await;

@@ -1,4 +1,4 @@
-//! The tables: thrown away, left behind, and tampered with.
+//! Tables that are dropped, left behind or tampered with.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::house::{
     BEGIN, Hands, House, TABLE, buy_in, cash_out, id, issue, opener, own, player, seat, settle,
 };
 
-/// A little of everything.
+/// Writes a few rows of every table.
 pub(crate) async fn busy(house: &House<PgStore>) {
     house.welcome(4, 1000).await;
     for n in 0..4 {
@@ -75,7 +75,7 @@ pub(crate) async fn busy(house: &House<PgStore>) {
 
 pub(crate) async fn sql(url: &str, statement: &str) {
     let mut admin = PgConnection::connect(url).await.unwrap();
-    // Whoever changes what is there says so; see `vouched` for whoever does not.
+    // Deliberate changes set this variable; `vouched` tests changes without it.
     let path = "SET search_path = wallet; SET sabacc.rebuilds = 'wallet'";
     sqlx::raw_sql(path).execute(&mut admin).await.unwrap();
     sqlx::raw_sql(AssertSqlSafe(statement.to_owned())).execute(&mut admin).await.unwrap();
@@ -108,14 +108,14 @@ async fn without_the_tables_or_behind_a_wallet_starts_the_same() {
     let mut rows = rows;
     for harm in ["SELECT 1", "DELETE FROM projected", empty, unsound] {
         sql(&url, harm).await;
-        // Each stop adds a snapshot to the log, and to nothing else.
+        // A stop adds a snapshot event to the log, and no row to these tables.
         let again = House::at(&url, Hands::new()).await;
         rows.retain(|row| !row.starts_with("projected "));
         let mut found = everything(&url).await;
         found.retain(|row| !row.starts_with("projected "));
         assert_eq!(found, rows, "{harm}");
         again.is_sound().await;
-        // What was restored is what was: the same is refused, and the same is answered.
+        // The restored state gives the same refusals and the same answers.
         assert_eq!(again.ask(issue(1_000_000, 0, 1000)).await.unwrap().position.0, 1, "{harm}");
         assert!(again.ask(buy_in(50, 3, 1)).await.is_err(), "{harm}: he is frozen");
         assert!(again.ask(buy_in(51, 2, 1)).await.is_err(), "{harm}: he keeps himself from play");
@@ -134,7 +134,7 @@ async fn tables_that_lose_their_place_while_groups_go_ahead_are_made_anew() {
         let rows = everything(&url).await;
         rows.into_iter().find_map(|row| row.strip_prefix("projected ").map(str::to_owned))
     };
-    // A group in its turn finds no row and makes none: where there is one, a group went ahead.
+    // Only a group that was sent ahead makes this row, so its presence proves that one was.
     let mut ids = 10_000..;
     for _ in 0..50 {
         let crowd = ids.by_ref().take(500).map(|id| house.ask(issue(id, 1, 1)));
@@ -158,7 +158,7 @@ async fn tables_that_an_older_wallet_did_not_keep_up_are_made_anew() {
     let (house, url) = House::in_town("behind").await;
     busy(&house).await;
     house.stop().await;
-    // A wallet that knows the log alone.
+    // A wallet without tables.
     let store = PgStore::connect(&url, "wallet", Pools::default()).await.unwrap();
     let patience = (Limits::default(), Duration::from_secs(5));
     let old = House::on(store, None, Hands::new(), patience).await;
@@ -180,7 +180,7 @@ async fn a_builder_who_lost_the_log_changes_nothing() {
     let (house, url) = House::in_town("displaced").await;
     busy(&house).await;
     let rows = everything(&url).await;
-    // Another owner: the house's next write finds its epoch gone, and its rows with it.
+    // Another owner takes the log: the wallet's next write finds another epoch and writes no rows.
     let clock = house.clock.clock();
     let other = opener(house.store.clone(), Duration::from_secs(1), clock)().await.unwrap();
     assert!(house.ask(issue(70, 0, 1)).await.is_err());
@@ -201,7 +201,7 @@ async fn a_row_from_nowhere_does_not_keep_the_log_from_being_written() {
     house.is_sound().await;
 }
 
-/// One value changed in each table, and a row too many and too few: each is named.
+/// One changed value in each table, one row too many and one too few: the verifier names each.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_verifier_names_what_was_changed() {
     let (house, url) = House::in_town("verify").await;
@@ -251,7 +251,7 @@ async fn the_verifier_names_what_was_changed() {
             .await;
     }
     house.is_sound().await;
-    // What operators look at.
+    // The views for operators.
     let mut admin = PgConnection::connect(&url).await.unwrap();
     let sum: i64 = sqlx::query_scalar("SELECT sum(balance)::bigint FROM wallet.balances")
         .fetch_one(&mut admin)
@@ -265,7 +265,7 @@ async fn the_verifier_names_what_was_changed() {
     }
 }
 
-/// Every table, view and column says what it is.
+/// Every table, view and column has a comment.
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_is_commented() {
     let (_house, url) = House::in_town("comments").await;

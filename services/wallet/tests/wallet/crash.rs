@@ -157,7 +157,7 @@ async fn stopping_finishes_what_was_accepted() {
     assert_eq!(again.balance(own(0)).await, i64::try_from(accepted).unwrap());
 }
 
-/// Looks, however slow, hold no command back: its group is written while they wait, and told behind them.
+/// Slow queries delay no command: its group is written while they wait, and answered after them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_look_on_its_way_holds_no_command_back() {
     let slow = Duration::from_secs(2);
@@ -182,7 +182,7 @@ async fn a_look_on_its_way_holds_no_command_back() {
     bought.await.unwrap().unwrap();
 }
 
-/// An id of which memory cannot tell is looked up beside everybody else's commands.
+/// A lookup of an old request id in the store delays no other command.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_odd_request_id_holds_nobody_else_up() {
     let slow = Duration::from_secs(4);

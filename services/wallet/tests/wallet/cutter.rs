@@ -1,4 +1,5 @@
-//! A line to the database that can be cut at the worst moment: after COMMIT, before its answer.
+//! A proxy that cuts connections to the database at the worst moment: after COMMIT, before its
+//! answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,22 +8,22 @@ use sqlx::postgres::PgConnectOptions;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 
-/// Passes on what clients and the server say to each other, and now and then swallows an answer and
-/// hangs up.
+/// Proxy between clients and the server that drops every [`EVERY`]th answer and closes the
+/// connection.
 pub(crate) struct Cutter {
-    /// The database's address by way of this line.
+    /// Address of the database through this proxy.
     pub(crate) url: String,
-    /// Answers that passed since it was armed, or [`DISARMED`].
+    /// Answers passed since the proxy was armed, or [`DISARMED`].
     passed: Arc<AtomicU64>,
     swallowed: Arc<AtomicU64>,
 }
 
 const DISARMED: u64 = u64::MAX;
-/// Every so many answers, one is swallowed.
+/// Answers of which one is dropped.
 const EVERY: u64 = 5;
 
 impl Cutter {
-    /// A line to the database at `url`, not yet armed.
+    /// A proxy to the database at `url`, not yet armed.
     pub(crate) async fn before(url: &str) -> Cutter {
         let to: PgConnectOptions = url.parse().expect("an address");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -54,7 +55,7 @@ impl Cutter {
         self.passed.store(0, Ordering::Relaxed);
     }
 
-    /// Lets everything pass from now on; how many answers were swallowed.
+    /// Passes everything from now on. Returns the number of dropped answers.
     pub(crate) fn disarm(&self) -> u64 {
         self.passed.store(DISARMED, Ordering::Relaxed);
         self.swallowed.load(Ordering::Relaxed)
@@ -77,7 +78,7 @@ async fn pass(
     while let Ok(length @ 1..) = from_server.read(&mut answer).await {
         let count = |passed: u64| (passed != DISARMED).then(|| passed + 1);
         let before = passed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
-        // What the server says of a statement comes when the statement is committed.
+        // The server answers a statement after its commit.
         if before.is_ok_and(|before| before % EVERY == EVERY - 1) {
             swallowed.fetch_add(1, Ordering::Relaxed);
             break;

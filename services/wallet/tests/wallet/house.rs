@@ -1,4 +1,4 @@
-//! A wallet to test, and the words to ask it with.
+//! Test harness: a running wallet, and requests for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,13 +21,13 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const TABLE: TableId = TableId([0xAA; 16]);
-/// When tests begin: 2023-11-14T22:13:20Z.
+/// Time at which tests begin: 2023-11-14T22:13:20Z.
 pub(crate) const BEGIN: u64 = 1_700_000_000_000_000;
 
-/// Longer than any trouble that a test makes.
+/// Timeout of a test's wait; longer than any outage that a test makes.
 const LONGEST: Duration = Duration::from_mins(5);
 
-/// A running wallet and the store behind it.
+/// A running wallet and its store.
 pub(crate) struct House<S> {
     pub(crate) store: Arc<S>,
     pub(crate) wallet: Wallet,
@@ -36,7 +36,7 @@ pub(crate) struct House<S> {
     stopping: CancellationToken,
 }
 
-/// A clock that moves by a microsecond whenever it is looked at, and as it is told.
+/// A clock that moves by a microsecond at each reading, and when a test sets it.
 #[derive(Clone)]
 pub(crate) struct Hands(Arc<AtomicU64>);
 
@@ -63,7 +63,7 @@ impl Hands {
     }
 }
 
-/// What a log says: where all credits are, and every entry.
+/// Content of a log: the ledger and every entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Books {
     pub(crate) ledger: Ledger,
@@ -75,7 +75,7 @@ impl Books {
         let reader = Reader::new(store, "wallet/0");
         let (mut ledger, mut rows, mut from) = (Ledger::new(), Rows::default(), Position(0));
         loop {
-            // Every connection that a test has cut is found dead once.
+            // A connection that a test has cut fails once.
             let Ok(events) = reader.read(from, 1000).await else { continue };
             let Some(last) = events.last() else { break };
             from = Position(last.position.0 + 1);
@@ -92,7 +92,7 @@ impl Books {
         self.ledger.balance(&account).map_or(0, Amount::get)
     }
 
-    /// Amounts and balances of an account's entries, in their order.
+    /// Position, amount and balance of an account's entries, in their order.
     pub(crate) fn lines(&self, account: Account) -> Vec<(u64, i64, i64)> {
         let Some(state) = self.ledger.account(&account) else { return Vec::new() };
         let of_account = self.entries.iter().filter(|entry| entry.account == state.number);
@@ -115,7 +115,7 @@ impl House<MemStore> {
 }
 
 impl House<PgStore> {
-    /// A wallet over a fresh database; the address of an administrator of it, too.
+    /// A wallet over a fresh database, and an administrator's address of the database.
     pub(crate) async fn in_town(name: &str) -> (House<PgStore>, String) {
         let server = testkit::postgres().await.expect("there is a PostgreSQL");
         let url = server.database(name).await.expect("a fresh database");
@@ -123,7 +123,7 @@ impl House<PgStore> {
         (House::at(&url, Hands::new()).await, url)
     }
 
-    /// A wallet over a database that has one already.
+    /// A wallet over an existing database.
     pub(crate) async fn at(url: &str, clock: Hands) -> House<PgStore> {
         let patience = Duration::from_millis(500);
         House::patiently_at(url, clock, (Limits::default(), patience)).await
@@ -141,13 +141,13 @@ impl House<PgStore> {
         House::on(store, Some(repo), clock, limits).await
     }
 
-    /// What the tables are found to be, compared with the log.
+    /// Compares the tables with the log.
     pub(crate) async fn verified(&self) -> Compared {
         let reader = Reader::new(Arc::clone(&self.store) as _, "wallet/0");
         verify(&reader, &Repo::new(&self.store)).await.expect("the database answers")
     }
 
-    /// The tables say what the log says.
+    /// Asserts that the tables agree with the log.
     pub(crate) async fn is_sound(&self) {
         let compared = self.verified().await;
         assert_eq!(compared.difference, None, "{compared:?}");
@@ -179,7 +179,7 @@ impl<S: Store + 'static> House<S> {
         self.store
     }
 
-    /// Why the wallet ended by itself.
+    /// Error with which the wallet ended by itself.
     pub(crate) async fn ended(self) -> Fault {
         let ended = tokio::time::timeout(LONGEST, self.owner).await.expect("it ends");
         ended.expect("the owner does not panic").expect_err("nobody told it to stop")
@@ -189,12 +189,12 @@ impl<S: Store + 'static> House<S> {
         self.wallet.ask(command, tester()).await
     }
 
-    /// Asks until there is an answer.
+    /// Repeats a request until it is answered.
     pub(crate) async fn insist(&self, command: Request) -> Result<Done, Problem> {
         insist(&self.wallet, command).await
     }
 
-    /// Players 0 to `players`, with so many credits each.
+    /// Opens accounts of players 0 to `players` - 1, with `credits` each.
     pub(crate) async fn welcome(&self, players: u8, credits: i64) {
         for n in 0..players {
             self.insist(open(n)).await.expect("a new player");
@@ -211,18 +211,18 @@ impl<S: Store + 'static> House<S> {
         self.store.size("wallet/0").await.expect("the store answers")
     }
 
-    /// The books, found sound.
+    /// Content of the log, checked.
     pub(crate) async fn books(&self) -> Books {
         Books::read(Arc::clone(&self.store) as _).await
     }
 }
 
-/// Who asks in tests.
+/// Author of the tests' commands.
 pub(crate) fn tester() -> By {
     By { actor: "operator:test".into(), trace: [0; 16] }
 }
 
-/// Asks until there is an answer; a wallet that never has one is gone, and its test fails.
+/// Repeats a request until it is answered; fails the test after [`LONGEST`].
 pub(crate) async fn insist(wallet: &Wallet, command: Request) -> Result<Done, Problem> {
     let asking = ask_again(wallet, command);
     tokio::time::timeout(LONGEST, asking).await.expect("a wallet that is there answers")
@@ -239,7 +239,7 @@ async fn ask_again(wallet: &Wallet, command: Request) -> Result<Done, Problem> {
     }
 }
 
-/// Takes the log over at once: a test does not wait for leases.
+/// Opens the log by taking it over, without waiting for a lease.
 pub(crate) fn opener<S: Store + 'static>(
     store: Arc<S>,
     patience: Duration,
@@ -256,7 +256,7 @@ pub(crate) fn opener<S: Store + 'static>(
             limits: LogLimits {
                 patience,
                 batch_events: 6_000,
-                // The clock is a test's own.
+                // The test's clock differs from the database's.
                 skew: Duration::MAX,
                 ..LogLimits::default()
             },

@@ -1,4 +1,4 @@
-//! Too much at once, and how much is shared.
+//! Full queues, and commands that share a commit.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The wallet over a log in memory and over PostgreSQL: exactly once, never out of thin air, whatever
-//! the store does, and books in the database that say what the log says.
+//! The wallet over a log in memory and over PostgreSQL, under faults of the store: every command is
+//! carried out once, no credit is made, and the tables agree with the log.
 
 #![expect(clippy::unwrap_used, reason = "what a test's own words do not find fails the test")]
 

@@ -21,7 +21,7 @@ async fn the_same_request_from_100_callers_is_posted_once() {
     assert!(answers[0].is_ok());
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
     assert_eq!((house.balance(own(0)).await, house.balance(seat(0)).await), (200, 300));
-    // Long after, and though there are not 300 credits left: the first answer again.
+    // A repeat gets the first answer, although 300 credits are no longer there.
     assert_eq!(house.ask(buy_in(7, 0, 300)).await, answers[0]);
     let store = house.stop().await;
     let house = House::open(store).await;
@@ -45,7 +45,7 @@ async fn one_credit_asked_for_by_100_callers_is_spent_once() {
     let refused = answers.iter().filter(|answer| **answer == Err(Problem::Refused(broke))).count();
     assert_eq!(refused, 99, "{answers:?}");
     assert_eq!(house.balance(own(0)).await, 0);
-    // Either it is in play or it is out of being again.
+    // The credit is in play or redeemed.
     assert_eq!(house.balance(seat(0)).await, -house.balance(Account::Issuance).await);
     house.books().await;
 }
@@ -59,13 +59,13 @@ async fn a_request_id_means_one_thing_for_ever() {
     for other in [buy_in(7, 0, 11), buy_in(7, 1, 10), cash_out(7, 0, 10), issue(7, 0, 10)] {
         assert_eq!(house.ask(other).await, Err(Problem::Reused));
     }
-    // Not even where the other content would be refused.
+    // Content that would be refused is no exception.
     assert_eq!(house.ask(buy_in(7, 0, 1000)).await, Err(Problem::Reused));
-    // At the same time: one of them is carried out, the other is refused for its name.
+    // Of two concurrent requests with one id, one is carried out and the other is refused.
     let (one, two) = tokio::join!(house.ask(buy_in(8, 1, 1)), house.ask(buy_in(8, 1, 2)));
     assert!(one.is_ok());
     assert_eq!(two, Err(Problem::Reused));
-    // Legs in another order are the same content.
+    // The order of legs is no part of the content.
     let legs = [(seat(0), -3), (seat(1), 2), (Account::Rake, 1)];
     let settled = house.ask(settle(9, &legs)).await;
     assert!(settled.is_ok());
@@ -94,7 +94,7 @@ async fn accounts_are_opened_once() {
     let answers = callers.join_all().await;
     assert!(answers.iter().all(|answer| answer.is_ok() && *answer == answers[0]), "{answers:?}");
     house.ask(issue(1, 3, 50)).await.unwrap();
-    // Two first buy-ins at the same time open the seat once; the log says so.
+    // Two concurrent first buy-ins open the seat once, also by the log.
     let (one, two) = tokio::join!(house.ask(buy_in(2, 3, 20)), house.ask(buy_in(3, 3, 30)));
     assert!(one.is_ok() && two.is_ok());
     assert_eq!(house.balance(seat(3)).await, 50);

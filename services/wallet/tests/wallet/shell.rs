@@ -1,4 +1,4 @@
-//! The whole process over PostgreSQL and a port: two lives of one wallet.
+//! The whole process over PostgreSQL and a port, started twice.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -39,7 +39,7 @@ impl Life {
         life
     }
 
-    /// Does not wait for anything.
+    /// Starts a process without waiting until it is ready.
     async fn start(url: &str) -> Life {
         let settings = [
             ("SABACC_DATABASE_URL", url),
@@ -131,7 +131,7 @@ async fn credits_outlive_the_process() {
     life.end().await;
 }
 
-/// Whoever is ready answers: the log is taken first, and the accounts are read after that.
+/// A ready wallet answers: the log is taken first, and the accounts are read after that.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wallet_is_ready_once_the_accounts_are_read() {
     let url = testkit::postgres().await.unwrap().database("ready").await.unwrap();
@@ -158,7 +158,7 @@ async fn a_wallet_is_ready_once_the_accounts_are_read() {
     life.end().await;
 }
 
-/// A stream that stays open does not hold the wallet, and what it was asked is answered in order.
+/// An open stream does not delay a stop, and its transfers are answered in order.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_of_transfers_and_a_stop() {
     let url = testkit::postgres().await.unwrap().database("stream").await.unwrap();

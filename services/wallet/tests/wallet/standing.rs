@@ -1,4 +1,4 @@
-//! Who may be dealt in, as tables ask for it, and limits of losses and of time as players see them.
+//! Standing of players as tables ask for it, and limits of losses and of time as players see them.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ async fn tables_hear_at_once_of_exclusions_freezes_and_limits() {
         kinds(&[1, 0, 9]).await,
         [StandingKind::MayPlay, StandingKind::MayPlay, StandingKind::Closed]
     );
-    // A loss limit of the 40 credits at the table and half an hour at tables.
+    // A loss limit of the 40 credits at the table, and half an hour at tables.
     let set = pb::SetLimitsRequest {
         request_id: bytes(id(100).0),
         loss: day(40),
@@ -84,7 +84,7 @@ async fn tables_hear_at_once_of_exclusions_freezes_and_limits() {
     assert_eq!((limits.left.unwrap().day, limits.left_seconds.unwrap().day), (None, Some(1800)));
     assert_eq!(limits.standing.unwrap().kind(), StandingKind::LimitReached);
 
-    // Time passes: the other limit is reached too, and what is told is what holds.
+    // After half an hour the time limit is reached too, and is the one reported.
     house.insist(settle(104, &[(seat(0), 20), (seat(1), -20)])).await.unwrap();
     assert_eq!(kinds(&[0]).await, [StandingKind::MayPlay]);
     house.clock.forward(Duration::from_secs(1800));
@@ -101,14 +101,14 @@ async fn tables_hear_at_once_of_exclusions_freezes_and_limits() {
     let exclude = pb::ExcludeRequest { request_id: bytes(late.0), ..Default::default() };
     api.exclude(by(me, exclude)).await.unwrap();
     assert_eq!(kinds(&[0, 1]).await, [StandingKind::Excluded, StandingKind::MayPlay]);
-    // By now both ids are old ones, of which one is looked up a second.
+    // Both ids are old by now, and one old id a second is looked up.
     tokio::time::sleep(Duration::from_millis(1100)).await;
     let again = api.set_limits(by(me, set)).await.unwrap().into_inner();
     assert_eq!(again.loss.unwrap().now.unwrap().day, Some(40), "the first answer");
     house.is_sound().await;
 }
 
-/// What counts against limits is read back from the log or its snapshot, and never from tables.
+/// Use of limits is restored from the log or its snapshot, never from the tables.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_counts_against_limits_outlives_restarts() {
     let (house, url) = House::in_town("counts").await;

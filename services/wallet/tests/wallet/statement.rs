@@ -41,7 +41,7 @@ async fn file(api: &Api, format: pb::StatementFormat, from: Option<Timestamp>) -
     String::from_utf8(bytes).unwrap()
 }
 
-/// 700 entries of one credit each beside those of `given`; some an hour later.
+/// Adds 700 entries of one credit each; some an hour later.
 async fn long(house: &House<eventlog::PgStore>) {
     for n in 0..700 {
         if n == 400 {
@@ -85,7 +85,7 @@ async fn pages_and_files_say_the_same() {
     assert_eq!(json["entries"].as_array().unwrap().len(), 702);
     assert_eq!(json["entries"][1]["kind"], "TRANSFER_KIND_BUY_IN");
 
-    // From the second hour on.
+    // The second hour.
     let hour = at(BEGIN + 3_600_000_000);
     let json = file(&api, pb::StatementFormat::Json, Some(hour)).await;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -126,8 +126,8 @@ async fn a_balance_of_the_past_is_what_it_was() {
     check(nobody, Code::NotFound, ErrorReason::AccountUnknown, Some(("account", &name)));
 }
 
-/// Hands at several tables, buy-ins and cash-outs: each in the statement of whoever played, with the
-/// hand's id, and all of it adds up, page by page.
+/// Hands at several tables, buy-ins and cash-outs are in the statements of their players, with the
+/// hand's id, and add up page by page.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
     let (house, api) = given().await;
@@ -143,7 +143,7 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
         house.insist(settle_at(300 + n, table, &[(mine, net), (other, -net)])).await.unwrap();
         hands.push((bytes(id(300 + n).0), bytes(table.0), net));
     }
-    // One that this player had no part in, and one that moved nothing for them.
+    // A hand without this player, and one that moved nothing for them.
     let pot = Account::SabaccPot(crate::house::TABLE);
     house.insist(settle_at(400, crate::house::TABLE, &[(seat(1), -1), (pot, 1)])).await.unwrap();
     house.insist(crate::house::cash_out(401, 0, 10)).await.unwrap();
@@ -188,7 +188,7 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
     assert_eq!((&json["closing"], &json["closing_total"]), (&"50".into(), &"100".into()));
 }
 
-/// A statement's page is found by keys, however many entries there are.
+/// A page of a statement is found by index, however many entries there are.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_a_statement_reads_no_table_whole() {
     let (house, url) = House::in_town("plan").await;
@@ -220,7 +220,7 @@ async fn a_page_of_a_statement_reads_no_table_whole() {
     }
 }
 
-/// However many statements are asked for at a time, there are connections left for other reads.
+/// Concurrent statements leave connections for other reads.
 #[tokio::test(flavor = "multi_thread")]
 async fn statements_leave_connections_to_others() {
     let (house, url) = House::in_town("turns").await;

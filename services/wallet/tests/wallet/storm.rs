@@ -1,4 +1,4 @@
-//! Everything at once: many callers, a store that fails at random, and owners that are displaced.
+//! Many callers, a store that fails at random, and owners that are displaced, all at once.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::house::{House, buy_in, cash_out, issue, own, redeem, seat, settle, te
 
 const PLAYERS: u8 = 6;
 
-/// xorshift64*: the same seed gives the same storm.
+/// xorshift64*: the same seed gives the same sequence.
 struct Dice(u64);
 
 impl Dice {
@@ -59,7 +59,7 @@ impl Dice {
 
 async fn storm(seed: u64) {
     let mut dice = Dice(seed);
-    // No patience at all: batches are given up in the middle while those behind them are written.
+    // A patience of zero: batches are given up while those behind them are written.
     let house = House::open_with(MemStore::new(), Limits::default(), Duration::ZERO).await;
     house.welcome(PLAYERS, 200).await;
     let mut callers = JoinSet::new();
@@ -68,7 +68,7 @@ async fn storm(seed: u64) {
         if dice.below(4) == 0 {
             house.store.inject(dice.fault());
         }
-        // Amounts of 1 leave a zero leg in a settlement: those are refused for what they are.
+        // An amount of 1 leaves a zero leg in a settlement, which is refused.
         let command = dice.command(n);
         expected.push(command.clone());
         let (wallet, pause) = (house.wallet.clone(), dice.below(200));
@@ -90,7 +90,7 @@ async fn storm(seed: u64) {
     let again = House::open(house.stop().await).await;
     assert_eq!(again.books().await, live, "seed {seed}: what is in the log is what was in memory");
 
-    // Every acknowledged transfer is on its player's statement exactly once, no other is.
+    // Every acknowledged transfer is in its player's statement exactly once, and no other is.
     let mut on_record: Vec<_> =
         (0..PLAYERS).flat_map(|n| live.lines(own(n))).map(|(position, ..)| position).collect();
     on_record.sort_unstable();

@@ -1,4 +1,5 @@
-//! Trouble with a real database under load: nothing lost, nothing twice, and back by itself.
+//! Faults of a real database under load: nothing is lost, nothing happens twice, and the wallet
+//! recovers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ async fn run(url: &str, statement: &str) {
 const CUT: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
      WHERE datname = current_database() AND application_name = 'sabacc-wallet'";
 
-/// Requests of one player: in and out again, so that each leaves a trace of its own.
+/// Requests of one player: in and out by turns, so that each has an entry of its own.
 fn wishes(n: u8) -> Vec<Request> {
     let first = u64::from(n) * 1000;
     (0..EACH)
@@ -40,7 +41,7 @@ fn wishes(n: u8) -> Vec<Request> {
         .collect()
 }
 
-/// Every player insists on his own, while `trouble` happens; what each was told first.
+/// Repeats every player's requests until they are answered, during `trouble`. Returns the answers.
 async fn under_load(
     house: &House<PgStore>,
     trouble: impl Future<Output = ()>,
@@ -60,7 +61,8 @@ async fn under_load(
     callers.join_all().await.into_iter().collect()
 }
 
-/// All is on record once, repeats are told the same, and the tables say so too.
+/// Checks that every request is recorded once, that repeats get the same answers, and that the
+/// tables agree.
 async fn nothing_lost_nothing_twice(house: &House<PgStore>, told: BTreeMap<u8, Vec<Done>>) {
     let books = house.books().await;
     for (n, told) in told {
@@ -76,7 +78,7 @@ async fn nothing_lost_nothing_twice(house: &House<PgStore>, told: BTreeMap<u8, V
     house.is_sound().await;
 }
 
-/// Takes the database away from everybody for as long as each of `outages`, under load.
+/// Closes the database to all connections for each of `outages`, under load.
 async fn gone_for(name: &str, outages: &[Duration]) {
     let (house, url) = House::in_town(name).await;
     house.welcome(PLAYERS, 100).await;
@@ -97,13 +99,13 @@ async fn gone_for(name: &str, outages: &[Duration]) {
     nothing_lost_nothing_twice(&house, told).await;
 }
 
-/// Each time for longer than the wallet is patient.
+/// Outages longer than the wallet's patience.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_goes_and_comes_back() {
     gone_for("gone", &[Duration::from_millis(800); 2]).await;
 }
 
-/// Longer than the lease of the log, too.
+/// An outage longer than the lease of the log.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_is_gone_for_a_minute() {
     gone_for("minute", &[Duration::from_secs(60)]).await;
@@ -123,8 +125,8 @@ async fn connections_that_are_cut_again_and_again() {
     nothing_lost_nothing_twice(&house, told).await;
 }
 
-/// The server ends the connection within COMMIT: what was written is undone, and the wallet cannot
-/// know that before it asks.
+/// The server ends the connection within COMMIT: the writes are undone, which the wallet only
+/// learns by asking.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_is_cut_within_commit() {
     let (house, url) = House::in_town("commit").await;
@@ -145,8 +147,8 @@ async fn a_connection_that_is_cut_within_commit() {
     nothing_lost_nothing_twice(&house, told).await;
 }
 
-/// The connection is cut when COMMIT has succeeded and before its answer: what was written stays,
-/// and the wallet cannot know that before it asks.
+/// The connection is cut after COMMIT and before its answer: the writes stand, which the wallet
+/// only learns by asking.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_is_cut_after_commit() {
     let server = testkit::postgres().await.expect("there is a PostgreSQL");
@@ -195,7 +197,7 @@ async fn two_wallets_that_want_the_same_log() {
         let wallets = [house.wallet.clone(), other.wallet.clone()];
         callers.spawn(async move {
             let mut told = Vec::new();
-            // The same request at both: whoever has the log answers it.
+            // The same request at both: the owner of the log answers it.
             for (k, request) in wishes(n).into_iter().take(6).enumerate() {
                 let first = insist(&wallets[k % 2], request.clone()).await.expect("he has enough");
                 let second = insist(&wallets[(k + 1) % 2], request).await;
@@ -223,7 +225,7 @@ async fn a_wallet_whose_log_another_has_refuses_nothing_by_what_it_remembers() {
     other.insist(more).await.unwrap();
     let first = other.insist(less.clone()).await;
     assert!(first.is_ok(), "{first:?}");
-    // It remembers an account with one credit; or it has the log back already, and knows better.
+    // The old owner remembers an account with one credit, unless it has the log back already.
     let told = house.wallet.ask(less.clone(), tester()).await;
     assert!(told == Err(Problem::Unavailable) || told == first, "{told:?}");
     assert_eq!(house.insist(less).await, first);

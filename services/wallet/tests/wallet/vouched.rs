@@ -1,4 +1,4 @@
-//! What the log does not vouch for is not believed: neither tables nor snapshots, whoever changed them.
+//! Tables and snapshots that the log does not confirm are not believed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use crate::books::{busy, everything, sql};
 use crate::house::{Hands, House, buy_in, insist, issue, opener, own, redeem};
 
-/// A statement as the wallet's own role, or the word of the database why not.
+/// Runs a statement as the wallet's own role; returns the database's refusal.
 async fn as_the_wallet(url: &str, statement: &str) -> Result<(), String> {
     let mut admin = PgConnection::connect(url).await.unwrap();
     sqlx::raw_sql("SET search_path = wallet; SET ROLE sabacc_wallet")
@@ -24,7 +24,7 @@ async fn as_the_wallet(url: &str, statement: &str) -> Result<(), String> {
     done.map(drop).map_err(|error| error.to_string())
 }
 
-/// A wallet that does not start, and why.
+/// Error of a wallet that must not start.
 async fn refused(url: &str) -> LoadError {
     let store = PgStore::connect_with(url, "wallet", Pools::default(), repo::projection()).await;
     let store = store.unwrap();
@@ -49,7 +49,8 @@ fn difference(error: LoadError) -> Difference {
     }
 }
 
-/// Two statements that mint a million on an account, and on none that is owed it.
+/// Two statements that mint a million on one account and debit it from issuance, so that sums still
+/// agree.
 const MINT: [&str; 2] = [
     "UPDATE entries SET balance = balance + 1000000 WHERE account = 2 AND position = \
      (SELECT max(position) FROM entries WHERE account = 2)",
@@ -82,10 +83,10 @@ async fn the_wallets_role_can_change_no_entry() {
             assert!(as_the_wallet(&url, &statement).await.is_err(), "{statement}");
         }
     }
-    // The way to make the tables anew is open to the log's owner alone.
+    // Only the owner of the log may empty the tables.
     as_the_wallet(&url, "SELECT empty_tables('wallet/0', 0)").await.unwrap();
     assert_eq!(everything(&url).await, rows);
-    // Nor does an administrator by mistake.
+    // An administrator cannot change them by mistake either.
     let mut admin = PgConnection::connect(&url).await.unwrap();
     for harm in ["UPDATE wallet.entries SET balance = 1", "TRUNCATE wallet.entries"] {
         let refused = sqlx::raw_sql(harm).execute(&mut admin).await.unwrap_err();
@@ -101,7 +102,7 @@ async fn credits_that_two_updates_mint_are_not_there_after_a_restart() {
     busy(&house).await;
     let live = house.books().await;
     house.stop().await;
-    // A superuser finds a way.
+    // A superuser can.
     for mint in MINT {
         sql(&url, mint).await;
     }
@@ -113,7 +114,7 @@ async fn credits_that_two_updates_mint_are_not_there_after_a_restart() {
     );
     let said = LoadError::Differs(found).to_string();
     assert!(said.contains("sabacc migrate --rebuild"), "{said}");
-    // As told: the tables are made anew, and nothing of it is there.
+    // Follows the message: the tables are rebuilt, and the minted credits are gone.
     repo::forget_tables(&url).await.unwrap();
     let again = House::at(&url, Hands::new()).await;
     assert_eq!(again.books().await, live);
@@ -124,7 +125,7 @@ async fn credits_that_two_updates_mint_are_not_there_after_a_restart() {
     again.stop().await;
 }
 
-/// What the role may still do to the tables is seen too.
+/// Changes that the role is allowed to make are found too.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_the_role_adds_or_changes_are_not_believed() {
     let (house, url) = House::in_town("added").await;
@@ -146,7 +147,7 @@ async fn rows_that_the_role_adds_or_changes_are_not_believed() {
         as_the_wallet(&url, harm).await.unwrap();
         match refused(&url).await {
             LoadError::Differs(found) => assert_eq!(found.table, table, "{harm}: {found}"),
-            // A name that is none of ours.
+            // The row has a name that is no account's.
             LoadError::Read(error) => assert!(error.to_string().contains("account"), "{error}"),
             error @ (LoadError::Corrupt(_)
             | LoadError::Unsound(_)
@@ -198,7 +199,7 @@ async fn a_past_that_was_changed_ends_the_wallet_while_it_serves() {
     }
 }
 
-/// A superuser who changes an event that no snapshot has yet, and has the wallet read its log again.
+/// A superuser changes an event that no snapshot covers yet, and the wallet reads its log again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_was_rewritten_ends_the_wallet_that_wrote_it() {
     let (house, url) = House::in_town("rewritten").await;
@@ -220,7 +221,7 @@ async fn a_log_that_was_rewritten_ends_the_wallet_that_wrote_it() {
     assert!(matches!(error, LoadError::Rewritten { events } if events >= size), "{error}");
 }
 
-/// Neither a row that cannot be read nor one of an account that is another's keeps the wallet from comparing.
+/// Neither an unreadable row nor one of another account stops the comparison.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_comparison_is_not_switched_off() {
     let (house, url) = House::in_town("switched_off").await;
@@ -252,7 +253,7 @@ async fn a_comparison_is_not_switched_off() {
     }
 }
 
-/// A short outage ends no comparison for good.
+/// A short outage does not end the comparison for good.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_comparison_that_was_cut_short_begins_anew() {
     let (house, url) = House::in_town("cut_short").await;
@@ -271,7 +272,7 @@ async fn a_comparison_that_was_cut_short_begins_anew() {
     assert_eq!(difference(error).table, "entries");
 }
 
-/// How many events the newest snapshot is of.
+/// Size of the newest snapshot, in events.
 async fn newest(url: &str) -> Option<i64> {
     let mut admin = PgConnection::connect(url).await.unwrap();
     let newest = "SELECT max(size) FROM wallet.snapshots";
@@ -303,7 +304,7 @@ async fn without_snapshots_or_with_false_ones_a_wallet_starts_the_same() {
     }
 }
 
-/// The log's beginning goes to a file; the wallet starts from its snapshot, and not without it.
+/// The log is cut and archived to a file; the wallet starts from its snapshot, and not without it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_was_cut_starts_from_a_snapshot_that_it_vouches_for() {
     let (house, url) = House::in_town("cut_log").await;
@@ -326,15 +327,15 @@ async fn a_log_that_was_cut_starts_from_a_snapshot_that_it_vouches_for() {
     again.stop().await;
     sql(&url, "CREATE TABLE kept AS SELECT * FROM snapshots; DELETE FROM snapshots").await;
     assert!(matches!(refused(&url).await, LoadError::NoSnapshot { .. }));
-    // Nothing is thrown away that could not be made again.
+    // Tables that could not be rebuilt are not emptied.
     let rows = everything(&url).await.len();
     sql(&url, "DELETE FROM projected").await;
     assert!(matches!(refused(&url).await, LoadError::Read(_)));
     assert_eq!(everything(&url).await.len() + 1, rows);
 }
 
-/// Opens the log; the first time another owner takes it at once, and a row of a later event stands in
-/// the tables. The next time they are what the log says.
+/// Opens the log. The first time, another owner takes it at once and a row of a later event is in
+/// the tables; the next time the tables agree with the log.
 fn taken_while_it_is_read(store: &Arc<PgStore>, url: String, clock: eventlog::Clock) -> Opener {
     let open = Arc::new(opener(Arc::clone(store), Duration::from_secs(5), clock));
     let first = AtomicBool::new(true);
@@ -356,7 +357,7 @@ fn taken_while_it_is_read(store: &Arc<PgStore>, url: String, clock: eventlog::Cl
     })
 }
 
-/// Where another owner writes while the tables are compared, what differs says nothing about them.
+/// Differences that are found while another owner writes do not end the wallet.
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_are_not_judged_by_who_has_lost_the_log() {
     let (house, url) = House::in_town("meanwhile").await;
