@@ -8,7 +8,9 @@
 //!
 //! What may happen is narrow on purpose. There is no general "move credits": each [`Kind`] of
 //! transfer names the accounts it may touch and in which direction, so that a transfer between two
-//! players, or from a pot into the house, cannot be asked for. Only `house/issuance` may be
+//! players, or from a pot into the house, cannot be asked for. A leg moves something, but for one: in
+//! the settlement of a hand a seat may have a leg of 0 credits. It changes no balance, no limit and no
+//! time at tables, and needs nothing but that the seat's account is open. Only `house/issuance` may be
 //! negative, and what it is short of is exactly what all others own together.
 //!
 //! **Frozen**: nothing leaves a player's account but by an adjustment; credits still come in. A seat
