@@ -1,7 +1,8 @@
 //! Statements: pages, and files in pieces.
 //!
 //! A line is what one transfer did to a player's credits, on the account and at tables: a buy-in moves
-//! from the one to the other, a hand moves what is at its table. `balance` is the account's, `total` is
+//! from the one to the other, a hand moves what is at its table, and where that is nothing the line
+//! says 0. `balance` is the account's, `total` is
 //! everything: opening, line by line, closing, both add up.
 
 use std::ops::Range;

@@ -47,7 +47,8 @@ impl Holdings {
 }
 
 impl Repo {
-    /// The transfers at these positions that moved credits of a player, oldest first, at most `limit`.
+    /// The transfers at these positions with a leg of a player's, oldest first, at most `limit`: a hand
+    /// that moved nothing for them is one too.
     pub async fn statement(
         &self,
         player: PlayerId,

@@ -68,7 +68,7 @@ async fn storm(seed: u64) {
         if dice.below(4) == 0 {
             house.store.inject(dice.fault());
         }
-        // Amounts of 1 leave a zero leg in a settlement: those are refused for what they are.
+        // Amounts of 1 leave a leg of 0 credits in a settlement: a seat has it where it is open.
         let command = dice.command(n);
         expected.push(command.clone());
         let (wallet, pause) = (house.wallet.clone(), dice.below(200));
