@@ -80,6 +80,8 @@ pub struct Ways {
     pub reveal_delay_seconds: u32,
     /// The table leaves the seats out of chance, and the dealer commits to no pile.
     pub without_entropy: bool,
+    /// Settlements have no legs of 0 credits, as those of earlier builds.
+    pub without_zero_legs: bool,
 }
 
 /// One table and what is behind it.
@@ -430,13 +432,14 @@ fn as_signed(credits: u64) -> i64 {
     i64::try_from(credits).expect("far below the limit")
 }
 
-/// A transfer of these legs without those that move nothing.
+/// A transfer of these legs without those that move nothing and may not stand there.
 fn transfer_of(id: RequestId, kind: Kind, legs: &[(Account, i64)]) -> Transfer {
     let leg = |&(account, amount): &(Account, i64)| Leg {
         account,
         amount: Amount::try_new(amount).expect("far below the limit"),
     };
-    let legs = legs.iter().filter(|(_, amount)| *amount != 0).map(leg).collect();
+    let stands = |(account, amount): &&(Account, i64)| *amount != 0 || kind.admits_zero(account);
+    let legs = legs.iter().filter(stands).map(leg).collect();
     Transfer { id, kind, legs, reason: String::new() }
 }
 

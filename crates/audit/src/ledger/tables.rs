@@ -439,7 +439,7 @@ impl Tables {
     }
 }
 
-/// What a settlement moves.
+/// Every seat's net, 0 too, and what a settlement moves of the pots and the house.
 fn settlement_legs(
     table: TableId,
     opened: &pb::HandOpened,
@@ -448,7 +448,7 @@ fn settlement_legs(
     let mut legs = Legs::new();
     let mut leg = |account, before: u64, after: u64| {
         let moved = i128::from(after) - i128::from(before);
-        if moved != 0 {
+        if moved != 0 || matches!(account, Account::Seat(..)) {
             legs.insert(account, moved);
         }
     };

@@ -61,6 +61,7 @@ macro_rules! the {
 }
 
 mod promises;
+mod zero;
 
 /// An event of a log, and somebody who may not ask for it.
 type Act<'a> = (LogName, &'a dyn Fn(&Recorded) -> bool, &'a str);

@@ -2,6 +2,7 @@
 //! the trees anew and signs them. Only the one check that the lie concerns fails. Where he lies about
 //! the logs themselves, the records are honest and their proofs are not.
 
+mod legs;
 mod lies;
 mod proofs;
 
@@ -35,6 +36,7 @@ use the;
 pub(super) fn all() -> Vec<Golden> {
     let mut all = proofs::all();
     all.extend(lies::all());
+    all.extend(legs::all());
     all
 }
 
