@@ -44,11 +44,11 @@ pub(super) fn earlier(room: Room) -> Room {
 
 /// Credits that each seat won or lost in the first hand.
 fn nets(room: &Room) -> Vec<i64> {
-    let legs = room.script.entries.iter().find_map(|entry| match &entry.recorded {
-        Recorded::TransferPosted(it) if it.kind() == TransferKind::Settlement => Some(&it.legs),
-        _ => None,
+    let settled = room.script.entries.iter().find_map(|entry| {
+        let Recorded::TransferPosted(posted) = &entry.recorded else { return None };
+        (posted.kind() == TransferKind::Settlement).then_some(posted)
     });
-    let seats = legs.unwrap().iter().filter(|leg| leg.account.starts_with("seat/"));
+    let seats = settled.unwrap().legs.iter().filter(|leg| leg.account.starts_with("seat/"));
     seats.map(|leg| leg.amount).collect()
 }
 

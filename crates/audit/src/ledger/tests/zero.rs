@@ -66,9 +66,9 @@ fn settlements_with_such_legs_and_without_them_pass() {
 #[test]
 fn a_leg_of_somebody_who_was_not_dealt_in() {
     check_legs(&[Check::Transfers], |room, legs| {
-        let left = room.script.entries.iter().find_map(|entry| match &entry.recorded {
-            Recorded::SeatTaken(taken) if taken.seat == 2 => Some(taken.player_id.clone()),
-            _ => None,
+        let left = room.script.entries.iter().find_map(|entry| {
+            let Recorded::SeatTaken(taken) = &entry.recorded else { return None };
+            (taken.seat == 2).then(|| taken.player_id.clone())
         });
         let player = primitives::PlayerId::try_from(&left.unwrap()[..]).unwrap();
         let account = Account::Seat(room.table, player).to_string();
