@@ -39,6 +39,8 @@ class Plan:
     delay: int = 0
     clocks: bool = True
     leaves: bool = True
+    zero_legs: bool = True
+    """Whoever won and lost nothing has a leg in the transfer; earlier tables wrote none."""
 
 
 class Player:
@@ -388,7 +390,11 @@ class Player:
         moved[f"pot/{table}/sabacc"] = core.sabacc_pot - self.pots[0]
         moved[f"pot/{table}/carried"] = core.carried_pot - self.pots[1]
         moved["house/rake"] = core.rake
-        legs = [Message(account=name, amount=amount) for name, amount in moved.items() if amount]
+        legs = [
+            Message(account=name, amount=amount)
+            for name, amount in moved.items()
+            if amount or (self.plan.zero_legs and name.startswith("seat/"))
+        ]
         self.write(
             "wallet", "TransferPosted", transfer_id=self.hand_id, kind=5, legs=legs,
             table_id=TABLE, hand_id=self.hand_id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest
+import uuid
 from collections.abc import Callable
 from copy import deepcopy
 
@@ -94,6 +95,16 @@ def use_twice(entries: list[Entry]) -> None:
     entries.insert(entries.index(last) + 1, more)
 
 
+def zero_leg(entries: list[Entry], account: str) -> None:
+    """One more leg in the transfer, of 0 credits."""
+    the(entries, "TransferPosted").legs.append(Message(account=account, amount=0))
+
+
+def zeros(entries: list[Entry]) -> list[Message]:
+    """The legs of 0 credits."""
+    return [leg for leg in the(entries, "TransferPosted").legs if leg.amount == 0]
+
+
 def move_all(entries: list[Entry], kind: str, by: int) -> None:
     """The records of the log from the first of a kind on are later."""
     first = entry(entries, kind)
@@ -171,6 +182,10 @@ BREAKS: list[tuple[list[str], str, Edit]] = [
         for kind in ("HandSettled", "HandFinished")]),
     (["transfer"], "another leg", lambda e: put_in(
         the(e, "TransferPosted").legs[0], "account", "house/issuance")),
+    (["transfer"], "a stranger won and lost nothing", lambda e: zero_leg(
+        e, f"seat/{uuid.UUID(bytes=forge.TABLE)}/{uuid.UUID(int=7)}")),
+    (["transfer"], "a pot won and lost nothing", lambda e: zero_leg(
+        e, f"pot/{uuid.UUID(bytes=forge.TABLE)}/carried")),
     (["transfer"], "another position", lambda e: put(e, "SettlementPosted", "position", 999)),
     (["transfer"], "posted twice", lambda e: again(e, "TransferPosted")),
     (["conserved"], "the table goes on with more", lambda e: put_in(
@@ -217,6 +232,26 @@ class Forged(unittest.TestCase):
                 entries = deepcopy(honest)
                 edit(entries)
                 self.assertEqual(fails(hand_id, entries), expected)
+
+    def test_nets_of_zero(self) -> None:
+        free = {"hand_ante": 0, "sabacc_ante": 0}
+        for count in (1, 2, 3):
+            hand_id, honest, seed = b"", [], 0
+            while len(zeros(honest) if honest else []) != count:
+                seed += 1
+                hand_id, honest = played(Plan("dice", 3, free), seed)
+            legs, zero = the(honest, "TransferPosted").legs, zeros(honest)
+            bare = [leg for leg in legs if leg.amount]
+            for expected, what, changed in (
+                ([], "as it is", legs),
+                ([], "as earlier tables wrote it", bare),
+                (["transfer"], "twice", legs + zero[:1]),
+                (["transfer"] if count > 1 else [], "one is left out", bare + zero[1:]),
+            ):
+                with self.subTest(what, count=count):
+                    entries = deepcopy(honest)
+                    put(entries, "TransferPosted", "legs", changed)
+                    self.assertEqual(fails(hand_id, entries), expected)
 
     def test_breaks_of_hands_that_came_to_nothing(self) -> None:
         for entropy, abort_after in (("withheld", None), ("all", 9)):

@@ -82,6 +82,8 @@ pub struct Ways {
     pub reveal_delay_seconds: u32,
     /// Makes the table leave the seats out of chance, and the dealer commit to no pile.
     pub without_entropy: bool,
+    /// Settlements have no legs of 0 credits, as those of earlier builds.
+    pub without_zero_legs: bool,
 }
 
 /// A table with the records of all its services.
@@ -433,13 +435,14 @@ fn as_signed(credits: u64) -> i64 {
     i64::try_from(credits).expect("far below the limit")
 }
 
-/// Returns a transfer of these legs without those that move nothing.
+/// Returns a transfer of these legs without those that move nothing and are not allowed there.
 fn transfer_of(id: RequestId, kind: Kind, legs: &[(Account, i64)]) -> Transfer {
     let leg = |&(account, amount): &(Account, i64)| Leg {
         account,
         amount: Amount::try_new(amount).expect("far below the limit"),
     };
-    let legs = legs.iter().filter(|(_, amount)| *amount != 0).map(leg).collect();
+    let stands = |(account, amount): &&(Account, i64)| *amount != 0 || kind.admits_zero(account);
+    let legs = legs.iter().filter(stands).map(leg).collect();
     Transfer { id, kind, legs, reason: String::new() }
 }
 

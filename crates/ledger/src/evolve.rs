@@ -85,7 +85,7 @@ fn post(ledger: &mut Ledger, at: UnixMicros, transfer: &Transfer) {
             ledger.mark(leg.account, after);
         }
         if let Account::Seat(_, player) = leg.account
-            && (turned || results)
+            && (turned || (results && !leg.amount.is_zero()))
         {
             let result = if results { leg.amount } else { Amount::ZERO };
             play(ledger, at, player, result);

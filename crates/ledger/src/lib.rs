@@ -8,7 +8,9 @@
 //!
 //! There is no general "move credits". Each [`Kind`] of transfer names the accounts it may touch
 //! and in which direction, so a transfer between two players, or from a pot to the house, cannot be
-//! expressed. Only `house/issuance` may be negative; its debt equals the sum of all other balances.
+//! expressed. Only the settlement of a hand may have legs of 0 credits, on seats: they change no
+//! balance, no limit and no time at tables. Only `house/issuance` may be negative; its debt equals
+//! the sum of all other balances.
 //!
 //! **Frozen**: only an adjustment takes credits from the player's account; credits still come in. A
 //! seat is never frozen, because hands must be settled.

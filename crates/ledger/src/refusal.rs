@@ -15,6 +15,7 @@ pub enum Refusal {
     TooFewLegs { legs: usize },
     #[error("a transfer has at most 64 legs, not {legs}")]
     TooManyLegs { legs: usize },
+    /// Seats in the settlement of a hand alone have such legs; see [`crate::Kind::admits_zero`].
     #[error("0 credits move nothing: leave it out")]
     ZeroLeg,
     #[error("{account} has more than one leg: add them up")]

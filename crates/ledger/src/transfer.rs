@@ -7,7 +7,8 @@ use primitives::{AdjustmentId, HandId, HoldId, PlayerId, RequestId, TableId};
 use crate::{Account, Amount};
 
 pub const MIN_LEGS: usize = 2;
-/// Eight seats, two pots and the rake fit several times over.
+/// Eight seats, two pots and the rake fit several times over: a settlement with a leg for everybody
+/// who was dealt in is one transfer.
 pub const MAX_LEGS: usize = 64;
 pub const MAX_REASON_CHARS: usize = 200;
 
@@ -24,8 +25,9 @@ pub enum Kind {
     /// because the player's account cannot be credited.
     CashOut,
     /// Result of one hand: between seats and pots of the table, and to `house/rake`. The transfer's
-    /// id is the hand's. The only kind that may have no legs: a hand that moved nothing is recorded
-    /// too.
+    /// id is the hand's. Every player dealt in has a leg on their seat, of 0 credits where that is
+    /// their net, so that the hand is in their statement. The only kind that may have such legs, or
+    /// no legs at all: a hand that moved nothing is recorded too.
     Settlement { table: TableId },
     /// Pots of a table that closes, to seats of that table.
     PotRefund { table: TableId },
@@ -51,6 +53,21 @@ impl Kind {
             | Kind::CashOut
             | Kind::Settlement { .. }
             | Kind::PotRefund { .. }
+            | Kind::Capture { .. } => false,
+        }
+    }
+
+    /// Whether a leg of this account may move nothing: the seat of a player whose net of a hand is 0.
+    #[must_use]
+    pub const fn admits_zero(self, account: &Account) -> bool {
+        match self {
+            Kind::Settlement { .. } => matches!(account, Account::Seat(..)),
+            Kind::Issue
+            | Kind::Redeem
+            | Kind::BuyIn
+            | Kind::CashOut
+            | Kind::PotRefund { .. }
+            | Kind::Adjustment { .. }
             | Kind::Capture { .. } => false,
         }
     }
@@ -115,8 +132,8 @@ pub struct Transfer {
     /// Id of the request; a hand's settlement has the hand's id.
     pub id: RequestId,
     pub kind: Kind,
-    /// [`MIN_LEGS`] to [`MAX_LEGS`] legs, each account once, none zero, sum zero. A settlement may
-    /// have no legs at all.
+    /// [`MIN_LEGS`] to [`MAX_LEGS`] legs, each account once, sum zero. A settlement alone may have
+    /// legs of zero, on seats, or no legs at all.
     pub legs: Vec<Leg>,
     /// Reason in an operator's words; at most [`MAX_REASON_CHARS`] characters, empty where none is
     /// needed.

@@ -1121,7 +1121,8 @@ pub struct TransferPosted {
     /// What for.
     #[prost(enumeration = "super::super::wallet::v1::TransferKind", tag = "2")]
     pub kind: i32,
-    /// 2 to 64 that sum to zero; a hand that moved nothing has none.
+    /// 2 to 64 that sum to zero, none of 0 credits but on seats of a SETTLEMENT: there everybody who was dealt in has a leg.
+    /// A SETTLEMENT of an earlier build has none of 0 credits, and no legs at all where the hand moved nothing.
     #[prost(message, repeated, tag = "3")]
     pub legs: ::prost::alloc::vec::Vec<super::super::wallet::v1::Leg>,
     /// 16 bytes, or empty.

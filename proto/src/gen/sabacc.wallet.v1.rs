@@ -171,7 +171,8 @@ pub struct ListEntriesResponse {
     pub opening_total: i64,
 }
 /// What one transfer did to one player's credits: those on the account and those at tables. A buy-in moves from the
-/// first to the second, a cash-out back; a hand moves only what is at its table. So over any entries that follow each
+/// first to the second, a cash-out back; a hand moves only what is at its table, and whoever was dealt into it has its
+/// entry even where it moved nothing of theirs. So over any entries that follow each
 /// other `amount` adds up to the change of `balance`, and `amount` and `at_table` together to the change of `total`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Entry {
@@ -202,7 +203,7 @@ pub struct Entry {
     /// The transfer's position in the wallet's log.
     #[prost(uint64, tag = "9")]
     pub position: u64,
-    /// Credits it moved at the table: of a hand what the player won, negative what they lost.
+    /// Credits it moved at the table: of a hand what the player won, negative what they lost, 0 where they did neither.
     #[prost(sint64, tag = "10")]
     pub at_table: i64,
     /// The player's credits after it, on the account and at all tables.
@@ -501,7 +502,7 @@ pub struct Transfer {
     /// 16 bytes: the table of a SETTLEMENT or POT_REFUND; empty else.
     #[prost(bytes = "vec", tag = "3")]
     pub table_id: ::prost::alloc::vec::Vec<u8>,
-    /// 2 to 64, none of 0 credits, no account twice, summing to zero. A SETTLEMENT may have none.
+    /// 2 to 64, no account twice, summing to zero, none of 0 credits but on seats of a SETTLEMENT. A SETTLEMENT may have none.
     #[prost(message, repeated, tag = "4")]
     pub legs: ::prost::alloc::vec::Vec<Leg>,
     /// An operator's reason, 1 to 200 characters; empty else.
@@ -784,7 +785,10 @@ pub struct SettleRequest {
     /// SETTLEMENT or POT_REFUND.
     #[prost(enumeration = "TransferKind", tag = "3")]
     pub kind: i32,
-    /// 0 to 64, none of 0 credits, no account twice, summing to zero. No legs at all: the hand moved nothing; it is recorded all the same.
+    /// 2 to 64, no account twice, summing to zero. A SETTLEMENT has a leg for every player who was dealt in, of 0 credits
+    /// where that is their net, so that the hand is in their statement; no other leg is of 0 credits. A repeat with other
+    /// legs of 0 credits is the same request. A SETTLEMENT may have no legs at all: the hand moved nothing, and is recorded
+    /// all the same.
     #[prost(message, repeated, tag = "4")]
     pub legs: ::prost::alloc::vec::Vec<Leg>,
 }
@@ -853,7 +857,7 @@ pub enum Refusal {
     TooFewLegs = 1,
     /// A transfer has at most 64 legs.
     TooManyLegs = 2,
-    /// A leg moves nothing.
+    /// A leg moves nothing, and is not a seat's in the settlement of a hand.
     ZeroLeg = 3,
     /// An account has two legs.
     DuplicateAccount = 4,
@@ -2831,7 +2835,7 @@ pub mod settlement_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Post what a hand moved: every seat's net, the pots and the rake, in one transfer. request_id is the hand's id.
+        /// Post what a hand moved: every seat's net, 0 too, the pots and the rake, in one transfer. request_id is the hand's id.
         pub async fn settle(
             &mut self,
             request: impl tonic::IntoRequest<super::SettleRequest>,
@@ -3097,7 +3101,7 @@ pub mod settlement_service_server {
             &self,
             request: tonic::Request<super::CashOutRequest>,
         ) -> std::result::Result<tonic::Response<super::CashOutResponse>, tonic::Status>;
-        /// Post what a hand moved: every seat's net, the pots and the rake, in one transfer. request_id is the hand's id.
+        /// Post what a hand moved: every seat's net, 0 too, the pots and the rake, in one transfer. request_id is the hand's id.
         async fn settle(
             &self,
             request: tonic::Request<super::SettleRequest>,

@@ -8,6 +8,8 @@ mod dealer;
 #[cfg(test)]
 mod late;
 #[cfg(test)]
+mod nets;
+#[cfg(test)]
 mod quota;
 #[cfg(test)]
 mod settled;

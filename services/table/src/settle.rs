@@ -198,38 +198,43 @@ fn sabacc_paid(play: &Play, end: &Settlement) -> Result<(Vec<u64>, bool), Broken
     Ok((paid.into_iter().map(Credits::get).collect(), won))
 }
 
-/// A hand's one transfer: every seat's net, the pots and the rake.
+/// A hand's one transfer: every seat's net, the pots and the rake. Whoever was dealt in has a leg, of
+/// 0 credits too, so that the hand is in their statement; of pots and rake only what changed.
 pub fn transfer(table: &Table, play: &Play) -> Result<wallet::SettleRequest, Broken> {
     let settled =
         play.settled.as_ref().ok_or_else(|| Broken("the hand is not settled".to_owned()))?;
     let mut legs = Vec::new();
     for (seat, finish) in play.opened.roster.iter().zip(&settled.finishing_stacks) {
         let player = wire::field::player_id(&seat.player_id)?;
-        legs.push((format!("seat/{}/{player}", table.id), seat.stack, *finish));
+        legs.push(net((format!("seat/{}/{player}", table.id), seat.stack, *finish))?);
     }
     let pot = |name: &str| format!("pot/{}/{name}", table.id);
-    legs.push((pot("sabacc"), play.opened.sabacc_pot, settled.finishing_sabacc_pot));
-    legs.push((pot("carried"), play.opened.carried_pot, settled.finishing_carried_pot));
-    legs.push(("house/rake".to_owned(), 0, settled.rake));
+    legs.extend(changed(vec![
+        (pot("sabacc"), play.opened.sabacc_pot, settled.finishing_sabacc_pot),
+        (pot("carried"), play.opened.carried_pot, settled.finishing_carried_pot),
+        ("house/rake".to_owned(), 0, settled.rake),
+    ])?);
     Ok(wallet::SettleRequest {
         request_id: play.hand_id.0.to_vec(),
         table_id: table.id.0.to_vec(),
         kind: wallet::TransferKind::Settlement.into(),
-        legs: nets(legs)?,
+        legs,
     })
 }
 
-/// Legs of what changed: account, before, after.
-fn nets(changes: Vec<(String, u64, u64)>) -> Result<Vec<wallet::Leg>, Broken> {
-    let mut legs = Vec::new();
-    for (account, before, after) in changes {
-        let signed = |amount: u64| i64::try_from(amount).map_err(|error| Broken(error.to_string()));
-        let amount = signed(after)? - signed(before)?;
-        if amount != 0 {
-            legs.push(wallet::Leg { account, amount });
-        }
-    }
-    Ok(legs)
+/// Account, credits before, credits after.
+type Change = (String, u64, u64);
+
+/// Leg of an account, of 0 credits where it has what it had.
+fn net((account, before, after): Change) -> Result<wallet::Leg, Broken> {
+    let signed = |amount: u64| i64::try_from(amount).map_err(|error| Broken(error.to_string()));
+    Ok(wallet::Leg { account, amount: signed(after)? - signed(before)? })
+}
+
+/// Legs of what changed.
+fn changed(changes: Vec<Change>) -> Result<Vec<wallet::Leg>, Broken> {
+    let legs: Vec<wallet::Leg> = changes.into_iter().map(net).collect::<Result<_, _>>()?;
+    Ok(legs.into_iter().filter(|leg| leg.amount != 0).collect())
 }
 
 /// Shares that one transfer takes: the wallet takes 64 legs, and each of the pots may have one.
@@ -299,6 +304,6 @@ pub fn refund(table: &Table) -> Result<wallet::SettleRequest, Broken> {
         request_id: transfer.to_vec(),
         table_id: table.id.0.to_vec(),
         kind: wallet::TransferKind::PotRefund.into(),
-        legs: nets(changes)?,
+        legs: changed(changes)?,
     })
 }

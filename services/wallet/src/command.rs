@@ -1,7 +1,8 @@
 //! Commands with their request ids, and the digests that recognise repeats.
 
 use ledger::{
-    Account, Adjustment, Amount, Command, Hold, Kind, Limits, Seconds, Setter, Transfer, Wanted,
+    Account, Adjustment, Amount, Command, Hold, Kind, Leg, Limits, Seconds, Setter, Transfer,
+    Wanted,
 };
 use primitives::{PlayerId, RequestId, UnixMicros};
 use sha2::{Digest as _, Sha256};
@@ -38,8 +39,10 @@ impl Request {
     }
 
     /// SHA-256 of the command's content, in a form that must never change: stored digests are
-    /// compared with it for ever. The order of legs does not matter, nor does the author, except
-    /// for an operator's name that is part of the command.
+    /// compared with it for ever. The order of legs does not matter, nor do legs of 0 credits on
+    /// seats of a settlement: a table of an earlier build asks without them, and may repeat with
+    /// them after an upgrade. Nor does the author, except for an operator's name that is part of
+    /// the command.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         let mut content = Content(Vec::with_capacity(256));
@@ -136,17 +139,14 @@ impl Content {
                 self.tag(u8::from(*keep_rest));
             }
         }
-        self.number(legs.len() as u64);
-        let sorted = legs.windows(2).all(|pair| match pair {
-            [one, two] => (one.account, one.amount) <= (two.account, two.amount),
-            _ => true,
-        });
-        if sorted {
-            legs.iter().for_each(|leg| self.leg(leg.account, leg.amount));
+        let counts = |leg: &Leg| !leg.amount.is_zero() || !kind.admits_zero(&leg.account);
+        let sorted = legs.is_sorted_by_key(|leg| (leg.account, leg.amount));
+        if sorted && legs.iter().all(counts) {
+            self.legs(legs);
         } else {
-            let mut legs = legs.clone();
+            let mut legs: Vec<Leg> = legs.iter().copied().filter(counts).collect();
             legs.sort_by_key(|leg| (leg.account, leg.amount));
-            legs.iter().for_each(|leg| self.leg(leg.account, leg.amount));
+            self.legs(&legs);
         }
         self.text(reason);
     }
@@ -189,6 +189,11 @@ impl Content {
         for limit in [day, week, month] {
             self.perhaps(limit.map(&unit));
         }
+    }
+
+    fn legs(&mut self, legs: &[Leg]) {
+        self.number(legs.len() as u64);
+        legs.iter().for_each(|leg| self.leg(leg.account, leg.amount));
     }
 
     fn leg(&mut self, account: Account, amount: Amount) {
@@ -247,7 +252,6 @@ impl Content {
 
 #[cfg(test)]
 mod tests {
-    use ledger::Leg;
     use primitives::{Credits, HoldId, TableId};
 
     use super::*;
@@ -270,6 +274,22 @@ mod tests {
         other.id = RequestId([2; 16]);
         other.linked = true;
         assert_eq!(one.digest(), other.digest());
+    }
+
+    #[test]
+    fn legs_of_zero_on_seats_of_a_settlement_are_no_content() {
+        let (table, rake) = (TableId([9; 16]), (Account::Rake, 0));
+        let [ann, bob] = [[7; 16], [8; 16]].map(|id| Account::Seat(table, PlayerId(id)));
+        let digest = |kind, legs: &[(Account, u32)]| transfer(kind, legs).digest();
+        let settlement = Kind::Settlement { table };
+        let bare = digest(settlement, &[(bob, 5)]);
+        assert_eq!(digest(settlement, &[(ann, 0), (bob, 5)]), bare);
+        assert_eq!(digest(settlement, &[(bob, 5), (ann, 0)]), bare);
+        assert_eq!(digest(settlement, &[(ann, 0), (bob, 0)]), digest(settlement, &[]));
+        assert_ne!(digest(settlement, &[(ann, 1), (bob, 5)]), bare);
+        assert_ne!(digest(settlement, &[(bob, 5), rake]), bare);
+        let refund = Kind::PotRefund { table };
+        assert_ne!(digest(refund, &[(ann, 0), (bob, 5)]), digest(refund, &[(bob, 5)]));
     }
 
     #[test]

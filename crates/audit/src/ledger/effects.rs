@@ -11,7 +11,7 @@ use primitives::{RequestId, UnixMicros};
 
 use super::{Check, Troubles};
 
-/// Credits by account, none of them zero.
+/// Credits by account; 0 on seats of a settlement alone.
 pub(super) type Legs = BTreeMap<Account, i128>;
 
 /// The table's record that the wallet has posted.
@@ -140,16 +140,16 @@ impl Effects {
         let (Some((what, asked)), Some((at, posted))) = (&effect.asked, &effect.posted) else {
             return;
         };
-        if asked != posted {
-            let accounts = asked.keys().chain(posted.keys());
-            let wrong = accounts.copied().find(|one| asked.get(one) != posted.get(one));
-            let amount = |legs: &Legs| wrong.and_then(|one| legs.get(&one)).copied().unwrap_or(0);
-            let (asked, posted) = (amount(asked), amount(posted));
+        if let Some(account) = different(asked, posted) {
+            let leg = |legs: &Legs| match legs.get(&account) {
+                Some(amount) => format!("{amount:+} credits"),
+                None => "no leg".to_owned(),
+            };
+            let (asked, posted) = (leg(asked), leg(posted));
             troubles.add(Check::Transfers, || {
-                let account = wrong.map_or(String::new(), |account| account.to_string());
                 format!(
-                    "{what} {id}, position {at} of the wallet's log: {posted:+} credits are posted \
-                     to {account}, the table asked for {asked:+}"
+                    "{what} {id}, position {at} of the wallet's log: of {account} {posted} posted, \
+                     the table asked for {asked}"
                 )
             });
         }
@@ -203,6 +203,15 @@ impl Effects {
         let account = found.map(|(account, _)| *account);
         account.is_some_and(|account| self.nameless.remove(&account).is_some())
     }
+}
+
+/// First account whose posted credits differ from what was asked for. Legs of 0 credits are posted
+/// all together or none of them: tables of earlier builds asked for none.
+fn different(asked: &Legs, posted: &Legs) -> Option<Account> {
+    let names_all = posted.values().any(|amount| *amount == 0);
+    let wanted = |one: &Account| asked.get(one).filter(|amount| names_all || **amount != 0);
+    let mut accounts = asked.keys().chain(posted.keys()).copied();
+    accounts.find(|one| wanted(one) != posted.get(one))
 }
 
 /// Transfers that are not in the wallet's log.

@@ -440,7 +440,7 @@ impl Tables {
     }
 }
 
-/// Returns the credits that a settlement moves.
+/// Returns every seat's net, 0 too, and the credits that a settlement moves of pots and the house.
 fn settlement_legs(
     table: TableId,
     opened: &pb::HandOpened,
@@ -449,7 +449,7 @@ fn settlement_legs(
     let mut legs = Legs::new();
     let mut leg = |account, before: u64, after: u64| {
         let moved = i128::from(after) - i128::from(before);
-        if moved != 0 {
+        if moved != 0 || matches!(account, Account::Seat(..)) {
             legs.insert(account, moved);
         }
     };

@@ -62,6 +62,7 @@ macro_rules! the {
 }
 
 mod promises;
+mod zero;
 
 /// Log and test of an event, and an actor who may not ask for it.
 type Act<'a> = (LogName, &'a dyn Fn(&Recorded) -> bool, &'a str);

@@ -390,6 +390,9 @@ impl Maker<'_> {
         ];
         let moved = |(account, before, after)| (account, as_signed(after) - as_signed(before));
         legs.extend(pots.into_iter().map(moved));
+        if self.room.ways.without_zero_legs {
+            legs.retain(|(_, amount)| *amount != 0);
+        }
         self.room.post(transfer_of(self.hand.into(), Kind::Settlement { table }, &legs))
     }
 }

@@ -2,6 +2,7 @@
 //! build the trees anew and sign them. Only the check that the lie concerns fails. Where they lie
 //! about the logs themselves, the records are honest and their proofs are not.
 
+mod legs;
 mod lies;
 mod proofs;
 
@@ -35,6 +36,7 @@ use the;
 pub(super) fn all() -> Vec<Golden> {
     let mut all = proofs::all();
     all.extend(lies::all());
+    all.extend(legs::all());
     all
 }
 

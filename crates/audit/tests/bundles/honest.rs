@@ -1,9 +1,13 @@
-//! Honest hands.
+//! Honest hands: settled as by tables of earlier builds, where nothing else is said, without legs of 0
+//! credits; those with such legs are named after them.
 
 use std::collections::BTreeMap;
 
 use audit::specimen::{Part, Room, Void, Ways};
 use proto::event::v1::AtFault;
+use proto::wallet::v1::TransferKind;
+use rules::RuleSet;
+use wire::Recorded;
 
 use super::{Golden, golden};
 
@@ -14,23 +18,67 @@ pub(super) fn all() -> Vec<Golden> {
     let mut all = Vec::new();
     for variant in rules::ALL {
         let (least, most) = (*variant.seats.start(), *variant.seats.end());
-        let mut short = Room::seated(100, variant.id, least.into());
-        assert!(short.play());
+        let short = earlier(Room::seated(100, variant.id, least.into()));
         all.push(golden(format!("{}-short", variant.id), short.bundle(1), &[]));
-        let tables = (0..TABLES).map(|number| {
-            let mut room = Room::seated(number, variant.id, most.min(5).into());
-            assert!(room.play());
-            room
-        });
+        let tables =
+            (0..TABLES).map(|number| earlier(Room::seated(number, variant.id, most.min(5).into())));
         let long = tables.max_by_key(|room| room.records(1).hand.len()).unwrap();
         all.push(golden(format!("{}-long", variant.id), long.bundle(1), &[]));
     }
     // Later hands of a table, with what earlier ones left in the pots.
-    let mut third = Room::seated(7, "swg", 4);
-    assert!(third.play() && third.play() && third.play());
+    let mut third = earlier(Room::seated(7, "swg", 4));
+    assert!(third.play() && third.play());
     all.push(golden("third-hand-of-a-table", third.bundle(3), &[]));
     all.extend(kinds().into_iter().map(|(name, room)| golden(name, room.bundle(1), &[])));
+    all.extend(zero_nets().into_iter().map(|(name, room)| golden(name, room.bundle(1), &[])));
     all
+}
+
+/// Plays the first hand of a table whose settlements have no legs of 0 credits.
+pub(super) fn earlier(room: Room) -> Room {
+    let ways = Ways { without_zero_legs: true, ..room.ways.clone() };
+    let mut room = room.in_ways(ways);
+    assert!(room.play());
+    room
+}
+
+/// Credits that each seat won or lost in the first hand.
+fn nets(room: &Room) -> Vec<i64> {
+    let settled = room.script.entries.iter().find_map(|entry| {
+        let Recorded::TransferPosted(posted) = &entry.recorded else { return None };
+        (posted.kind() == TransferKind::Settlement).then_some(posted)
+    });
+    let seats = settled.unwrap().legs.iter().filter(|leg| leg.account.starts_with("seat/"));
+    seats.map(|leg| leg.amount).collect()
+}
+
+/// Finds a table of so many seats, with no antes, whose first hand has such nets.
+fn free(seats: u32, fits: impl Fn(&[i64]) -> bool) -> Room {
+    let rules = RuleSet::defaults(rules::variant("dice").unwrap()).canonical();
+    let rules = rules.replace("hand_ante = 5", "hand_ante = 0");
+    let rules = rules.replace("sabacc_ante = 5", "sabacc_ante = 0");
+    let mut tables = (0..).map(|number| {
+        let mut room = Room::with_rules(number, rules.clone());
+        (1..=seats).for_each(|seat| room.sit(seat, 2000));
+        assert!(room.play());
+        room
+    });
+    tables.find(|room| room.records(1).hand.len() < 60 && fits(&nets(room))).unwrap()
+}
+
+/// Makes a hand in which two players have a net of 0 and others have not.
+pub(super) fn zero_net_of_two() -> Room {
+    free(4, |nets| nets.iter().filter(|net| **net == 0).count() == 2)
+}
+
+fn zero_nets() -> Vec<(&'static str, Room)> {
+    let mut one = Room::seated(100, "dice", 2);
+    assert!(one.play());
+    vec![
+        ("zero-net-of-one", one),
+        ("zero-net-of-two", zero_net_of_two()),
+        ("zero-net-of-all", free(3, |nets| nets == [0; 3])),
+    ]
 }
 
 /// Gives every seat one part in chance.
@@ -39,9 +87,7 @@ pub(super) fn everybody(part: Part) -> BTreeMap<u32, Part> {
 }
 
 fn played(variant: &str, seats: u32, ways: Ways) -> Room {
-    let mut room = Room::seated(40, variant, seats).in_ways(ways);
-    assert!(room.play());
-    room
+    earlier(Room::seated(40, variant, seats).in_ways(ways))
 }
 
 fn kinds() -> Vec<(&'static str, Room)> {

@@ -6,10 +6,10 @@ use prost::Message as _;
 use proto::audit::v1::{BundleContents, HandBundle};
 use sha2::{Digest, Sha256};
 
+use crate::honest::earlier;
+
 fn honest() -> Bundle {
-    let mut room = Room::seated(100, "dice", 2);
-    assert!(room.play());
-    room.bundle(1)
+    earlier(Room::seated(100, "dice", 2)).bundle(1)
 }
 
 /// Wraps contents with their hash.

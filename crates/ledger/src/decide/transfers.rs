@@ -28,7 +28,7 @@ fn in_itself(transfer: &Transfer) -> Result<(), Refusal> {
     if legs.len() > MAX_LEGS {
         return Err(Refusal::TooManyLegs { legs: legs.len() });
     }
-    if legs.iter().any(|leg| leg.amount.is_zero()) {
+    if legs.iter().any(|leg| leg.amount.is_zero() && !kind.admits_zero(&leg.account)) {
         return Err(Refusal::ZeroLeg);
     }
     if let Some(account) = repeated(legs) {

@@ -39,6 +39,11 @@ fn any_amount() -> impl Strategy<Value = i64> {
     prop_oneof![12 => 1..2000_i64, 1 => 1..=MAX, 1 => MAX - 2..=MAX]
 }
 
+/// Of one player in one hand.
+fn any_net() -> impl Strategy<Value = i64> {
+    prop_oneof![1 => Just(0), 3 => -500..500_i64]
+}
+
 fn any_credits() -> impl Strategy<Value = Credits> {
     any_amount().prop_map(|amount| Credits::try_new(amount.unsigned_abs()).unwrap())
 }
@@ -83,15 +88,19 @@ fn transfers() -> impl Strategy<Value = Command> {
             };
             transfer(kind, &[(from, -amount), (to, amount)])
         }),
-        1 => (any_table(), vec(-500..500_i64, 4), 0..50_i64, any::<bool>()).prop_map(
+        1 => (any_table(), vec(option::of(any_net()), 4), 0..50_i64, any::<bool>()).prop_map(
             |(table, nets, rake, to_sabacc)| {
                 let seats = (0..4_u8).map(|n| Account::Seat(table, PlayerId([n; 16])));
-                let mut legs: Vec<_> = seats.zip(nets).collect();
+                // Of whom there is no net was not dealt in.
+                let dealt_in = seats.zip(nets).filter_map(|(seat, net)| Some((seat, net?)));
+                let mut legs: Vec<_> = dealt_in.collect();
+                let seats = legs.len();
                 legs.push((Account::Rake, rake));
                 let rest = legs.iter().map(|(_, amount)| -amount).sum();
                 let pot = if to_sabacc { Account::SabaccPot } else { Account::CarriedPot };
                 legs.push((pot(table), rest));
-                legs.retain(|(_, amount)| *amount != 0);
+                let of_house = legs.split_off(seats);
+                legs.extend(of_house.into_iter().filter(|(_, amount)| *amount != 0));
                 transfer(Kind::Settlement { table }, &legs)
             }
         ),

@@ -7,6 +7,7 @@ mod order;
 mod promises;
 mod standing;
 mod transfers;
+mod zero;
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! Statements: pages, and files in pieces.
 //!
 //! A line is the movement of a player's credits by one transfer, on the account and at tables: a
-//! buy-in moves credits from the account to a table, a hand moves credits at its table. `balance`
-//! is that of the account, `total` is all of the player's credits; opening value, lines and closing
-//! value add up for both.
+//! buy-in moves credits from the account to a table, a hand moves credits at its table, or 0 where
+//! the player's net is zero. `balance` is that of the account, `total` is all of the player's
+//! credits; opening value, lines and closing value add up for both.
 
 use std::ops::Range;
 use std::pin::Pin;

@@ -47,7 +47,8 @@ impl Holdings {
 }
 
 impl Repo {
-    /// Transfers at these positions that moved credits of a player, oldest first, at most `limit`.
+    /// Transfers at these positions with a leg of a player's, oldest first, at most `limit`; a hand
+    /// that moved nothing for the player is one too.
     pub async fn statement(
         &self,
         player: PlayerId,

@@ -274,7 +274,7 @@ async fn refused_in_themselves(house: &House<PgStore>, api: &Api) -> Vec<Status>
     let transfers: &[&[(Account, i64)]] = &[
         &[(seat(0), -1)],
         &many,
-        &[(seat(0), -1), (seat(1), 0)],
+        &[(seat(0), 0), (Account::Rake, 0)],
         &[(seat(0), -1), (seat(0), 1)],
         &[(seat(0), -1), (seat(1), 2)],
         &[(seat(0), -1), (own(1), 1)],

@@ -131,6 +131,10 @@ async fn a_hand_is_settled_under_its_own_id() {
     let moved_nothing = settle_request(61, &[]);
     let next = api.settle(by(SERVICE, moved_nothing)).await.unwrap().into_inner();
     assert_eq!(next.position, settled.position + 1);
+    // A repeat that names whoever won and lost nothing is the same request, and changes no record.
+    let same = settle_request(61, &[(seat(0), 0), (seat(1), 0)]);
+    assert_eq!(api.settle(by(SERVICE, same)).await.unwrap().into_inner(), next);
+    assert_eq!(house.size().await, next.position + 1);
     let balance = |account: Account| {
         let ask = pb::GetBalanceRequest { account: account.to_string(), as_of: None };
         api.get_balance(by(SERVICE, ask))
@@ -172,9 +176,10 @@ async fn refusals_say_what_is_short_and_what_is_unknown() {
     let rows: &[(&[(Account, i64)], &str)] = &[
         (&[(seat(0), -1)], "TOO_FEW_LEGS"),
         (&many, "TOO_MANY_LEGS"),
-        (&[(seat(0), -1), (seat(1), 0)], "ZERO_LEG"),
+        (&[(seat(0), 0), (Account::Rake, 0)], "ZERO_LEG"),
         (&[(seat(0), -1), (seat(0), 1)], "DUPLICATE_ACCOUNT"),
         (&[(seat(0), -1), (seat(1), 2)], "NOT_BALANCED"),
+        (&[(seat(0), -1), (seat(1), 0)], "NOT_BALANCED"),
         (&[(seat(0), -1), (own(1), 1)], "WRONG_ACCOUNT"),
     ];
     for (n, (legs, refusal)) in (80..).zip(rows) {

@@ -188,6 +188,57 @@ async fn every_hand_is_in_its_players_statement_and_it_adds_up() {
     assert_eq!((&json["closing"], &json["closing_total"]), (&"50".into(), &"100".into()));
 }
 
+/// A hand with a net of 0 is in the player's statement with its id; the line says 0, and the sums
+/// still add up.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hand_that_moved_nothing_for_a_player_is_in_their_statement() {
+    let (house, api) = given().await;
+    let pot = Account::SabaccPot(crate::house::TABLE);
+    let hands: [&[(Account, i64)]; 4] = [
+        &[(seat(0), 0), (seat(1), -10), (pot, 10)],
+        &[(seat(0), 0), (seat(1), 0)],
+        &[(seat(0), 5), (seat(1), 5), (pot, -10)],
+        &[(seat(1), 0), (seat(0), 0)],
+    ];
+    for (n, legs) in (500..).zip(hands) {
+        let first = house.insist(settle_at(n, crate::house::TABLE, legs)).await.unwrap();
+        let again = house.insist(settle_at(n, crate::house::TABLE, legs)).await.unwrap();
+        assert_eq!(first, again, "the first answer, and no second entry");
+    }
+    for (n, nets) in [(0, [0, 0, 5, 0]), (1, [-10, 0, 5, 0])] {
+        let name = player(n).to_string();
+        let ask = pb::ListEntriesRequest::default();
+        let asked = api.list_entries(by((Role::Player, &name), ask)).await;
+        let entries = asked.unwrap().into_inner().entries;
+        let settled = entries.iter().filter(|it| it.kind() == pb::TransferKind::Settlement);
+        let mut total = 100;
+        let expected = nets.into_iter().zip(500..).map(|(net, hand)| {
+            total += net;
+            let (hand, table) = (bytes(id(hand).0), bytes(crate::house::TABLE.0));
+            (hand, table, 0, net, 60, total)
+        });
+        let found: Vec<_> = settled
+            .map(|it| {
+                let (hand, table) = (it.hand_id.clone(), it.table_id.clone());
+                (hand, table, it.amount, it.at_table, it.balance, it.total)
+            })
+            .collect();
+        assert_eq!(found, expected.collect::<Vec<_>>());
+    }
+    let rows: Vec<_> = house.books().await.lines(seat(0));
+    let rows: Vec<_> = rows.into_iter().map(|(_, amount, balance)| (amount, balance)).collect();
+    assert_eq!(rows, [(40, 40), (0, 40), (0, 40), (5, 45), (0, 45)], "rows of the projection");
+    house.is_sound().await;
+    let hand = id(500).to_string();
+    let csv = file(&api, pb::StatementFormat::Csv, None).await;
+    assert!(csv.contains(&format!(",SETTLEMENT,0,0,60,100,{hand},{hand},")), "{csv}");
+    let json = file(&api, pb::StatementFormat::Json, None).await;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let line = &json["entries"][2];
+    assert_eq!((&line["atTable"], &line["total"]), (&"0".into(), &"100".into()), "{line}");
+    assert_eq!(line["handId"], line["transferId"]);
+}
+
 /// A page of a statement is found by index, however many entries there are.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_a_statement_reads_no_table_whole() {

@@ -68,7 +68,7 @@ async fn storm(seed: u64) {
         if dice.below(4) == 0 {
             house.store.inject(dice.fault());
         }
-        // An amount of 1 leaves a zero leg in a settlement, which is refused.
+        // Amounts of 1 leave a zero leg in a settlement, which is taken where that seat is open.
         let command = dice.command(n);
         expected.push(command.clone());
         let (wallet, pause) = (house.wallet.clone(), dice.below(200));
