@@ -1,25 +1,27 @@
-//! Who may know whom. The table is the architecture; the manifests are checked against it.
+//! Allowed dependencies between packages. The table is the architecture; the manifests are checked
+//! against it.
 //!
-//! An arrow that is not here is not forbidden for ever: it is a decision, made by adding it to
-//! [`ROOMS`] in the same change that needs it, where a reviewer sees it.
+//! A missing dependency is not forbidden for ever: adding it to [`ROOMS`] in the change that needs
+//! it is a decision that a reviewer sees.
 
 use std::collections::BTreeSet;
 
 use super::manifest::packages;
 use super::{Finding, Tree};
 
-/// What a package may use besides our own.
+/// Dependencies of a package besides our own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outside {
-    /// It decides whether, never when: no I/O, no async, no clock, no entropy, however indirectly.
+    /// No I/O, no async, no clock, no entropy, however indirectly: the package decides whether,
+    /// never when.
     Pure,
-    /// As `Pure`, but generated types reach it through `proto`, which brings tonic along.
+    /// Pure, except that generated types reach it through `proto`, which depends on tonic.
     PureWithProto,
     /// Anything.
     Anything,
 }
 
-/// A row: the package, what of ours it may know, and what else it may use.
+/// Row of the table: a package, our packages that it may know, and its other dependencies.
 pub type Room = (&'static str, &'static [&'static str], Outside);
 
 use Outside::{Anything, Pure, PureWithProto};
@@ -39,7 +41,7 @@ pub const ROOMS: &[Room] = &[
     ("eventlog",       &["primitives", "merkle"],                                        Anything),
     ("wire",           &["primitives", "merkle", "rules", "history", "fairness", "ledger",
                          "proto", "eventlog"],                                           Anything),
-    // Of the log only its events' shape: what is audited are records, wherever they come from.
+    // Of the log only the type of its events: records are audited, wherever they come from.
     ("audit",          &["primitives", "merkle", "rules", "fairness", "ledger",
                          "proto", "eventlog", "wire"],                                   PureWithProto),
     ("chassis",        &["primitives", "merkle", "proto", "wire"],                       Anything),
@@ -58,14 +60,14 @@ pub const ROOMS: &[Room] = &[
     ("sabacc-gateway", &["primitives", "merkle", "audit",
                          "proto", "eventlog", "wire", "chassis", "client"],              Anything),
 
-    // A workspace of its own, beside the others.
+    // A separate workspace.
     ("sabacc-fuzz",    &["primitives", "rules", "history"],                              Anything),
 
-    // It knows a room by its public port alone.
+    // It knows a room only by its public port.
     ("sabacc-attacks", &["primitives", "rules", "fairness",
                          "proto", "wire", "chassis", "client"],                          Anything),
 
-    // The two that know everybody: the program that runs it all, and the tests of it all.
+    // The two that know every package: the program and the tests of the whole.
     ("sabacc",         EVERYBODY,                                                        Anything),
     ("sabacc-tests",   EVERYBODY,                                                        Anything),
 ];
@@ -91,7 +93,7 @@ const EVERYBODY: &[&str] = &[
     "sabacc-attacks",
 ];
 
-/// Every package has a row, and knows nobody of ours whom its row leaves out.
+/// Checks that every package has a row, and depends only on packages of its row.
 ///
 /// # Errors
 /// A manifest cannot be read.
@@ -120,7 +122,7 @@ pub fn arrows(tree: &Tree, rooms: &[Room]) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The table itself: each row is a package of ours, and knows only packages in rows above it.
+/// Checks the table: each row is a package of ours, and names only packages in rows above it.
 ///
 /// # Errors
 /// A manifest cannot be read.

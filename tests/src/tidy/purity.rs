@@ -1,4 +1,4 @@
-//! What a pure package reaches, however long the way.
+//! Rule: indirect dependencies of pure packages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::arrows::{Outside, Room};
 use super::manifest::{locked, packages};
 use super::{Finding, Tree};
 
-/// Packages that wait, ask the clock, draw entropy or touch the world.
+/// Packages with async, a clock, entropy or I/O.
 const IMPURE: &[&str] = &[
     "async-std",
     "axum",
@@ -30,13 +30,13 @@ const IMPURE: &[&str] = &[
     "uuid",
 ];
 
-/// No pure package reaches an impure one.
+/// Checks that no pure package reaches an impure one.
 ///
 /// # Errors
 /// A manifest or the lock file cannot be read.
 pub fn purity(tree: &Tree, rooms: &[Room]) -> anyhow::Result<Vec<Finding>> {
     let packages = packages(tree)?;
-    // For ours the manifest is asked, since the lock file takes what tests need in.
+    // For our packages the manifest counts, since the lock file includes dependencies of tests.
     let mut needs = locked(tree)?;
     needs.extend(packages.iter().map(|package| (package.name.clone(), package.needs.clone())));
     let mut findings = Vec::new();
@@ -61,8 +61,8 @@ pub fn purity(tree: &Tree, rooms: &[Room]) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Everything reached from `first`, each with a way there; not through the rooms in `stop_at`,
-/// which are judged by rows of their own.
+/// Returns everything reached from `first`, each with a path; not through the packages in
+/// `stop_at`, which have rows of their own.
 fn ways(
     first: &BTreeSet<String>,
     needs: &BTreeMap<String, BTreeSet<String>>,

@@ -1,4 +1,4 @@
-//! The client against a server that does what each test says, and its strategies on the rules.
+//! The client against a scripted server, and its strategies on the rules.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
