@@ -24,7 +24,8 @@
 //! byte by byte, for clients in any language:
 //!
 //! ```no_run
-//! # async fn example(table: primitives::TableId, me: primitives::PlayerId, keys: &str, secret: [u8; 32])
+//! # use primitives::{PlayerId, TableId};
+//! # async fn example(table: TableId, me: PlayerId, keys: &str, secret: [u8; 32])
 //! # -> Result<(), Box<dyn std::error::Error>> {
 //! let client = client::Client::connect("http://127.0.0.1:7070", "a token")?
 //!     .trusting(client::Trust::parse(keys)?)          // the room's keys.txt

@@ -41,7 +41,7 @@ pub struct Outcome {
     pub sent: Sent,
     /// Figures for people.
     pub notes: Vec<String>,
-    /// What the room should have prevented.
+    /// Effects that the room should have prevented.
     pub faults: Vec<String>,
 }
 

@@ -5,8 +5,8 @@
 //! **The suite** starts a room for each [`attack`], seats an honest crew at a table, attacks from
 //! other loopback addresses (127.0.0.2 and on, since 127.0.0.1 may be exempt from limits), and
 //! judges: the crew's p99 stays under [`P99`], its hands go on, and the attack has not reached its
-//! aim. **The hostile table** ([`hostile`]) alternates between periods with and without every lawful
-//! call of one player at the highest lawful rate, and is judged by the hands that ended.
+//! aim. **The hostile table** ([`hostile`]) alternates between periods with and without one player
+//! who makes every lawful call at the highest lawful rate, and is judged by the hands that ended.
 //!
 //! Every attack is bounded in calls and time.
 

@@ -25,8 +25,8 @@ fn mint(player: PlayerId) -> [String; 2] {
     [update(&format!("player/{player}"), "+"), update("house/issuance", "-")]
 }
 
-/// Applies them as the wallet's own role, then as a superuser who bypasses the triggers; returns
-/// whether the role could.
+/// Applies them as the wallet's own role, or else as a superuser with the setting of a rebuild;
+/// returns whether the role could.
 async fn mints(admin_url: &str, player: PlayerId) -> bool {
     let mut admin = PgConnection::connect(admin_url).await.unwrap();
     let mut as_role = true;
