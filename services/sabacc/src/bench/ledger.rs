@@ -39,7 +39,7 @@ const PURSE: u32 = 1_000_000;
 /// Accounts opened concurrently.
 const OPENED_AT_ONCE: usize = 64;
 
-/// Goals, as ratios to the baselines.
+/// Goals: ratios to the baselines, and bytes of memory for an idle account.
 const UNARY: f64 = 3.0;
 const STREAM: f64 = 6.0;
 const BATCH: f64 = 10.0;

@@ -26,7 +26,7 @@ use crate::records;
 /// Longest time of an honest call during an attack on a slow machine.
 const SOON: Duration = Duration::from_secs(4);
 
-/// Connects from a loopback address, with the smallest windows.
+/// Connects from a loopback address, with small flow-control windows.
 async fn from(address: &str, url: &str) -> Result<Channel, tonic::transport::Error> {
     let address: IpAddr = address.parse().unwrap();
     let endpoint = Endpoint::from_shared(url.to_owned()).unwrap();
