@@ -1,7 +1,7 @@
-//! Knows: how the whole tree is laid out and which habits its files keep.
-//! Does not know: what any room does inside.
+//! Knows: the layout of the whole tree, and the rules of style for its files.
+//! Does not know: what any package does inside.
 //!
-//! What the end-to-end suites in `tests/` share. [`tidy`] is the style as a program: it reads the
-//! tree the way a reviewer would, and its rules are rows and small functions.
+//! Shared code of the suites in `tests/`. [`tidy`] checks the style: its rules are tables and small
+//! functions.
 
 pub mod tidy;

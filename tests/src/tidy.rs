@@ -1,10 +1,10 @@
-//! The habits of this tree, checked.
+//! Rules of the source tree.
 //!
-//! A rule is a function from a [`Tree`] to the findings in it: text in, judgements out. So every
-//! rule can be tried on a bad sample as easily as on the real tree, and each of them is, beside its
-//! code: a rule that cannot fail is not a rule. `tests/tidy.rs` runs them all on the real tree.
+//! A rule is a pure function from a [`Tree`] to its findings, so it can be tested on a bad sample
+//! as easily as on the real tree. Each rule has such a test beside its code: a rule that cannot
+//! fail is not a rule. `tests/tidy.rs` runs all rules on the real tree.
 //!
-//! Findings say what is wrong and what to do; the order is that of the files.
+//! A finding says what is wrong and what to do. Findings are in the order of the files.
 
 pub mod arrows;
 pub mod code;
@@ -27,9 +27,9 @@ use std::fmt;
 /// One place that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Relative to the root, with `/`; with `:line` where a line is meant.
+    /// Path relative to the root, with `/`; with `:line` if a line is meant.
     pub place: String,
-    /// What is wrong there and what to do.
+    /// The problem and its remedy.
     pub advice: String,
 }
 

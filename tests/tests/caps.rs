@@ -1,5 +1,6 @@
-//! The cases of `golden/caps.json`: which rule sets there are, and which lines caps and assigned tokens
-//! leave (RULES.md sections 1 and 5). Every verifier, in whichever language, accepts and refuses the same.
+//! Cases of `golden/caps.json`: valid and invalid rule sets, and the lines that caps and assigned
+//! tokens leave (RULES.md sections 1 and 5). Verifiers in all languages accept and refuse the same
+//! cases.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +31,7 @@ fn field(value: &Value) -> Result<FieldValue> {
     })
 }
 
-/// The rule set that a case names; the inner error is the rules' own refusal.
+/// Parses the rule set of a case; the inner error is the refusal of the rules.
 fn rule_set(case: &Value) -> Result<Result<RuleSet, rules::RuleSetError>> {
     let fields = case["ruleset"].as_object().context("`ruleset` is missing")?;
     let fields: Vec<(String, FieldValue)> = fields

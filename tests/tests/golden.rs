@@ -1,8 +1,8 @@
 //! The worked hands in `golden/<variant>/NN-name.shh`: examples of the rules, written by hand.
 //!
-//! They say what the rules say, not what the engine does: who adds one works out its settlement, its
-//! winners and its ranks himself. The keys `_winners` and `_ranks` mean nothing to a reader of hand
-//! histories; here they must be what a replay reports.
+//! They state the rules, not the engine's output: the author of a hand works out its settlement,
+//! winners and ranks. Readers of hand histories ignore the keys `_winners` and `_ranks`; here they
+//! must match the report of a replay.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use anyhow::{Context as _, Result, ensure};
 use history::{HandHistory, Report};
 use rules::Variant;
 
-/// How many worked hands a variant has at least.
+/// Least number of worked hands of a variant.
 const ENOUGH: usize = 12;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
 }
 
-/// What a folder holds, by name.
+/// Returns the file names of a folder, sorted.
 fn names(folder: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("{}", folder.display()))? {
@@ -28,7 +28,7 @@ fn names(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Calls `check` for every worked hand of a variant, with what fails in the name of its file.
+/// Calls `check` for every worked hand of a variant; an error names its file.
 fn each(variant: &Variant, check: impl Fn(&str, &HandHistory) -> Result<()>) -> Result<()> {
     let folder = folder().join(variant.id);
     for name in names(&folder)? {
@@ -60,8 +60,7 @@ fn replayed(hand: &HandHistory) -> Result<Report> {
 fn every_variant_has_enough_of_them() -> Result<()> {
     let variants: Vec<&str> = rules::ALL.iter().map(|variant| variant.id).collect();
     let mut folders = names(&folder())?;
-    // Beside the histories lie hands with their proofs, which are the audit's, and the lines that caps
-    // leave, which `caps.rs` reads.
+    // The folder also holds hands with their proofs, for the audit, and the cases of `caps.rs`.
     folders.retain(|name| name != "bundles" && name != "caps.json");
     assert_eq!(folders, variants);
     for variant in rules::ALL {
@@ -101,7 +100,8 @@ fn every_one_tells_its_end_and_the_replay_agrees() -> Result<()> {
     Ok(())
 }
 
-/// A changed settlement, finishing stack or pot must be noticed: else the hands above would prove nothing.
+/// Changes of a settlement, a finishing stack or a pot must be detected; otherwise the hands prove
+/// nothing.
 #[test]
 fn none_of_them_can_be_changed_unnoticed() -> Result<()> {
     for variant in rules::ALL {

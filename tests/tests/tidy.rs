@@ -1,4 +1,4 @@
-//! The habits of this tree, one test each. What a rule means stands in `src/tidy`.
+//! Runs the rules of `src/tidy` on this tree, one test each.
 
 use std::fmt;
 use std::process::Command;
@@ -7,7 +7,7 @@ use sabacc_tests::tidy::{self, Finding, Tree, arrows, machine, names, registry, 
 
 type Result = std::result::Result<(), ToMend>;
 
-/// What a test shows when it fails: the findings, and no backtrace, which would tell nothing.
+/// Failure of a test: prints the findings without a useless backtrace.
 struct ToMend(String);
 
 impl fmt::Debug for ToMend {

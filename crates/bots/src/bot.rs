@@ -1,10 +1,10 @@
-//! A player that needs nobody: it opens its account, sits down, decides whenever it is asked to, and
-//! buys in again when its stack is gone.
+//! A bot: opens its account, sits down, decides on its turns, and buys in again when its stack is
+//! gone.
 //!
-//! Everything it does follows from the table as it stands: after a break it catches up and goes on. It
-//! decides only while it is live, once for each turn; a refusal because the hand has moved on is no
-//! error, the updates say where it went. It takes part in chance, and stands up from a table that it
-//! finds cheating.
+//! The bot derives each step from the state of the table, so it continues after a broken
+//! connection. It decides only on a live stream, and once for each turn. A refusal because the hand
+//! has moved on is not an error: the updates that follow show the new state. The bot takes part in
+//! chance, and stands up if the table or the dealer breaks its rules.
 
 mod seat;
 
@@ -25,51 +25,52 @@ use tokio_util::sync::CancellationToken;
 
 use crate::strategy::Strategy;
 
-/// When it is told to stop, a call under way is given so long, and standing up again.
+/// Time for a call in flight, and for standing up, after the bot is told to stop.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How a bot is to play.
+/// Options of a bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bot {
-    /// The seat it wants, 0 for any; if it is taken, any other will do.
+    /// Seat to ask for first, 0 for any. If it is taken, the bot asks for any seat.
     pub seat: u32,
-    /// What it sits down with, within the table's limits; 0: the least.
+    /// Credits to sit down with, clamped to the table's limits; 0: the least.
     pub buy_in: Credits,
-    /// It waits so long before each decision.
+    /// Time to wait before each decision.
     pub thinking: Duration,
 }
 
-/// Why a bot has stopped.
+/// Reason that a bot stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BotEnd {
-    /// It was told to, and stood up.
+    /// The caller cancelled it, and it stood up.
     Stopped,
     TableClosed,
-    /// Its account does not have what sitting down takes.
+    /// Its account has too few credits to sit down.
     Broke,
     /// Every seat is taken.
     NoSeat,
 }
 
-/// What a bot has done.
+/// Counts of a bot's run, and why it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BotReport {
     pub end: BotEnd,
-    /// Hands it was dealt in to and saw the end of.
+    /// Hands that it was dealt in to and whose end it saw.
     pub hands: u64,
-    /// Decisions that were taken.
+    /// Decisions that the table accepted.
     pub decisions: u64,
-    /// Decisions that the rules did not allow: a strategy's mistakes.
+    /// Decisions that the rules did not allow: errors of the strategy.
     pub mistakes: u64,
-    /// How often it sat down.
+    /// Number of times it sat down.
     pub buy_ins: u64,
 }
 
-/// Plays at a table until `stop` is cancelled, the table closes, or there is nothing left to play with.
+/// Plays at a table until `stop` is cancelled, the table closes, or the credits are gone.
 ///
 /// # Errors
-/// A call is refused for a reason that waiting does not mend, such as a bad token or an unknown table,
-/// the server stays away for longer than the client's patience, or chance is not what it should be.
+/// Returns an error if a call is refused for a lasting reason, such as a bad token or an unknown
+/// table, if the server stays away for longer than the client's retry policy allows, or if a check
+/// of chance fails.
 pub async fn run_bot(
     client: &Client,
     table: TableId,
@@ -105,7 +106,8 @@ pub async fn run_bot(
             tokio::time::sleep(GRACE).await;
         };
         tokio::select! {
-            // On the heap, so that whoever runs many bots does not carry them on the stack.
+            // On the heap, so that a caller with many bots does not hold their futures on the
+            // stack.
             end = Box::pin(player.play()) => match end {
                 Err(Error::Distrust(found)) => {
                     distrust = Some(found);
@@ -133,11 +135,11 @@ struct Playing<'a, S> {
     watch: Watch,
     chance: Chance,
     state: TableState,
-    /// The hand and turn decided last.
+    /// Hand number and turn of the last decision.
     decided: Option<(u64, u32)>,
-    /// It has asked for a change of its seat, which the updates do not show yet.
+    /// A change of its seat was requested and is not in the updates yet.
     seat_changes: bool,
-    /// It may not sit in again before.
+    /// Earliest time to sit in again.
     returns_at: Option<Instant>,
     report: &'a mut BotReport,
 }
@@ -231,14 +233,14 @@ impl<S: Strategy> Playing<'_, S> {
             return Ok(());
         }
         self.report.mistakes += 1;
-        // The clock would take the default; there is no need to keep everybody waiting for it.
+        // The clock would take the default; taking it now saves the others the wait.
         if let Some(default) = turn.default_move.clone() {
             self.act(hand_no, turn, default).await?;
         }
         Ok(())
     }
 
-    /// Whether that is settled: false where the rules do not allow the move.
+    /// Sends a move. False if the rules do not allow it.
     async fn act(&mut self, hand_no: u64, turn: &Turn, decision: Move) -> Result<bool, Error> {
         let kind = decision.kind();
         let answer = self.client.act(self.table, hand_no, turn.turn, decision).await;
@@ -261,7 +263,7 @@ impl<S: Strategy> Playing<'_, S> {
         }
     }
 
-    /// Stands up where there is a seat to stand up from.
+    /// Stands up, if the bot has a seat.
     async fn leave(&self) -> Result<(), Error> {
         if self.report.end == BotEnd::TableClosed {
             return Ok(());
@@ -275,7 +277,7 @@ impl<S: Strategy> Playing<'_, S> {
     }
 }
 
-/// Until then; for ever where there is no such time.
+/// Sleeps until `time`, or for ever without one.
 async fn at(time: Option<Instant>) {
     match time {
         Some(time) => tokio::time::sleep_until(time).await,
@@ -283,7 +285,7 @@ async fn at(time: Option<Instant>) {
     }
 }
 
-/// Whether the error only says that the table is not as it was: what follows on the stream says how.
+/// Whether the error only says that the table has moved on; the stream shows the new state.
 fn looks_again(error: &Error) -> bool {
     matches!(
         error.reason(),

@@ -1,4 +1,4 @@
-//! How bots decide. A strategy sees what its player sees and answers with one of the legal moves.
+//! Strategies of bots. A strategy sees its player's view and chooses one of the legal moves.
 
 mod odds;
 mod pick;
@@ -15,9 +15,9 @@ pub use steady::Steady;
 
 use client::TableState;
 
-/// A way to play.
+/// Way to play.
 pub trait Strategy: Send + Sync {
-    /// The decision for `turn`, which is the player's own and lists what is legal.
+    /// Chooses the decision for `turn`, which is the player's own and lists the legal moves.
     fn choose(&mut self, state: &TableState, turn: &Turn) -> Move;
 }
 
@@ -27,10 +27,10 @@ impl Strategy for Box<dyn Strategy> {
     }
 }
 
-/// The names that [`by_name`] takes, sorted.
+/// Names that [`by_name`] accepts, sorted.
 pub const NAMES: &[&str] = &["odds", "random", "steady"];
 
-/// A strategy by its name. The same seed decides the same in the same situations.
+/// Returns a strategy by its name. Equal seeds give equal decisions in equal situations.
 #[must_use]
 pub fn by_name(name: &str, seed: u64) -> Option<Box<dyn Strategy>> {
     match name {

@@ -1,4 +1,4 @@
-//! Strategies at whole hands of every game, straight on the rules.
+//! Strategies in whole hands of every game, directly on the rules.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -19,7 +19,7 @@ fn seats() -> Vec<SeatNo> {
     SEATS.iter().map(|seat| SeatNo::try_new(*seat).unwrap()).collect()
 }
 
-/// One player: how he decides and what he has seen.
+/// Player: their strategy and their state.
 struct Place {
     strategy: Box<dyn Strategy>,
     state: TableState,
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-/// The table as `player` sees it.
+/// Returns the table as `player` sees it.
 fn snapshot(hand: &Hand, hand_no: u64, player: Player) -> pb::TableView {
     let view = rules::view(hand, Viewer::Player(player));
     let deck = hand.rules().variant().deck;
@@ -77,7 +77,7 @@ fn snapshot(hand: &Hand, hand_no: u64, player: Player) -> pb::TableView {
     }
 }
 
-/// What the player decides, checked by the code that a server reads moves with.
+/// Returns the player's decision, parsed as a server does.
 fn decide(hand: &Hand, hand_no: u64, due: &Decision, place: &mut Place) -> Event {
     let deck = hand.rules().variant().deck;
     place.state.apply(&Seen::Snapshot(Box::new(snapshot(hand, hand_no, due.player))));
@@ -100,7 +100,7 @@ fn decide(hand: &Hand, hand_no: u64, due: &Decision, place: &mut Place) -> Event
         .unwrap_or_else(|refusal| panic!("{refusal}: {chosen:?} of {:?}", turn.legal))
 }
 
-/// Plays one hand; answers with each player's gain.
+/// Plays one hand; returns each player's gain.
 fn play(variant: &'static Variant, hand_no: u64, places: &mut [Place; 3]) -> [i64; 3] {
     let rules = RuleSet::defaults(variant);
     let stack = rules.due(Credits::ZERO).times(20).unwrap();
@@ -163,7 +163,7 @@ fn steady_players_take_from_random_ones() {
             let [first, steady, third] = play(variant, hand_no, &mut places);
             gained += 2 * steady - first - third;
         }
-        // A stack is 200: far more a hand than luck gives.
+        // A stack is 200: the gain per hand is far more than luck.
         assert!(gained / 200 > 60, "{id}: {gained}");
     }
 }
@@ -180,7 +180,7 @@ fn players_who_weigh_their_odds_take_from_random_ones_in_every_game() {
             gained += 2 * odds - first - third;
         }
         let due = i64::try_from(RuleSet::defaults(variant).due(Credits::ZERO).get()).unwrap();
-        // Ahead of each of the others, each hand, by a good part of what it costs to be dealt in.
+        // Gain per hand over each opponent, as a share of the cost of being dealt in.
         let ahead = gained * 100 / (2 * due * i64::try_from(HANDS).unwrap());
         assert!(ahead > 40, "{}: {ahead} % of that ahead", variant.id);
     }

@@ -1,4 +1,4 @@
-//! The calls of the wallet service. Where a player is named, none means the token's own bearer.
+//! Calls of the wallet service. A player of `None` means the bearer of the token.
 
 use primitives::{Credits, PlayerId};
 use proto::wallet::v1 as pb;
@@ -7,12 +7,12 @@ use proto::wallet::v1::wallet_service_client::WalletServiceClient;
 use crate::connection::Client;
 use crate::error::Error;
 
-/// Credits that came into being or went, as an operator's act.
+/// Result of creating or removing credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posted {
-    /// The account's credits after it.
+    /// Credits of the account after the transfer.
     pub balance: Credits,
-    /// The transfer's position in the wallet's log.
+    /// Position of the transfer in the wallet's log.
     pub position: u64,
 }
 
@@ -27,7 +27,7 @@ fn posted(balance: u64, position: u64) -> Result<Posted, Error> {
 }
 
 impl Client {
-    /// Opens an account, or finds it open; answers with the player whose it is.
+    /// Opens an account, or finds it open, and returns its player.
     ///
     /// # Errors
     /// See [`Error`].
@@ -46,10 +46,10 @@ impl Client {
             .ok_or(Error::Malformed("the account's name is not player/ and an id"))
     }
 
-    /// An account's credits, and what its player has at tables.
+    /// Returns an account's credits and the player's credits at tables.
     ///
     /// # Errors
-    /// See [`Error`]; `ACCOUNT_UNKNOWN` where it was never opened.
+    /// See [`Error`]; `ACCOUNT_UNKNOWN` for an account that was never opened.
     pub async fn get_account(
         &self,
         player: Option<PlayerId>,
@@ -61,8 +61,8 @@ impl Client {
         .await
     }
 
-    /// A page of an account's entries, oldest first. `page_token` is empty for the first page; it is
-    /// the last where the answer's `next_page_token` is empty.
+    /// Returns a page of an account's entries, oldest first. `page_token` is empty for the first
+    /// page; the last page has an empty `next_page_token`.
     ///
     /// # Errors
     /// See [`Error`].
@@ -85,7 +85,7 @@ impl Client {
         .await
     }
 
-    /// Brings credits into being. An operator's act, with a reason of 1 to 200 characters.
+    /// Creates credits in an account. For operators; the reason has 1 to 200 characters.
     ///
     /// # Errors
     /// See [`Error`].
@@ -109,10 +109,10 @@ impl Client {
         posted(answer.balance, answer.position)
     }
 
-    /// Takes credits out of being. An operator's act, with a reason of 1 to 200 characters.
+    /// Removes credits from an account. For operators; the reason has 1 to 200 characters.
     ///
     /// # Errors
-    /// See [`Error`]; `INSUFFICIENT_CREDITS` where the account has fewer.
+    /// See [`Error`]; `INSUFFICIENT_CREDITS` if the account has fewer.
     pub async fn redeem(
         &self,
         player: PlayerId,

@@ -1,4 +1,4 @@
-//! The calls of the audit service.
+//! Calls of the audit service.
 
 use primitives::TableId;
 use proto::audit::v1 as pb;
@@ -8,12 +8,12 @@ use crate::connection::Client;
 use crate::error::Error;
 
 impl Client {
-    /// A finished hand with the proofs that its records stand in the logs: the content of a file
-    /// `.sabacc`, for `sabacc verify` or any other verifier. It proves itself only to somebody who has
-    /// the logs' keys from elsewhere.
+    /// Returns a finished hand with the proofs that its records are in the logs. The bytes are the
+    /// content of a `.sabacc` file, for `sabacc verify` or another verifier. The verifier needs the
+    /// logs' keys from another source.
     ///
     /// # Errors
-    /// See [`Error`]; `HAND_UNKNOWN`, and `SEED_NOT_OPEN` until all of the hand is public.
+    /// See [`Error`]; `HAND_UNKNOWN`, and `SEED_NOT_OPEN` until the whole hand is public.
     pub async fn get_hand_bundle(&self, table: TableId, hand_no: u64) -> Result<Vec<u8>, Error> {
         let request = pb::GetHandBundleRequest { table_id: table.bytes().to_vec(), hand_no };
         let answer = self
@@ -24,7 +24,7 @@ impl Client {
         Ok(answer.bundle)
     }
 
-    /// What the house itself finds when it checks a hand, and the hand's story in words.
+    /// Returns the server's own checks of a hand, and the hand's story in words.
     ///
     /// # Errors
     /// See [`Client::get_hand_bundle`].

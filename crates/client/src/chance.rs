@@ -1,35 +1,36 @@
-//! Taking part in the chance of hands, and holding the table to what it says of it.
+//! A player's part in the chance of hands, and the checks of what the table and the dealer say.
 //!
-//! Nobody has to: a seat whose client does nothing is dealt in all the same. A seat that takes part
-//! knows that neither the dealer nor anybody else chose the outcome. Every message is in
-//! `table/v1/table.proto`; LP(x) is x behind its length as a big-endian u32, and H(tag, f ...) is
-//! SHA-256 over LP("sabacc/fair/v1/" + tag), LP(f), and so on. A hand goes like this:
+//! Taking part is optional: a seat whose client does nothing is dealt in too. A seat that takes
+//! part knows that neither the dealer nor anybody else chose the outcome. Every message is in
+//! `table/v1/table.proto`. LP(x) is x behind its length as a big-endian u32, and H(tag, f ...) is
+//! SHA-256 over LP("sabacc/fair/v1/" + tag), LP(f), and so on. A hand takes these steps:
 //!
-//! 1. The dealer commits: `NextHand`, or `TableView.next_hand`, normally while the hand before is
-//!    played. The hand's context is H("ctx", `Commitment.origin`, table id, u64 hand number, SHA-256 of
-//!    `TableView.rule_set`). The signature is Ed25519 by the key of the dealer's log, strictly checked,
-//!    over LP("dealer-commit-sig") LP(table id) LP(u64 hand number) LP(SHA-256 of the rule set)
-//!    LP(commitment) LP(key id).
-//! 2. The client takes 32 bytes e that nobody can know and sends `CommitEntropy` with
-//!    H("client-commit", context, dealer's commitment, u8 seat, player id, e). The answer is a receipt,
-//!    signed over LP("receipt-sig") and LP of each of its fields, as `EntropyReceipt` says: with it, a
-//!    table that has something else in its log is convicted.
-//! 3. `Entropy.closed`: the client sends e in `RevealEntropy` before the deadline. Who has committed
-//!    and stays silent burns the hand and sits out.
-//! 4. `HandStarted.rows` has every seat's part, and the transcript that binds them: H("transcript",
-//!    context, dealer's commitment, "", u8 number of rows, rows ...), a row being u8 seat, player id,
-//!    u8 status (1 revealed, 3 absent), commitment and e (zeros where absent).
-//! 5. Each shuffle is committed to (`HandAction.root`), and every card that the client may see comes with
-//!    a `CardProof` that leads to that root.
-//! 6. `SeedPublished`: the seed opens the dealer's commitment (H("dealer-commit", context, seed)), and
-//!    with the transcript it gives every salt, order and root again.
+//! 1. The dealer commits: `NextHand`, or `TableView.next_hand`, normally during the hand before.
+//!    The hand's context is H("ctx", `Commitment.origin`, table id, u64 hand number, SHA-256 of
+//!    `TableView.rule_set`). The signature is Ed25519 by the key of the dealer's log, strictly
+//!    checked, over LP("dealer-commit-sig") LP(table id) LP(u64 hand number) LP(SHA-256 of the rule
+//!    set) LP(commitment) LP(key id).
+//! 2. The client takes 32 unpredictable bytes e and sends `CommitEntropy` with H("client-commit",
+//!    context, dealer's commitment, u8 seat, player id, e). The answer is a receipt, signed over
+//!    LP("receipt-sig") and LP of each of its fields, as `EntropyReceipt` says. The receipt is
+//!    evidence against a table whose log holds something else.
+//! 3. `Entropy.closed`: the client sends e in `RevealEntropy` before the deadline. A seat that has
+//!    committed and does not reveal burns the hand and sits out.
+//! 4. `HandStarted.rows` has a row for every seat, and the transcript that binds them:
+//!    H("transcript", context, dealer's commitment, "", u8 number of rows, rows ...). A row is u8
+//!    seat, player id, u8 status (1 revealed, 3 absent), commitment and e (zeros where absent).
+//! 5. Each shuffle is committed to (`HandAction.root`). Every card that the client may see comes
+//!    with a `CardProof` that leads to that root.
+//! 6. `SeedPublished`: the seed opens the dealer's commitment (H("dealer-commit", context, seed)).
+//!    With the transcript it reproduces every salt, order and root.
 //!
-//! [`Chance`] does all of it for one table: it is shown what is seen, says what is due to be sent, and
-//! reports what is wrong as one [`Distrust`]. [`Play`](crate::Play) has one inside; whoever uses single
-//! calls keeps one beside the stream and calls [`Client::take_part`](crate::Client::take_part).
+//! [`Chance`] does this for one table: it applies what the stream shows, returns the messages that
+//! are due, and reports a broken rule as a [`Distrust`]. [`Play`](crate::Play) holds one. A caller
+//! that uses single calls keeps one beside the stream and calls
+//! [`Client::take_part`](crate::Client::take_part).
 //!
-//! The entropy is derived from a [`Secret`] and the hand, and not remembered: a client that breaks off
-//! between 2 and 3 and comes back with the same secret reveals what it had committed to.
+//! The entropy is derived from a [`Secret`] and the hand, and is not stored: a client that restarts
+//! between steps 2 and 3 with the same secret reveals what it had committed to.
 
 mod distrust;
 mod hand;
@@ -53,26 +54,26 @@ use part::{Open, Part};
 use promise::Promise;
 pub use trust::{BadKey, Secret, Trust};
 
-/// Hands that are remembered until their seeds are opened. Where seeds are opened late there are many.
+/// Maximum number of hands kept until their seeds are published. A long reveal delay needs many.
 const HANDS: usize = 512;
 
-/// See the module.
+/// One table's chance, as one client takes part in it and checks it. See the module.
 pub struct Chance {
     table: TableId,
-    /// Nobody, where one only looks on.
+    /// None for a viewer who only checks.
     me: Option<PlayerId>,
     secret: Secret,
     trust: Trust,
-    /// It takes part, and checks nothing.
+    /// Takes part without checking anything.
     blind: bool,
     rules: [u8; 32],
     variant: Option<&'static Variant>,
-    /// 0: none.
+    /// The player's seat; 0: none.
     seat: u8,
     playing: bool,
-    /// The hand to come.
+    /// The next hand, before its roster is fixed.
     next: Option<Open>,
-    /// The hand that is open and not sealed.
+    /// The hand that collects entropy and has not started.
     open: Option<Open>,
     promises: BTreeMap<u64, Promise>,
     parts: BTreeMap<u64, Part>,
@@ -80,7 +81,7 @@ pub struct Chance {
 }
 
 impl Chance {
-    /// Takes part at a table for a player; without one it only checks.
+    /// Creates the chance of a table for a player; without a player it only checks.
     #[must_use]
     pub fn new(table: TableId, me: Option<PlayerId>, secret: Secret, trust: Trust) -> Chance {
         Chance {
@@ -101,16 +102,16 @@ impl Chance {
         }
     }
 
-    /// Takes part and checks nothing: for a client that measures something else.
+    /// Takes part without checking anything, for load generators.
     #[must_use]
     pub fn blind(self) -> Chance {
         Chance { blind: true, ..self }
     }
 
-    /// Adds what was seen.
+    /// Applies what the stream showed.
     ///
     /// # Errors
-    /// What was seen breaks the rules of chance.
+    /// Returns the violation if a rule of chance is broken.
     pub fn see(&mut self, seen: &crate::Seen) -> Result<(), Box<Distrust>> {
         match seen {
             crate::Seen::Snapshot(view) => self.table(view),
@@ -193,7 +194,7 @@ impl Chance {
         Ok(())
     }
 
-    /// A hand that was in play before the client came, or went on while it was away.
+    /// Applies a hand in play that a snapshot shows.
     fn shown(&mut self, view: &pb::HandView) -> Result<(), Box<Distrust>> {
         if let Some(told) = &view.dealer {
             self.promised(view.hand_no, told)?;
@@ -205,7 +206,8 @@ impl Chance {
         })
     }
 
-    /// A hand is sealed: whoever has a receipt must find his part in it.
+    /// Checks the entropy rows of a started hand. A client with a receipt must find its
+    /// contribution.
     fn bound(
         &mut self,
         hand_no: u64,
@@ -218,7 +220,7 @@ impl Chance {
         }
         let part = self.parts.get(&hand_no);
         let receipt = part.and_then(Part::receipt).cloned();
-        // Whoever left and came back to another seat has left his part behind with the first.
+        // A player who changed seats left the contribution with the first seat.
         let here = |seat: &pb::HandSeat| part.is_none_or(|part| part.is_of(seat.seat));
         let mine = |me: PlayerId, seat: &pb::HandSeat| seat.player_id == me.bytes() && here(seat);
         let me = self.me.filter(|me| seats.iter().any(|seat| mine(*me, seat)));
@@ -248,7 +250,7 @@ impl Chance {
         Ok(())
     }
 
-    /// Neither this hand nor one before it takes part in chance any more.
+    /// Ends the collection of entropy for this hand and all before it.
     fn close(&mut self, hand_no: u64) {
         self.open.take_if(|open| open.hand_no <= hand_no);
         self.next.take_if(|next| next.hand_no <= hand_no);
@@ -293,7 +295,7 @@ impl Chance {
         }
     }
 
-    /// With everything that belongs to it.
+    /// Adds the evidence of the hand to a fault.
     fn distrust(&self, hand_no: u64, fault: Fault) -> Box<Distrust> {
         let Fault { culprit, what } = fault;
         let promise = self.promises.get(&hand_no).map(|promise| promise.told.clone());

@@ -1,11 +1,11 @@
-//! Remembering what the logs signed: a log that shows one history to you and another to somebody else,
-//! or today another than yesterday, is caught by whoever remembers.
+//! Monitoring of the logs' checkpoints, to detect a log that shows different histories to different
+//! viewers or at different times.
 //!
-//! [`Checkpoints`] is told the logs' keys by somebody you trust, and given a [`Memory`] that outlives
-//! the program. Each [`look`](Checkpoints::look), best at every hand's end, fetches each log's newest
-//! checkpoint, checks that it is signed, and has it proved that the tree remembered is its beginning.
-//! Where that fails the answer holds both signed notes ([`Contradiction`]): keep them, they convict
-//! the log before anybody who has its key.
+//! [`Checkpoints`] takes the logs' keys, which come from a trusted source, and a [`Memory`] that
+//! outlives the program. Each [`look`](Checkpoints::look), best at every hand's end, fetches each
+//! log's newest checkpoint, verifies its signature, and verifies a proof that the remembered tree
+//! is its prefix. On a failure the answer holds both signed notes ([`Contradiction`]): they prove
+//! the log's fault to anybody who has its key.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,30 +21,30 @@ use proto::audit::v1::log_service_client::LogServiceClient;
 use crate::connection::Client;
 use crate::error::Error;
 
-/// Where the last checkpoint of each log is remembered.
+/// Storage for the last checkpoint of each log.
 pub trait Memory: Send + Sync {
-    /// The note that was kept last for a log; nothing where none was.
+    /// Returns the stored note of a log, if there is one.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The note cannot be read.
     fn recall(&self, origin: &str) -> io::Result<Option<String>>;
 
-    /// Keeps a note in the place of the one before, so that it is there after a crash.
+    /// Replaces the stored note of a log. The new one survives a crash.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The note cannot be written.
     fn keep(&self, origin: &str, note: &str) -> io::Result<()>;
 }
 
-/// Remembers as long as the program runs.
+/// Storage in memory, lost with the process.
 #[derive(Debug, Default)]
 pub struct ForNow(Mutex<BTreeMap<String, String>>);
 
-/// Remembers in a folder, a file a log.
+/// Storage in a directory, one file for each log.
 #[derive(Debug)]
 pub struct InFolder(PathBuf);
 
-/// What was remembered of the logs, and what they show now.
+/// Monitor that compares the remembered checkpoints with those that the logs show.
 #[derive(Debug)]
 pub struct Checkpoints<M> {
     logs: Vec<VerifierKey>,
@@ -52,43 +52,43 @@ pub struct Checkpoints<M> {
     memory: M,
 }
 
-/// A log as it was looked at.
+/// Log whose checkpoint was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Looked {
     pub origin: String,
     pub head: TreeHead,
-    /// Witnesses whose cosignatures stand under it, of those we know.
+    /// Number of known witnesses whose cosignatures are valid.
     pub cosigned: usize,
 }
 
-/// Two notes under one log's key that do not go together.
+/// Two notes signed with one log's key that contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     pub origin: String,
     pub how: How,
-    /// The note that was remembered.
+    /// The note that was stored.
     pub remembered: String,
-    /// The note that is shown now.
+    /// The note that the log shows.
     pub shown: String,
 }
 
-/// How two notes contradict each other.
+/// Kind of a contradiction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// Two trees of one size: nothing else is needed to convict the log.
+    /// Two trees of one size: proof against the log without further evidence.
     Fork,
     /// The log shows fewer records than it signed before.
     Rewound,
-    /// The log cannot prove that the older tree is the beginning of the newer.
+    /// The log cannot prove that the older tree is a prefix of the newer.
     Unproved,
 }
 
-/// Why a log is not believed, or could not be looked at.
+/// Error of a check of the logs.
 #[derive(Debug, thiserror::Error)]
 pub enum LookError {
     #[error("THE LOG {} CONTRADICTS ITSELF: {}; keep both notes:\n{}\n{}", .0.origin, .0.how, .0.remembered, .0.shown)]
     Contradiction(Box<Contradiction>),
-    /// Whoever answers has not the log's key.
+    /// The answer is not signed with the log's key.
     #[error("what is shown as {origin} is not signed by it: {source}\n{shown}")]
     Unsigned { origin: String, shown: String, source: CheckpointError },
     #[error("what is remembered of {origin} is damaged: {source}")]
@@ -110,17 +110,17 @@ impl std::fmt::Display for How {
 }
 
 impl<M: Memory> Checkpoints<M> {
-    /// `keys` are those of logs, whose names end in `/table`, `/dealer` or `/wallet`, and those of
-    /// witnesses.
+    /// Creates a monitor. `keys` holds the keys of logs, whose names end in `/table`, `/dealer` or
+    /// `/wallet`, and of witnesses.
     pub fn new(keys: impl IntoIterator<Item = VerifierKey>, memory: M) -> Checkpoints<M> {
         let (logs, witnesses) = keys.into_iter().partition(VerifierKey::is_log);
         Checkpoints { logs, witnesses, memory }
     }
 
-    /// Looks at every log, once.
+    /// Checks every log once.
     ///
     /// # Errors
-    /// See [`LookError`]; the first log that is not believed ends it.
+    /// See [`LookError`]; stops at the first log that fails.
     pub async fn look(&self, client: &Client) -> Result<Vec<Looked>, LookError> {
         let mut all = Vec::new();
         for log in &self.logs {
@@ -167,7 +167,7 @@ impl<M: Memory> Checkpoints<M> {
     }
 }
 
-/// How the newer tree contradicts the older, if it does.
+/// Returns how the newer tree contradicts the older, if it does.
 async fn contradiction(
     client: &Client,
     log: &str,
@@ -182,7 +182,7 @@ async fn contradiction(
     }
     let proof = match client.consistency(log, old.size, new.size).await {
         Ok(proof) => proof,
-        // It answers, and has no proof.
+        // The server answered without a proof.
         Err(Error::Refused(_) | Error::Malformed(_)) => return Ok(Some(How::Unproved)),
         Err(error) => return Err(error),
     };
@@ -191,10 +191,11 @@ async fn contradiction(
 }
 
 impl Client {
-    /// The newest checkpoint of a log, "table", "dealer" or "wallet", as a signed note, unchecked.
+    /// Returns the newest checkpoint of a log ("table", "dealer" or "wallet") as a signed note, not
+    /// verified.
     ///
     /// # Errors
-    /// See [`Error`]; of the reasons above all `NOT_SIGNED`.
+    /// See [`Error`]; mostly `NOT_SIGNED`.
     pub async fn checkpoint(&self, log: &str) -> Result<String, Error> {
         let request = pb::GetCheckpointRequest { log: log.to_owned() };
         let answer = self
@@ -205,10 +206,11 @@ impl Client {
         Ok(answer.checkpoint)
     }
 
-    /// The proof that a log's tree of `old` records is the beginning of that of `new`, unchecked.
+    /// Returns the proof that a log's tree of `old` records is a prefix of its tree of `new`
+    /// records, not verified.
     ///
     /// # Errors
-    /// See [`Error`]; of the reasons above all `NOT_IN_LOG`.
+    /// See [`Error`]; mostly `NOT_IN_LOG`.
     pub async fn consistency(&self, log: &str, old: u64, new: u64) -> Result<Vec<Hash>, Error> {
         let request =
             pb::ProveConsistencyRequest { log: log.to_owned(), old_size: old, new_size: new };
@@ -237,17 +239,17 @@ impl Memory for ForNow {
 }
 
 impl InFolder {
-    /// The folder is made where it is missing.
+    /// Opens a directory, and creates it if it is missing.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The directory cannot be created.
     pub fn open(folder: impl Into<PathBuf>) -> io::Result<InFolder> {
         let folder = folder.into();
         fs::create_dir_all(&folder)?;
         Ok(InFolder(folder))
     }
 
-    /// A file for each origin, whatever characters it has.
+    /// Path of an origin's file; characters that are unsafe in a name are escaped.
     fn file(&self, origin: &str) -> PathBuf {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
         let name: String = origin

@@ -1,4 +1,4 @@
-//! The connection: one address, one token, and calls that repeat themselves.
+//! The connection: one address, one token, and calls with retries.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::chance::{Chance, Secret, Trust};
 use crate::error::{Error, Refusal};
 use crate::patience::{Attempts, Patience, is_passing};
 
-/// Where the token of each call comes from: one text, or a function that gives a fresh one.
+/// Source of the token of each call: a fixed text, or a function that returns a fresh one.
 #[derive(Clone)]
 pub struct TokenSource(Source);
 
 #[derive(Clone)]
 enum Source {
-    /// One text, made ready once.
+    /// Header value made once from a fixed text.
     Fixed(Bearer),
     Fresh(Arc<dyn Fn() -> String + Send + Sync>),
 }
@@ -44,11 +44,11 @@ impl<F: Fn() -> String + Send + Sync + 'static> From<F> for TokenSource {
     }
 }
 
-/// A connection to the public port, for one token. Cheap to clone.
+/// Connection to the public port with one token. Cheap to clone.
 ///
-/// It connects when it is first used and again whenever it has to. A server takes some thirty calls
-/// and streams at a time on one connection: whoever follows more tables, or plays for more people,
-/// makes more connections.
+/// It connects on first use, and reconnects when needed. A server takes about thirty calls and
+/// streams at a time on one connection: a caller that follows more tables, or plays for more
+/// people, makes more connections.
 #[derive(Clone)]
 pub struct Client {
     channel: Channel,
@@ -61,19 +61,20 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the server at `address`, such as `http://127.0.0.1:7070`; `https` believes the
-    /// well-known roots. Needs a running tokio; does not wait for the server.
+    /// Creates a client of the server at `address`, such as `http://127.0.0.1:7070`; `https` uses
+    /// the well-known root certificates. Needs a running tokio runtime; does not wait for the
+    /// server.
     ///
     /// # Errors
-    /// The text is no address.
+    /// The text is not an address.
     pub fn connect(address: &str, token: impl Into<TokenSource>) -> Result<Client, Error> {
         Client::connect_with(address, None, token)
     }
 
-    /// The same, with certificates of one's own.
+    /// Creates a client as [`Client::connect`] does, with the caller's own certificates.
     ///
     /// # Errors
-    /// The text is no address, or the certificates cannot be used.
+    /// The text is not an address, or the certificates cannot be used.
     pub fn connect_with(
         address: &str,
         tls: Option<&Tls>,
@@ -94,32 +95,33 @@ impl Client {
         })
     }
 
-    /// The same connection for somebody else.
+    /// Returns a client on this connection with another token.
     #[must_use]
     pub fn bearing(&self, token: impl Into<TokenSource>) -> Client {
         Client { token: token.into(), ..self.clone() }
     }
 
-    /// The same with another patience.
+    /// Returns a client on this connection with another retry policy.
     #[must_use]
     pub fn with_patience(&self, patience: Patience) -> Client {
         Client { patience, ..self.clone() }
     }
 
-    /// The same with a secret that was kept: what is committed to before a restart is revealed after it.
+    /// Returns a client on this connection with a stored secret: it reveals after a restart what it
+    /// committed to before.
     #[must_use]
     pub fn with_secret(&self, secret: Secret) -> Client {
         Client { secret, ..self.clone() }
     }
 
-    /// The same, checking that what has to be signed is signed with these keys.
+    /// Returns a client on this connection that checks signatures against these keys.
     #[must_use]
     pub fn trusting(&self, trust: Trust) -> Client {
         Client { trust: Arc::new(trust), ..self.clone() }
     }
 
-    /// Takes part in the chance of a table's hands for a player, or checks it for nobody; for use
-    /// beside a stream that is followed.
+    /// Creates the [`Chance`] of a table for a player, or for a viewer who only checks; for use
+    /// beside a stream.
     #[must_use]
     pub fn chance(&self, table: TableId, me: Option<PlayerId>) -> Chance {
         Chance::new(table, me, self.secret.clone(), (*self.trust).clone())
@@ -137,12 +139,12 @@ impl Client {
         self.channel.clone()
     }
 
-    /// A new name for a command; every repetition of it carries the same.
+    /// Makes a request id; every repetition of a command carries the same.
     pub(crate) fn request_id(&self) -> Vec<u8> {
         self.ids.request_id().bytes().to_vec()
     }
 
-    /// The message with the token, ready to send.
+    /// Wraps a message in a request with the token.
     pub(crate) fn request<Q>(&self, message: Q) -> Request<Q> {
         let mut request = Request::new(message);
         match &self.token.0 {
@@ -152,7 +154,7 @@ impl Client {
         request
     }
 
-    /// Sends `message` until there is an answer, a refusal, or patience ends.
+    /// Sends `message` until there is an answer or a final refusal, or the retry policy ends.
     pub(crate) async fn repeat<Q, A, F>(
         &self,
         message: Q,

@@ -1,4 +1,4 @@
-//! What a call may come back with instead of an answer.
+//! Errors and refusals of calls.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -13,7 +13,7 @@ use wire::status;
 
 use crate::chance::Distrust;
 
-/// Why there is no answer.
+/// Reason that a call has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The address cannot be called at all.
@@ -21,26 +21,26 @@ pub enum Error {
     Address(String),
     #[error(transparent)]
     Channel(#[from] ChannelError),
-    /// The server said no. It has changed nothing.
+    /// The server refused the call and changed nothing.
     #[error("{0}")]
     Refused(Refusal),
-    /// No answer within the client's patience, only this. Whether the last attempt was taken is not
-    /// known: the state says.
+    /// No answer within the retry policy; this was the last failure. Whether the last attempt took
+    /// effect is unknown: the state says.
     #[error("no answer, repeated until patience ended: {0}")]
     Unanswered(Refusal),
-    /// The server's answer breaks its own protocol.
+    /// The server's answer breaks the protocol.
     #[error("the server's answer cannot be used: {0}")]
     Malformed(&'static str),
-    /// An update is missing from a followed table, or came twice. Following goes on from a snapshot.
+    /// An update of a followed table is missing or came twice. Following continues from a snapshot.
     #[error("update {expected} of the table should follow, but {got} came")]
     Gap { expected: u64, got: u64 },
-    /// The table or its dealer breaks the rules of chance. Play no further, and keep the evidence.
+    /// The table or its dealer breaks the rules of chance. Stop playing, and keep the evidence.
     #[error(transparent)]
     Distrust(#[from] Box<Distrust>),
 }
 
 impl Error {
-    /// The documented reason, if the server gave one.
+    /// Returns the documented reason, if the server gave one.
     #[must_use]
     pub fn reason(&self) -> Option<ErrorReason> {
         self.refusal().and_then(|refusal| refusal.reason)
@@ -59,19 +59,20 @@ impl Error {
     }
 }
 
-/// What the server, or the way to it, said.
+/// Refusal by the server, or failure of the connection to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// None: not an error of the card room's, such as a broken connection or a proxy's.
+    /// Documented reason. None for an error from outside the card room, such as a broken connection
+    /// or a proxy.
     pub reason: Option<ErrorReason>,
     pub message: String,
-    /// The field of the request that is to blame.
+    /// Field of the request that is at fault.
     pub field: Option<String>,
-    /// 32 hexadecimal digits: by them the operator finds what happened.
+    /// Trace id, 32 hexadecimal digits, for the operator.
     pub trace_id: Option<String>,
     /// Facts that belong to the reason, such as `min` and `max`.
     pub metadata: BTreeMap<String, String>,
-    /// The server asks to be left alone for so long.
+    /// Time to wait before the next attempt, as the server asks.
     pub retry_after: Option<Duration>,
 }
 
@@ -90,7 +91,7 @@ impl From<&Status> for Refusal {
         let violations = status.get_details_bad_request().map(|bad| bad.field_violations);
         let trace = status.metadata().get("trace-id").and_then(|trace| trace.to_str().ok());
         let metadata = status.get_details_error_info().map(|info| info.metadata);
-        // What the channel itself reports tells its cause only in the chain of sources.
+        // An error of the channel itself names its cause only in the chain of sources.
         let mut message = status.message().to_owned();
         let mut source = status.source();
         while let Some(cause) = source {

@@ -1,4 +1,5 @@
-//! Knows: how to talk to the public port: calls that repeat themselves safely, tables followed without a gap, what a viewer knows, a seat's part in chance and the checks that belong to it.
+//! Knows: calls of the public port with safe retries, tables followed without a gap, a viewer's
+//! knowledge of a table, a seat's entropy and the checks of chance.
 //! Does not know: how a table, a dealer or a wallet works, or anything its viewer may not see.
 //!
 //! ```no_run
@@ -19,23 +20,24 @@
 //! # }
 //! ```
 //!
-//! Whoever plays takes part in chance, so that nobody can have chosen his cards: [`chance`] says how,
-//! byte by byte, for clients in any language, and does it here:
+//! A player who takes part in chance knows that nobody chose their cards. [`chance`] specifies it
+//! byte by byte, for clients in any language:
 //!
 //! ```no_run
-//! # async fn example(table: primitives::TableId, me: primitives::PlayerId, keys: &str, secret: [u8; 32])
+//! # use primitives::{PlayerId, TableId};
+//! # async fn example(table: TableId, me: PlayerId, keys: &str, secret: [u8; 32])
 //! # -> Result<(), Box<dyn std::error::Error>> {
 //! let client = client::Client::connect("http://127.0.0.1:7070", "a token")?
 //!     .trusting(client::Trust::parse(keys)?)          // the room's keys.txt
-//!     .with_secret(client::Secret::kept(secret));     // 32 random bytes of yours, kept over restarts
+//!     .with_secret(client::Secret::kept(secret));     // 32 random bytes, kept over restarts
 //! let mut play = client.play(table).taking_part(me);
 //! loop {
 //!     match play.next().await {
 //!         Ok(Some(_)) => { /* show it; decide */ }
 //!         Ok(None) => break,
-//!         // What is wrong, who answers for it, and the evidence.
+//!         // The violation, the party at fault, and the evidence.
 //!         Err(client::Error::Distrust(found)) => return Err(found.into()),
-//!         Err(_) => { /* the way to the server; go on */ }
+//!         Err(_) => { /* the connection failed; go on */ }
 //!     }
 //! }
 //! # Ok(())

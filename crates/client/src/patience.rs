@@ -1,8 +1,8 @@
-//! How long and how often a call is repeated.
+//! Retry policy of calls.
 //!
-//! Repeated is what says nothing about the request itself: the server is away, overloaded or too slow,
-//! the connection broke. A mutating call is repeated under the same request id, so a first attempt that
-//! was taken after all is not done twice.
+//! A call is repeated after an error that says nothing about the request: the server is away,
+//! overloaded or too slow, or the connection broke. A mutating call is repeated under the same
+//! request id, so it takes effect once even if the first attempt was accepted.
 
 use std::time::Duration;
 
@@ -13,19 +13,19 @@ use tonic::Status;
 use tonic_types::StatusExt;
 use wire::status;
 
-/// How long a call goes on trying.
+/// Limits of the retries of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
-    /// From the first attempt on; zero: one attempt.
+    /// Total time from the first attempt; zero: one attempt.
     pub total: Duration,
-    /// The wait after the first attempt; it doubles with each.
+    /// Wait after the first attempt; it doubles with each attempt.
     pub first: Duration,
-    /// No wait is longer, unless the server asks for it.
+    /// Longest wait, unless the server asks for a longer one.
     pub longest: Duration,
 }
 
 impl Default for Patience {
-    /// A minute, beginning with a tenth of a second.
+    /// One minute in total; the first wait is a tenth of a second.
     fn default() -> Patience {
         Patience {
             total: Duration::from_secs(60),
@@ -36,14 +36,14 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// So long altogether, with the usual waits in between.
+    /// Creates a policy with this total time and the default waits.
     #[must_use]
     pub fn of(total: Duration) -> Patience {
         Patience { total, ..Patience::default() }
     }
 }
 
-/// The attempts made so far.
+/// Attempts made so far.
 #[derive(Debug, Default)]
 pub(crate) struct Attempts {
     since: Option<UnixMicros>,
@@ -51,7 +51,7 @@ pub(crate) struct Attempts {
 }
 
 impl Attempts {
-    /// When to try again after this failure; none where patience ends before that.
+    /// Returns the time of the next attempt after a failure, or none if the policy ends before it.
     pub(crate) fn again(
         &mut self,
         patience: &Patience,
@@ -68,24 +68,24 @@ impl Attempts {
         (at <= since.plus(patience.total)).then_some(at)
     }
 
-    /// Patience counts from now on.
+    /// Starts the policy's time now.
     pub(crate) fn begin(&mut self, now: UnixMicros) {
         *self = Attempts { since: Some(now), failed: 0 };
     }
 
-    /// It worked: the next failure is the first again.
+    /// Records a success: the next failure counts as the first.
     pub(crate) fn reset(&mut self) {
         *self = Attempts::default();
     }
 }
 
-/// Anything up to `most`, so that those who failed together do not come back together.
+/// Random duration up to `most`, so that clients that failed together do not return together.
 fn jitter(most: Duration) -> Duration {
     let share = u16::from_be_bytes(entropy::bytes(&SystemEntropy));
     most.saturating_mul(u32::from(share)) / u32::from(u16::MAX)
 }
 
-/// Whether to repeat the call: whether the error says nothing about the request.
+/// Whether to repeat the call: the error says nothing about the request.
 pub(crate) fn is_passing(status: &Status) -> bool {
     let like = |reasons: &[ErrorReason]| {
         reasons.iter().any(|reason| status::code(*reason) == status.code())
@@ -93,8 +93,8 @@ pub(crate) fn is_passing(status: &Status) -> bool {
     if status::reason_of(status).is_some() {
         return like(&[ErrorReason::Unavailable, ErrorReason::Overloaded, ErrorReason::Deadline]);
     }
-    // Without a reason of ours it is the connection's or a proxy's word: final is only what
-    // concerns who asks for what.
+    // Without a documented reason the status comes from the connection or a proxy: only codes about
+    // the caller and the request are final.
     !like(&[
         ErrorReason::BadField,
         ErrorReason::TokenMissing,

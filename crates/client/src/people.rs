@@ -1,4 +1,4 @@
-//! The calls about people: names, erasure, disputes.
+//! Calls about people: names, erasure, disputes.
 
 use primitives::{DisputeId, PlayerId, TableId};
 use proto::audit::v1 as audit;
@@ -11,11 +11,11 @@ use crate::connection::Client;
 use crate::error::Error;
 
 impl Client {
-    /// Chooses the name that this player is shown under, none where it is empty; answers with what is
+    /// Sets the name that this player is shown under (empty: none) and returns the name that is
     /// shown.
     ///
     /// # Errors
-    /// See [`Error`]; of the reasons above all `BAD_FIELD`, with the rule for names.
+    /// See [`Error`]; mostly `BAD_FIELD`, with the rule for names.
     pub async fn set_name(&self, name: &str) -> Result<String, Error> {
         let request = pb::SetNameRequest { request_id: self.request_id(), name: name.to_owned() };
         let answer = self
@@ -26,7 +26,7 @@ impl Client {
         Ok(answer.name)
     }
 
-    /// How a player is shown; `None`: the token's own bearer.
+    /// Returns the public profile of a player; `None` means the bearer of the token.
     ///
     /// # Errors
     /// See [`Error`].
@@ -42,11 +42,11 @@ impl Client {
         .await
     }
 
-    /// Erases a player: from then on nobody can read anything personal about him. An operator's act;
-    /// the reason stays readable for ever.
+    /// Erases a player: nobody can read personal data about them afterwards. For operators; the
+    /// reason stays readable for ever.
     ///
     /// # Errors
-    /// See [`Error`]; `PLAYER_SEATED` and `DISPUTES_OPEN` say what has to end first.
+    /// See [`Error`]; `PLAYER_SEATED` and `DISPUTES_OPEN` name what has to end first.
     pub async fn erase_player(&self, player: PlayerId, reason: &str) -> Result<(), Error> {
         let request = pb::ErasePlayerRequest {
             request_id: self.request_id(),
@@ -61,11 +61,11 @@ impl Client {
         Ok(())
     }
 
-    /// Objects to a hand that this player was dealt into.
+    /// Opens a dispute about a hand that this player was dealt into.
     ///
     /// # Errors
-    /// See [`Error`]; of the reasons above all `HAND_UNKNOWN`, `NOT_YOUR_HAND`, `ALREADY_EXISTS` where
-    /// he has an open dispute about it, and `DISPUTES_OPEN` where he has too many.
+    /// See [`Error`]; mostly `HAND_UNKNOWN`, `NOT_YOUR_HAND`, `ALREADY_EXISTS` if the player has an
+    /// open dispute about the hand, and `DISPUTES_OPEN` if they have too many.
     pub async fn open_dispute(
         &self,
         table: TableId,
@@ -87,8 +87,8 @@ impl Client {
             .map_err(|_| Error::Malformed("the new dispute's id is not 16 bytes"))
     }
 
-    /// Disputes as they were opened, without what was written, page by page: a player's own, for
-    /// others all. `Unspecified`: wherever they stand.
+    /// Returns all disputes in the order they were opened, without their texts: to a player their
+    /// own, to others all. `Unspecified`: in any state.
     ///
     /// # Errors
     /// See [`Error`].
@@ -116,10 +116,10 @@ impl Client {
         }
     }
 
-    /// A dispute with what was written.
+    /// Returns a dispute with its texts.
     ///
     /// # Errors
-    /// See [`Error`]; `DISPUTE_UNKNOWN` also where it is another player's.
+    /// See [`Error`]; `DISPUTE_UNKNOWN` also for another player's dispute.
     pub async fn get_dispute(&self, dispute: DisputeId) -> Result<audit::Dispute, Error> {
         let request = audit::GetDisputeRequest { dispute_id: dispute.bytes().to_vec() };
         let answer = self
@@ -130,10 +130,10 @@ impl Client {
         answer.dispute.ok_or(Error::Malformed("the dispute is missing"))
     }
 
-    /// Answers a dispute, once and for ever. An auditor's act.
+    /// Answers a dispute; the answer is final. For auditors.
     ///
     /// # Errors
-    /// See [`Error`]; `DISPUTE_ANSWERED` where somebody else was first.
+    /// See [`Error`]; `DISPUTE_ANSWERED` if the dispute has an answer.
     pub async fn answer_dispute(
         &self,
         dispute: DisputeId,

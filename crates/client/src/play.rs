@@ -1,6 +1,6 @@
-//! Playing at a table over one stream: what a player sees, his decisions, and what became of them.
+//! Play at a table over one stream: updates, the player's decisions, and their outcomes.
 //!
-//! The stream mends itself as a followed table's does. A decision that was not answered is sent again
+//! The stream reconnects as a followed table's does. A decision without an answer is sent again
 //! over the next stream under the same request id, so it counts once.
 
 use futures_util::Stream;
@@ -18,36 +18,36 @@ use crate::error::{Error, Refusal};
 use crate::tables::{commit_request, reveal_request};
 use crate::watch::{Seen, Watch};
 
-/// Messages that may be unanswered at a time.
+/// Maximum number of messages without an answer.
 const UNANSWERED: usize = 16;
 
-/// One thing heard at a table that is played at.
+/// Message received at a table that is played at.
 #[derive(Debug)]
 pub enum Heard {
     Seen(Seen),
     Acted(Acted),
-    /// Nothing has to be done about it.
+    /// Outcome of an entropy message. The caller need not react.
     TookPart(TookPart),
 }
 
-/// What became of a part in chance: a commitment's receipt, nothing where entropy was revealed, or why
-/// it was refused.
+/// Outcome of an entropy message: a receipt for a commitment, none for revealed entropy, or the
+/// refusal.
 #[derive(Debug)]
 pub struct TookPart {
     pub hand_no: u64,
     pub outcome: Result<Option<pb::EntropyReceipt>, Refusal>,
 }
 
-/// What became of a decision.
+/// Outcome of a decision.
 #[derive(Debug)]
 pub struct Acted {
-    /// As [`Play::decide`] named it, 16 bytes.
+    /// Request id that [`Play::decide`] returned, 16 bytes.
     pub request: Vec<u8>,
-    /// The update that carries it, or why it was refused.
+    /// Sequence number of the update that carries the decision, or the refusal.
     pub outcome: Result<u64, Refusal>,
 }
 
-/// A table that is played at.
+/// Table that is played at over one stream.
 pub struct Play {
     watch: Watch,
 }
@@ -58,15 +58,15 @@ impl Play {
         Play { watch }
     }
 
-    /// Takes part in the chance of this table's hands for the player whose token it is, and checks
-    /// what is told of it.
+    /// Takes part in the chance of this table's hands for the token's player, and checks what the
+    /// stream says of it.
     #[must_use]
     pub fn taking_part(self, me: PlayerId) -> Play {
         let chance = self.watch.client().chance(self.watch.table(), Some(me));
         self.with_chance(chance)
     }
 
-    /// The same, made by the caller.
+    /// Takes part with a [`Chance`] that the caller made.
     #[must_use]
     pub fn with_chance(mut self, chance: Chance) -> Play {
         if let Some(deciding) = &mut self.watch.deciding {
@@ -75,19 +75,19 @@ impl Play {
         self
     }
 
-    /// Waits for the next thing; none once the table is closed. Dropping the future loses nothing.
+    /// Waits for the next message; none once the table is closed. Cancel-safe.
     ///
     /// # Errors
-    /// As of [`Watch::next`]; and [`Error::Distrust`], after the message that it was found in.
+    /// See [`Watch::next`]; also [`Error::Distrust`], after the message that it was found in.
     pub async fn next(&mut self) -> Result<Option<Heard>, Error> {
         self.watch.hear().await
     }
 
-    /// Sends a decision for the turn that a hand and `Turn.turn` name, and gives its request id. Its
-    /// answer comes by [`Play::next`].
+    /// Sends a decision for the turn that `hand_no` and `Turn.turn` name, and returns its request
+    /// id. The outcome comes from [`Play::next`].
     ///
     /// # Errors
-    /// [`Error::Malformed`] where sixteen messages wait for their answers already.
+    /// [`Error::Malformed`] if sixteen messages have no answer yet.
     pub fn decide(&mut self, hand_no: u64, turn: u32, decision: Move) -> Result<Vec<u8>, Error> {
         let request_id = self.watch.client().request_id();
         let act = pb::ActRequest {
@@ -109,34 +109,35 @@ impl Play {
         Ok(request_id)
     }
 
-    /// Whether everything that has happened so far was seen: false while catching up.
+    /// Whether the stream has caught up with the table.
     #[must_use]
     pub fn is_live(&self) -> bool {
         self.watch.is_live()
     }
 }
 
-/// The way of decisions to the table, and of a part in chance.
+/// Messages to the table over the stream, and the entropy contribution.
 #[derive(Default)]
 pub(crate) struct Deciding {
-    /// In the order they were made.
+    /// Messages without an answer, in the order they were sent.
     unanswered: Vec<Asked>,
     way: Option<mpsc::Sender<pb::PlayRequest>>,
     chance: Option<Box<Chance>>,
-    /// Found, and not told yet.
+    /// Violation that was found and not yet returned.
     distrust: Option<Box<Distrust>>,
 }
 
-/// A message that waits for its answer.
+/// Message without an answer.
 struct Asked {
     request_id: Vec<u8>,
     message: Message,
-    /// The part in chance that it is.
+    /// The entropy message that it carries, if it is one.
     due: Option<Due>,
 }
 
 impl Deciding {
-    /// What is sent over a new stream: what to follow, what was not answered, what is decided later.
+    /// Returns the requests of a new stream: the table to follow, the messages without an answer,
+    /// and later messages.
     pub(crate) fn open(
         &mut self,
         watch: pb::WatchTableRequest,
@@ -158,13 +159,13 @@ impl Deciding {
 
     fn send(&mut self, asked: Asked) {
         if let Some(way) = &self.way {
-            // A stream that is gone, or just going: the next one takes it along.
+            // On a failed stream the message goes out with the next one.
             let _ = way.try_send(request(asked.message.clone()));
         }
         self.unanswered.push(asked);
     }
 
-    /// Shows the part in chance what was seen.
+    /// Applies what the stream showed to the chance.
     pub(crate) fn see(&mut self, seen: &Seen) {
         if let Some(Err(found)) = self.chance.as_mut().map(|chance| chance.see(seen)) {
             self.distrust.get_or_insert(found);
@@ -175,12 +176,12 @@ impl Deciding {
         self.chance.as_ref().is_some_and(|chance| chance.is_awaited())
     }
 
-    /// What was found wrong, once.
+    /// Returns a found violation, once.
     pub(crate) fn distrust(&mut self) -> Result<(), Error> {
         self.distrust.take().map_or(Ok(()), |found| Err(found.into()))
     }
 
-    /// Sends what is due of a part in chance.
+    /// Sends the entropy messages that are due.
     pub(crate) fn take_part(&mut self, client: &Client, table: TableId) {
         while !self.is_full()
             && let Some(due) = self.chance.as_mut().and_then(|chance| chance.due())
@@ -202,7 +203,8 @@ impl Deciding {
         }
     }
 
-    /// None for an answer to nothing that was asked: of a decision that was sent twice.
+    /// Matches an answer with its decision. None if the decision was answered before, having been
+    /// sent twice.
     pub(crate) fn answered(&mut self, acted: pb::Acted) -> Option<Acted> {
         let pb::Acted { request_id, outcome } = acted;
         self.take(&request_id)?;
@@ -213,7 +215,7 @@ impl Deciding {
         Some(Acted { request: request_id, outcome })
     }
 
-    /// As [`Deciding::answered`].
+    /// Matches an answer with its entropy message. None if the message was answered before.
     pub(crate) fn taken(&mut self, taken: pb::EntropyTaken) -> Option<TookPart> {
         use pb::entropy_taken::Outcome;
         let pb::EntropyTaken { request_id, outcome } = taken;

@@ -1,4 +1,4 @@
-//! The calls of the table service.
+//! Calls of the table service.
 
 use fairness::{ClientCommitment, Entropy};
 use primitives::{Credits, TableId};
@@ -14,10 +14,10 @@ use crate::play::Play;
 use crate::watch::Watch;
 
 impl Client {
-    /// Opens a table. An operator's act.
+    /// Creates a table. For operators.
     ///
     /// # Errors
-    /// See [`Error`]; of the reasons above all `RULE_SET_INVALID` and `BAD_FIELD`.
+    /// See [`Error`]; mostly `RULE_SET_INVALID` and `BAD_FIELD`.
     pub async fn create_table(&self, config: pb::TableConfig) -> Result<TableId, Error> {
         let request =
             pb::CreateTableRequest { request_id: self.request_id(), config: Some(config) };
@@ -30,7 +30,7 @@ impl Client {
             .map_err(|_| Error::Malformed("the new table's id is not 16 bytes"))
     }
 
-    /// All open tables, in the order they were opened, page by page.
+    /// Returns all open tables, in the order they were opened, from all pages.
     ///
     /// # Errors
     /// See [`Error`].
@@ -51,7 +51,7 @@ impl Client {
         }
     }
 
-    /// A table as this token's bearer may see it now.
+    /// Returns a table as the bearer of the token may see it.
     ///
     /// # Errors
     /// See [`Error`].
@@ -65,12 +65,12 @@ impl Client {
         answer.table.ok_or(Error::Malformed("the table is missing"))
     }
 
-    /// Takes a seat, 0: the lowest free one, with credits from the account; answers with its number
-    /// once they have moved.
+    /// Takes a seat (0: the lowest free one) with credits from the account, and returns its number
+    /// after the credits have moved.
     ///
     /// # Errors
-    /// See [`Error`]; of the reasons above all `SEAT_TAKEN`, `ALREADY_SEATED`,
-    /// `INSUFFICIENT_CREDITS` and `BUY_IN_OUT_OF_RANGE`.
+    /// See [`Error`]; mostly `SEAT_TAKEN`, `ALREADY_SEATED`, `INSUFFICIENT_CREDITS` and
+    /// `BUY_IN_OUT_OF_RANGE`.
     pub async fn sit_down(&self, table: TableId, seat: u32, buy_in: Credits) -> Result<u32, Error> {
         let request = pb::SitDownRequest {
             request_id: self.request_id(),
@@ -86,7 +86,7 @@ impl Client {
         Ok(answer.seat)
     }
 
-    /// Leaves the table; answers whether a hand has to end before the stack is paid out.
+    /// Leaves the table, and returns whether a hand has to end before the stack is paid out.
     ///
     /// # Errors
     /// See [`Error`].
@@ -101,7 +101,7 @@ impl Client {
         Ok(answer.after_hand)
     }
 
-    /// Sits hands out, or is dealt in again, from the next hand on.
+    /// Sits out, or takes part again, from the next hand on.
     ///
     /// # Errors
     /// See [`Error`].
@@ -119,10 +119,11 @@ impl Client {
         Ok(())
     }
 
-    /// Decides, for the turn that a hand and `Turn.turn` name; answers with the update that carries it.
+    /// Decides the turn that `hand_no` and `Turn.turn` name, and returns the sequence number of the
+    /// update that carries the decision.
     ///
     /// # Errors
-    /// See [`Error`]; `NOT_YOUR_TURN` where the hand has moved on since.
+    /// See [`Error`]; `NOT_YOUR_TURN` if the hand has moved on.
     pub async fn act(
         &self,
         table: TableId,
@@ -164,7 +165,7 @@ impl Client {
         answer.receipt.ok_or(Error::Malformed("the receipt is missing"))
     }
 
-    /// Reveals what was committed to; see [`crate::chance`].
+    /// Reveals the committed entropy; see [`crate::chance`].
     ///
     /// # Errors
     /// See [`Error`].
@@ -183,11 +184,11 @@ impl Client {
         Ok(())
     }
 
-    /// Sends what is due of a part in chance, by single calls. A refusal is no error: the hand goes on
-    /// without this seat's part.
+    /// Sends the entropy messages that are due, by single calls. A refusal is not an error: the
+    /// hand goes on without this seat's contribution.
     ///
     /// # Errors
-    /// There is no answer, or a receipt that cannot be trusted.
+    /// Returns an error if there is no answer, or if a check of a receipt fails.
     pub async fn take_part(&self, table: TableId, chance: &mut Chance) -> Result<(), Error> {
         while let Some(due) = chance.due() {
             let answer = match due {
@@ -208,7 +209,7 @@ impl Client {
         Ok(())
     }
 
-    /// Makes the hand in play void, for a reason that everybody reads. An operator's act.
+    /// Makes the hand in play void, for a reason that is public. For operators.
     ///
     /// # Errors
     /// See [`Error`].
@@ -227,8 +228,8 @@ impl Client {
         Ok(())
     }
 
-    /// Lets what had stopped at a table go on, for a reason that is on record: tries it again, or pays
-    /// what cannot be paid to its player to `house/suspense`. An operator's act.
+    /// Resumes stopped effects of a table, for a reason that is on record: tries them again, or
+    /// pays credits that cannot be paid to their player to `house/suspense`. For operators.
     ///
     /// # Errors
     /// See [`Error`].
@@ -250,7 +251,7 @@ impl Client {
         .await
     }
 
-    /// Closes a table after the hand in play. An operator's act.
+    /// Closes a table after the hand in play. For operators.
     ///
     /// # Errors
     /// See [`Error`].
@@ -267,7 +268,7 @@ impl Client {
         Ok(())
     }
 
-    /// Plays at a table over one stream: follows it, and decides.
+    /// Follows a table and decides at it over one stream.
     #[must_use]
     pub fn play(&self, table: TableId) -> Play {
         Play::new(self.watch(table))
@@ -279,7 +280,7 @@ impl Client {
         self.watch_from(table, Vec::new())
     }
 
-    /// Follows a table from where [`Watch::resume_token`] was.
+    /// Follows a table from the position of a [`Watch::resume_token`].
     #[must_use]
     pub fn watch_from(&self, table: TableId, resume_token: Vec<u8>) -> Watch {
         Watch::new(self.clone(), table, resume_token)

@@ -1,4 +1,4 @@
-//! The story of a table: one readable line for each update.
+//! Text for people: one line for each update of a table.
 
 mod cards;
 mod standing;
@@ -10,16 +10,16 @@ use proto::table::v1::table_update::What;
 
 use crate::state::TableState;
 
-/// One line for people; none where nothing happened that they would miss. Seats are numbers only; see
-/// [`TableState::tell`] for one that says who sits there.
+/// Describes an update in one line; none for an update without interest for players. Seats are
+/// numbers only; [`TableState::tell`] names the players.
 #[must_use]
 pub fn tell(update: &pb::TableUpdate) -> Option<String> {
     story(update, &|seat| format!("seat {seat}"))
 }
 
 impl TableState {
-    /// The same with players, by name or pseudonym: `seat 2 (player 1a2b…) bets 20 · pot 120`. Tell an update after it was
-    /// applied.
+    /// Describes an update with players by name or pseudonym:
+    /// `seat 2 (player 1a2b…) bets 20 · pot 120`. Apply the update before.
     #[must_use]
     pub fn tell(&self, update: &pb::TableUpdate) -> Option<String> {
         story(update, &|seat| match self.player_of(seat) {
@@ -28,7 +28,7 @@ impl TableState {
         })
     }
 
-    /// The name of who sits there, if it is this player and he has chosen one.
+    /// Returns the chosen name of this player if they hold the seat, otherwise their pseudonym.
     fn called(&self, seat: u32, player: PlayerId) -> String {
         let here = |it: &&pb::SeatView| it.seat == seat && *it.player_id == player.0;
         let name = self.view().seats.iter().find(here).map(|seat| seat.name.as_str());
@@ -36,12 +36,12 @@ impl TableState {
     }
 }
 
-/// A player's name, or what stands for it where he has none.
+/// Returns a player's name, or their pseudonym if it is empty.
 fn called(name: &str, player: PlayerId) -> String {
     if name.is_empty() { pseudonym(player) } else { name.to_owned() }
 }
 
-/// The start of a player's id: enough to tell those at one table apart.
+/// Returns the start of a player's id, which tells the players of one table apart.
 fn pseudonym(player: PlayerId) -> String {
     format!("player {:.4}…", player.to_string())
 }
@@ -116,7 +116,7 @@ fn hand_ended(ended: &pb::HandEnded, name: Names<'_>) -> String {
     format!("hand {} is over: {all}", ended.hand_no)
 }
 
-/// A line of a settlement or by the dealer, with seats for players.
+/// Replaces the players of a history line by their seats.
 fn spoken(text: &str, players: &[u32], name: Names<'_>) -> String {
     let words = text.split(' ').map(|word| {
         let index = word.strip_prefix('p').and_then(|number| number.parse::<usize>().ok());

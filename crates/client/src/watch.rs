@@ -1,8 +1,8 @@
-//! Following a table.
+//! Following a table over a stream that reconnects.
 //!
-//! The stream breaks whenever a server stops, a network fails or a reader is slow; this one goes on by
-//! itself with the last resume token. Updates are numbered without gaps, and that is checked: an update
-//! that is missing or comes twice is an error, after which following begins again with a snapshot.
+//! A stream breaks when a server stops, a network fails or a reader is slow; a [`Watch`] continues
+//! with the last resume token. Updates are numbered without gaps. An update that is missing or
+//! comes twice is an error, after which following begins again with a snapshot.
 
 use std::fmt;
 use std::time::Duration;
@@ -20,23 +20,23 @@ use crate::error::{Error, Refusal};
 use crate::patience::{Attempts, is_passing};
 use crate::play::{Deciding, Heard};
 
-/// A stream that is silent for so long, without so much as a heartbeat, is taken for dead.
+/// Longest silence of a stream, heartbeats included, before it counts as dead.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// The longest pause between two attempts of a client that the others wait for.
+/// Longest pause between two attempts of a client that the other players wait for.
 const HURRY: Duration = Duration::from_millis(300);
 
-/// One thing seen at a followed table.
+/// Message of a followed table.
 #[derive(Clone, PartialEq)]
 pub enum Seen {
-    /// The table as it stands. First, and again where too much was missed to be told one by one.
+    /// The whole table. Comes first, and again if too many updates were missed.
     Snapshot(Box<pb::TableView>),
     Update(Box<pb::TableUpdate>),
-    /// What follows is live.
+    /// The messages that follow are live.
     CaughtUp,
 }
 
-/// Without cards.
+/// Leaves out the cards.
 impl fmt::Debug for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -47,22 +47,22 @@ impl fmt::Debug for Seen {
     }
 }
 
-/// A followed table.
+/// Followed table.
 pub struct Watch {
     client: Client,
     table: TableId,
     resume_token: Vec<u8>,
-    /// The last update seen or contained in the snapshot.
+    /// The last update, received or contained in the snapshot.
     sequence: Option<u64>,
     stream: Option<Source>,
-    /// Where decisions go over the stream.
+    /// Messages to the table, if the stream is one of play.
     pub(crate) deciding: Option<Deciding>,
     attempts: Attempts,
-    /// The next attempt to connect waits for it.
+    /// Earliest time of the next attempt to connect.
     not_before: UnixMicros,
     live: bool,
     over: bool,
-    /// The others wait: it connects again without long pauses.
+    /// The other players wait: reconnects without long pauses.
     awaited: bool,
 }
 
@@ -83,16 +83,16 @@ impl Watch {
         }
     }
 
-    /// Waits for the next thing; none once the table is closed. Dropping the future loses nothing.
+    /// Waits for the next message; none once the table is closed. Cancel-safe.
     ///
     /// # Errors
-    /// The server refuses, does not answer within the client's patience, or an update is missing.
-    /// Calling again tries again.
+    /// Returns an error if the server refuses, does not answer within the retry policy, or an
+    /// update is missing. The next call tries again.
     pub async fn next(&mut self) -> Result<Option<Seen>, Error> {
         loop {
             match self.hear().await? {
                 Some(Heard::Seen(seen)) => return Ok(Some(seen)),
-                // Nothing was sent over a stream that only watches.
+                // A stream that only watches sends nothing that could be answered.
                 Some(Heard::Acted(_) | Heard::TookPart(_)) => {}
                 None => return Ok(None),
             }
@@ -154,14 +154,14 @@ impl Watch {
         self.table
     }
 
-    /// All that follows, as a stream.
+    /// Returns the messages as a stream.
     pub fn into_stream(self) -> impl Stream<Item = Result<Seen, Error>> + Send {
         futures_util::stream::try_unfold(self, |mut watch| async move {
             Ok(watch.next().await?.map(|seen| (seen, watch)))
         })
     }
 
-    /// Whether everything that has happened so far was seen: false while catching up.
+    /// Whether the stream has caught up with the table.
     #[must_use]
     pub fn is_live(&self) -> bool {
         self.live
@@ -172,7 +172,7 @@ impl Watch {
         self.awaited = awaited;
     }
 
-    /// With it another client goes on where this one is.
+    /// Returns a token with which another client can continue from this position.
     #[must_use]
     pub fn resume_token(&self) -> &[u8] {
         &self.resume_token
@@ -199,12 +199,12 @@ impl Watch {
         Ok(())
     }
 
-    /// The message as the caller sees it; none for what concerns only the stream.
+    /// Returns the message for the caller; none for one that concerns only the stream.
     fn take(&mut self, message: pb::WatchTableResponse) -> Result<Option<Seen>, Error> {
         let pb::WatchTableResponse { message, resume_token } = message;
         let seen = match message {
             Some(Message::Snapshot(view)) => {
-                // A snapshot may be ahead of what was seen, never behind.
+                // A snapshot may be ahead of the last update, never behind.
                 let seen = self.sequence.unwrap_or(0);
                 if view.sequence < seen {
                     return Err(self.gap(seen, view.sequence));
@@ -263,7 +263,7 @@ impl Watch {
         self.later(status)
     }
 
-    /// Connects again in a while, if patience lasts.
+    /// Plans the next attempt to connect, if the retry policy allows one.
     fn later(&mut self, status: &Status) -> Result<(), Error> {
         self.hang_up();
         let now = self.client.clock().now();
@@ -289,13 +289,13 @@ impl Watch {
     }
 }
 
-/// A stream that is open, of either kind.
+/// Open stream, of either kind.
 enum Source {
     Watching(Streaming<pb::WatchTableResponse>),
     Playing(Streaming<pb::PlayResponse>),
 }
 
-/// One message of it.
+/// Message of a stream.
 enum Told {
     Seen(pb::WatchTableResponse),
     Acted(pb::Acted),
@@ -326,7 +326,7 @@ impl Source {
     }
 }
 
-/// For a stream that ended without an error.
+/// Status of a stream that ended without an error.
 fn ended() -> Status {
     Status::from_error("the stream ended".into())
 }

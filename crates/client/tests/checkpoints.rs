@@ -1,4 +1,4 @@
-//! Logs that grow, and logs that lie, before a client who remembers.
+//! Logs that grow, and logs that contradict themselves, before a client that stores checkpoints.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -15,7 +15,7 @@ use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
 use tonic::{Request, Response, Status};
 
-/// A log of numbers.
+/// Leaf hashes of a log of numbers.
 fn leaves(size: u64, salt: u64) -> Leaves {
     (0..size).map(|n| leaf_hash(&(n ^ salt).to_be_bytes())).collect()
 }
@@ -28,7 +28,7 @@ fn public() -> Vec<VerifierKey> {
     vec![key(1).public().clone()]
 }
 
-/// What the log says when it is asked.
+/// Answers of the fake log.
 struct Says {
     leaves: Leaves,
     size: u64,
@@ -129,7 +129,7 @@ async fn a_log_that_grows_is_believed() {
     }
 }
 
-/// What is found where the log does something between two looks.
+/// Returns the contradiction that the client finds if the log changes between two checks.
 async fn found(lie: impl FnOnce(&mut Says)) -> Contradiction {
     let (fake, client) = Fake::start(300).await;
     let seen = Checkpoints::new(public(), ForNow::default());
@@ -137,7 +137,7 @@ async fn found(lie: impl FnOnce(&mut Says)) -> Contradiction {
     fake.change(lie);
     let second = seen.look(&client).await;
     let Err(LookError::Contradiction(found)) = second else { panic!("believed: {second:?}") };
-    // Both notes are evidence for whoever has the key, and what was remembered still is.
+    // Both notes are evidence for anybody with the key, and the stored note is still the old one.
     for note in [&found.remembered, &found.shown] {
         merkle::Checkpoint::open(note.as_bytes(), &public()[0], &[]).unwrap();
     }

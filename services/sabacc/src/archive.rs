@@ -1,8 +1,8 @@
-//! `sabacc archive`: old ranges of a log in files that prove themselves, and back.
+//! `sabacc archive`: moves old ranges of a log to self-proving files, and back.
 //!
-//! Writing and checking change nothing. Removing and restoring are an administrator's acts, and
-//! refuse what does not agree with the live log event for event. Only the wallet starts from something
-//! else than its whole log; so only its old ranges can be removed.
+//! Writing and checking change nothing. Removing and restoring need an administrator, and are
+//! refused unless the file agrees with the live log event for event. Only the wallet can start
+//! without its whole log, so only its old ranges can be removed.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write as _};
@@ -22,12 +22,12 @@ use system::clock::{Clock as _, SystemClock};
 use crate::folder::Folder;
 use crate::say;
 
-/// A day in seconds.
+/// One day in seconds.
 const DAY: u64 = 86_400;
 
 #[derive(Subcommand)]
 pub(crate) enum What {
-    /// Write what lies between the log's cut and a position to a new file.
+    /// Write the events between the log's cut and a position to a new file.
     Write {
         #[arg(value_enum)]
         log: LogName,
@@ -38,18 +38,18 @@ pub(crate) enum What {
         #[command(flatten)]
         database: Database,
     },
-    /// Check that a file is whole and proves itself. Needs no database.
+    /// Check that a file is complete and proves itself. Needs no database.
     Check { file: PathBuf },
-    /// Remove from the wallet's log what a file holds.
+    /// Remove a file's events from the wallet's log.
     Remove {
         file: PathBuf,
-        /// What was recorded within so many days stays.
+        /// Keep events recorded within this number of days.
         #[arg(long, value_name = "DAYS")]
         keep_days: u64,
         #[command(flatten)]
         database: Database,
     },
-    /// Put back into the wallet's log what a file holds.
+    /// Put a file's events back into the wallet's log.
     Restore {
         file: PathBuf,
         #[command(flatten)]
@@ -57,7 +57,7 @@ pub(crate) enum What {
     },
 }
 
-/// Which log.
+/// Name of a log.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogName {
     Dealer,
@@ -77,7 +77,7 @@ impl LogName {
 
 #[derive(Args)]
 pub(crate) struct Database {
-    /// A TOML file with `database_url`, an administrator's; SABACC_DATABASE_URL or DATABASE_URL go
+    /// A TOML file with an administrator's `database_url`; SABACC_DATABASE_URL or DATABASE_URL go
     /// before it. Without any of them: the room that runs in the data folder.
     #[arg(long)]
     config: Option<PathBuf>,
@@ -128,7 +128,7 @@ pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow
     Ok(true)
 }
 
-/// The wallet must be able to start without the events before `cut`.
+/// Checks that the wallet can start without the events before `cut`.
 async fn has_snapshot(url: &str, cut: u64) -> anyhow::Result<()> {
     let store = PgStore::connect(url, "wallet", Pools::default()).await?;
     let repo = Repo::new(&store);
@@ -143,7 +143,7 @@ async fn has_snapshot(url: &str, cut: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes a file that was not there before, and reads it back from the disk.
+/// Writes a new file, and reads it back from the disk.
 async fn write(url: &str, log: LogName, to: u64, path: &Path) -> anyhow::Result<Verified> {
     let service = log.service();
     let store = PgStore::connect(url, service, Pools::default()).await?;
@@ -157,7 +157,7 @@ async fn write(url: &str, log: LogName, to: u64, path: &Path) -> anyhow::Result<
     let written = match written {
         Ok(written) => written,
         Err(error) => {
-            // Half a file is worth nothing, and would be in the way of the next try.
+            // Half a file is useless, and would block the next attempt.
             let _ = std::fs::remove_file(path);
             return Err(error.into());
         }

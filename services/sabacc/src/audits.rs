@@ -1,4 +1,4 @@
-//! `sabacc audit`: what is on record, told and checked.
+//! `sabacc audit`: shows and checks the records of a room.
 
 mod hand;
 mod log;
@@ -29,24 +29,24 @@ pub(crate) enum What {
     Hand {
         /// The hand's id, or `latest`.
         id: String,
-        /// Write its bundle: the records with the proofs that they stand in the logs, for
+        /// Write its bundle: the records with proofs that they are in the logs, for
         /// `sabacc verify`.
         #[arg(long, value_name = "FILE")]
         save: Option<PathBuf>,
     },
-    /// Check every hand of a table, and count those that came to nothing, and whose fault it was.
+    /// Check every hand of a table; count burnt and aborted hands, and whose fault they were.
     Table {
         /// The table's name or id.
         table: String,
     },
-    /// List every card that the dealer opened and no rule called for, by who asked for it.
+    /// List every card that the dealer revealed without a rule, by the caller who asked for it.
     Peeks,
-    /// Check a whole log: every record in its place, and every checkpoint signed over it.
+    /// Check a whole log: every record, and every checkpoint signed over it.
     Log {
-        /// Which log.
+        /// The log.
         log: log::Which,
     },
-    /// What players object to: list, show, answer.
+    /// List, show and answer players' disputes.
     Disputes(disputes::Options),
     /// Compare all stacks, pots and accounts over the logs.
     Ledger,
@@ -54,7 +54,7 @@ pub(crate) enum What {
     Randomness(randomness::Options),
 }
 
-/// True where every check passed.
+/// Runs the command. True if every check passed.
 pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow::Result<bool> {
     if let What::Randomness(options) = what {
         return randomness::run(json, &options).await;
@@ -79,7 +79,8 @@ pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow
 pub(crate) async fn books(logs: &Logs) -> anyhow::Result<audit::ledger::Report> {
     let mut books = LedgerAudit::new();
     logs::each(&logs.wallet.reader, |event| books.wallet(event)).await?;
-    // The wallet first: what a table wrote after this moment may not be in what was read.
+    // The wallet first: the table's later events may have no transfer among the events that were
+    // read.
     let read_at = SystemClock::new().now();
     logs::each(&logs.table.reader, |event| books.table(event)).await?;
     Ok(books.finish(read_at))
@@ -125,7 +126,7 @@ async fn ledger(logs: &Logs, json: bool) -> anyhow::Result<bool> {
     Ok(passed)
 }
 
-/// Audits everything that was played as fast as it goes, and says what came of it.
+/// Audits all hands of a run and the ledger, and prints the result.
 pub(crate) async fn summary(
     room: &Room,
     played: &Played,

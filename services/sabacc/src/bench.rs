@@ -1,8 +1,7 @@
-//! `sabacc bench`: how fast the pieces are, each beside what it stands on.
+//! `sabacc bench`: measures the parts of the card room, each against its baselines.
 //!
-//! **How to measure.** A release build, on a machine with nothing else to do; `TMPDIR` on the disk
-//! that is meant, for commits wait for it (a folder in memory gives figures that no durable system
-//! has):
+//! **Measuring.** Use a release build on an idle machine, and set `TMPDIR` to the disk in question,
+//! because commits wait for it: a folder in memory gives figures that no durable system reaches.
 //!
 //! ```text
 //! cargo run --release -- load --tables 200 --players 4 --seconds 30
@@ -11,21 +10,21 @@
 //! cargo run --release -- bench table
 //! ```
 //!
-//! Each starts what it measures, on a PostgreSQL of its own that waits for the disk, warms up, measures,
-//! prints a summary for people and then one line of JSON (with `--json` only that).
+//! Each command starts its subject on a private PostgreSQL with synchronous commits, warms up,
+//! measures, and prints a summary and then one line of JSON (with `--json` only that).
 //!
-//! **What the figures mean.** `rate` is operations a second that were acknowledged, which is to say
-//! durable. Latencies are of every operation, from the asking to the answer. Processor seconds are of
-//! the measured time, by process: who asks is in them, since it takes its share of the machine.
-//! Bytes are of the write-ahead log and of the database's files, for each operation.
+//! **Figures.** `rate` is acknowledged, that is durable, operations per second. Latencies are of
+//! every operation, from request to answer. Processor seconds cover the measured time, by process;
+//! the load generator's are included, since it uses the same machine. Bytes are of the write-ahead
+//! log and of the database's files, per operation.
 //!
-//! **What they are beside.** A rate says more of the machine than of the program. So each stands beside
-//! yardsticks of the same run: `pgbench` (its simple transactions, 16 clients, on the same PostgreSQL,
-//! right before and right after each; the mean of the two), and `UNNEST`, the floor: PostgreSQL alone,
-//! writing the same rows with the same indexes from one connection in batches of the same size. For
-//! calls of one transfer: calls that do nothing. For one caller alone: such a call and the commit of one
-//! row. Goals are stated as ratios and reported as reached or not; not reaching one does not fail the
-//! command, what is wrong does.
+//! **Baselines.** A rate says more about the machine than about the program, so each is compared
+//! with baselines of the same run: `pgbench` (its simple transactions, 16 clients, on the same
+//! PostgreSQL, before and after; the mean of both), and `UNNEST`, the floor: PostgreSQL alone,
+//! writing the same rows with the same indexes from one connection in batches of the same size. The
+//! baseline of calls with one transfer is calls that do nothing; that of a single caller is such a
+//! call and the commit of one row. Goals are ratios, and are reported as reached or not. A missed
+//! goal does not fail the command; a failed check does.
 
 pub(crate) mod bar;
 mod child;
@@ -55,23 +54,23 @@ use figures::{Figure, Report};
 
 #[derive(Subcommand)]
 pub(crate) enum What {
-    /// Transfers, of a wallet in a process of its own.
+    /// Measure transfers, of a wallet in its own process.
     Ledger(ledger::Arguments),
-    /// Appends to a log, in this process.
+    /// Measure appends to a log, in this process.
     Log(log::Arguments),
-    /// Hands at many tables over the public port, and what an idle table takes.
+    /// Measure hands at many tables over the public port, and the memory of an idle table.
     Table(tables::Arguments),
-    /// A wallet to be measured.
+    /// Serve a wallet for a measurement.
     #[command(hide = true)]
     Wallet,
 }
 
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Common {
-    /// How many seconds each thing is measured.
+    /// Seconds that each figure is measured.
     #[arg(long, value_name = "S", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) seconds: u64,
-    /// How many ask at once.
+    /// Number of concurrent clients.
     #[arg(long, value_name = "C", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) clients: u32,
     /// Seconds of each run of pgbench, one before and one after; 0: none.
@@ -80,25 +79,26 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// A stint of the usual length, with a fifth of it before to warm up.
+    /// Returns a sample of the usual length, with a warm-up of a fifth of it.
     pub(crate) fn stint(self, what: &'static str) -> Stint {
         let measured = Duration::from_secs(self.seconds);
         Stint { what, warm_up: (measured / 5).min(Duration::from_secs(3)), measured }
     }
 
-    /// A short one, for what one caller alone does, which varies little.
+    /// Returns a short sample, for a single caller, whose figures vary little.
     pub(crate) fn short(self, what: &'static str) -> Stint {
         let measured = Duration::from_secs(self.seconds.min(3));
         Stint { what, warm_up: measured / 5, measured }
     }
 }
 
-/// What figures are beside.
+/// Baselines of a run's figures.
 #[derive(Default)]
 pub(crate) struct Yardsticks {
-    /// Transactions a second.
+    /// Transactions per second.
     pub(crate) pgbench: Option<f64>,
-    /// Calls that do nothing, a second, and what one caller alone cannot do without, in milliseconds.
+    /// Calls that do nothing, per second, and the least latency of a single caller, in
+    /// milliseconds.
     pub(crate) calls: Vec<(&'static str, Option<f64>)>,
 }
 
@@ -116,8 +116,8 @@ impl Yardsticks {
     }
 }
 
-/// What `measure` comes to, unless somebody stops it before its end: then what was started for it is
-/// stopped in order all the same.
+/// Runs `measure` until its end or a signal. After a signal the caller still stops in order what it
+/// started.
 pub(crate) async fn unless_stopped<T>(
     measure: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
@@ -129,7 +129,7 @@ pub(crate) async fn unless_stopped<T>(
     }
 }
 
-/// False where something turned out wrong.
+/// Runs the command. False if a check failed.
 pub(crate) async fn run(json: bool, what: What) -> anyhow::Result<bool> {
     if let What::Wallet = what {
         return child::serve().await;
@@ -154,12 +154,12 @@ async fn measure(what: What) -> anyhow::Result<Report> {
     }
 }
 
-/// With three digits behind the point, which is more than any figure here is good for.
+/// Rounds to three decimals, more than the accuracy of any figure here.
 pub(crate) fn rounded(figure: f64) -> f64 {
     (figure * 1000.0).round() / 1000.0
 }
 
-/// A figure, or that there is none.
+/// Formats a figure, or "not known".
 pub(crate) fn shown(figure: Option<f64>) -> String {
     figure.map_or_else(|| "not known".to_owned(), |figure| figure.to_string())
 }

@@ -1,4 +1,4 @@
-//! The demo table and its bots, which play through the public port like anybody.
+//! The demo table and its bots, which play through the public port.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,27 +19,27 @@ use crate::keys;
 use crate::room::Room;
 use crate::say::Progress;
 
-/// The demo table's name.
+/// Name of the demo table.
 pub(crate) const NAME: &str = "Demo";
-/// How many bots play.
+/// Number of bots.
 const BOTS: usize = 4;
-/// Between a bot's end and its return.
+/// Pause between a bot's end and its return.
 const AGAIN: Duration = Duration::from_secs(2);
 const FOR_A_BOT: &str = "credits for a bot of the demo";
 /// Credits that a bot's account is filled up to at start.
 const ACCOUNT: u64 = 1_000_000;
 
-/// What a bot thinks before each decision unless told otherwise, and the pause between hands in
-/// such times.
+/// Default time that a bot thinks before each decision, and the pause between hands as a multiple
+/// of it.
 const THINKING: Duration = Duration::from_millis(400);
 const PAUSE: u32 = 5;
 
-/// How fast the demo goes.
+/// Speed of the demo.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
-    /// So many hands and no more, without a pause unless `thinking` says so.
+    /// Number of hands to play, without a pause unless `thinking` says so; none: no end.
     pub(crate) hands: Option<u64>,
-    /// What a bot thinks before each decision.
+    /// Time that a bot thinks before each decision.
     pub(crate) thinking: Option<Duration>,
 }
 
@@ -50,7 +50,7 @@ impl Pace {
     }
 }
 
-/// A table with bots to play at it.
+/// Demo table with its bots.
 pub(crate) struct Demo {
     pub(crate) table: TableId,
     bots: Vec<Player>,
@@ -58,13 +58,13 @@ pub(crate) struct Demo {
     thinking: Duration,
 }
 
-/// A bot's player.
+/// Player of a bot.
 struct Player {
     id: PlayerId,
     client: Client,
 }
 
-/// Hands that were played as fast as they go.
+/// Result of a run of a fixed number of hands.
 pub(crate) struct Played {
     pub(crate) table: TableId,
     pub(crate) hands: u64,
@@ -72,7 +72,7 @@ pub(crate) struct Played {
 }
 
 impl Demo {
-    /// Finds the demo table, or opens it; a run of so many hands gets a table of its own.
+    /// Finds the demo table, or creates it; a run of a fixed number of hands gets a new table.
     pub(crate) async fn open(room: &Room, game: &str, pace: Pace) -> anyhow::Result<Demo> {
         let url = room.url();
         let operator = Client::connect(&url, room.token(Role::Operator, "up"))?;
@@ -87,7 +87,7 @@ impl Demo {
             let id = player(room, &format!("bot {number}"))?;
             let client = Client::connect(&url, room.token(Role::Player, &id.to_string()))?;
             let client = client.trusting(keys::trust(&room.folder)?);
-            // Kept over restarts: what a bot has committed to before a kill it reveals after it.
+            // Derived from a stored secret: after a kill a bot reveals what it had committed to.
             let secret = room.folder.password("bots.secret")?;
             let secret = Sha256::digest(format!("{} bot {number}", *secret));
             let client = client.with_secret(client::Secret::kept(secret.into()));
@@ -105,7 +105,7 @@ impl Demo {
     /// Starts one bot.
     fn start(&self, number: usize, bots: &mut Bots, stop: &CancellationToken) {
         let Some(Player { client, .. }) = self.bots.get(number) else { return };
-        // Three play steadily, one at random: a table with something to see.
+        // Three steady bots and a random one make a table worth watching.
         let name = if number == BOTS - 1 { "random" } else { "steady" };
         let seed = u64::try_from(number).unwrap_or_default();
         let strategy = strategy::by_name(name, seed).expect("both names are known");
@@ -122,8 +122,8 @@ impl Demo {
         bots
     }
 
-    /// Lets the bots play until the room stops. One that gives up comes again, with credits where it
-    /// has none left; a closed table ends them, and the room goes on.
+    /// Runs the bots until the room stops. A bot that gives up returns, with new credits if it has
+    /// none; a closed table ends the bots, and the room goes on.
     pub(crate) async fn keep_playing(
         &self,
         stop: &CancellationToken,
@@ -193,7 +193,7 @@ impl Demo {
     }
 }
 
-/// Bots that play, by their numbers.
+/// Running bots, by number.
 #[derive(Default)]
 struct Bots {
     running: JoinSet<Result<BotReport, client::Error>>,
@@ -201,7 +201,7 @@ struct Bots {
 }
 
 impl Bots {
-    /// The next one that ends, and why; none where all have.
+    /// Returns the next bot that ends, with its outcome; none if all have ended.
     async fn next(&mut self) -> Option<(usize, Result<BotEnd, String>)> {
         let ended = self.running.join_next_with_id().await?;
         let (id, outcome) = match ended {
@@ -212,7 +212,7 @@ impl Bots {
     }
 }
 
-/// Tells that a bot has ended; where it goes on like that, once a minute for all of them.
+/// Logs that a bot gave up.
 fn said_once(bot: usize, why: Option<String>) {
     if let Some(why) = why {
         let runbook = "deploy/README.md, A bot gives up";
@@ -230,19 +230,19 @@ fn config(game: &str, pace: Pace) -> TableConfig {
     }
 }
 
-/// A player of the demo: the same pseudonym in the same data folder, and no other's.
+/// Derives a player id that is fixed for a data folder and unknown elsewhere.
 fn player(room: &Room, name: &str) -> anyhow::Result<PlayerId> {
     let secret = room.folder.password("demo.key")?;
     let hash = Sha256::new().chain_update(secret.as_bytes()).chain_update(name).finalize();
     let mut id = [0; 16];
     id.copy_from_slice(&hash[..16]);
-    // The version and variant bits of a UUIDv8: made by a rule of ours.
+    // The version and variant bits of a UUIDv8.
     id[6] = (id[6] & 0x0f) | 0x80;
     id[8] = (id[8] & 0x3f) | 0x80;
     Ok(PlayerId(id))
 }
 
-/// Fills an account up.
+/// Issues credits to an account that has less than half of its start.
 async fn fill(operator: &Client, player: PlayerId, reason: &str) -> anyhow::Result<()> {
     let account = operator.get_account(Some(player)).await?;
     let there = account.balance + account.seats.iter().map(|seat| seat.balance).sum::<u64>();

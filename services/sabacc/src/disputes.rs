@@ -1,4 +1,4 @@
-//! `sabacc audit disputes`: what players object to, and what came of it.
+//! `sabacc audit disputes`: lists, shows and answers players' disputes.
 
 use std::path::PathBuf;
 
@@ -24,25 +24,25 @@ pub(crate) struct Options {
 
 #[derive(Subcommand)]
 enum What {
-    /// Those that nobody has answered, in the order they were opened.
+    /// List the unanswered disputes, in the order they were opened.
     List {
-        /// The answered ones too.
+        /// List the answered ones too.
         #[arg(long)]
         all: bool,
     },
-    /// What was written, and the audit of the hand.
+    /// Show the texts, and audit the hand.
     Show {
         /// The dispute's id.
         id: DisputeId,
     },
-    /// Answer one, once and for ever.
+    /// Answer a dispute; the answer is final.
     Answer {
         /// The dispute's id.
         id: DisputeId,
-        /// What was found.
+        /// The verdict.
         #[arg(long)]
         verdict: Verdict,
-        /// Why, for the player to read.
+        /// The reason, for the player to read.
         #[arg(long)]
         text: String,
     },
@@ -52,13 +52,13 @@ enum What {
 enum Verdict {
     /// The player is right.
     Upheld,
-    /// The hand is as it should be.
+    /// The hand is correct.
     Rejected,
-    /// What is on record does not tell.
+    /// The records do not decide it.
     Undecided,
 }
 
-/// True unless the hand of a dispute that is shown does not pass.
+/// Runs the command. False if the hand of a shown dispute fails its audit.
 pub(crate) async fn run(
     data: Option<PathBuf>,
     json: bool,

@@ -1,4 +1,4 @@
-//! The way into a room: the public port of the one that runs in the data folder, or any other.
+//! Connection of a command to a room: the one that runs in the data folder, or another.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,13 @@ use crate::{keys, room};
 
 #[derive(Args)]
 pub(crate) struct Door {
-    /// The public port, where it is not that of the room in the data folder.
+    /// The public port of another room than the one in the data folder.
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// A token, where the issuer is not that of the data folder.
+    /// A token, if the issuer is not that of the data folder.
     #[arg(long, env = "SABACC_TOKEN", hide_env_values = true)]
     token: Option<String>,
-    /// The public keys of the room's logs, one verifier key a line, where they are not those of the
+    /// The public keys of the room's logs, one verifier key a line, if they are not those of the
     /// data folder.
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
@@ -34,7 +34,7 @@ impl Door {
         self.server.is_none()
     }
 
-    /// What is remembered here of what the room's logs signed.
+    /// Opens the monitor of the room's log checkpoints, with its storage in the data folder.
     pub(crate) fn logs(&self, data: Option<&Path>) -> anyhow::Result<Checkpoints<InFolder>> {
         let path = data.map_or_else(|| default_data_dir(&Environment::read()), Path::to_owned);
         if let Some(named) = data.filter(|named| !is_for_memory(named)) {
@@ -50,12 +50,12 @@ impl Door {
         Ok(Checkpoints::new(keys.keys().to_vec(), memory))
     }
 
-    /// A client of the room, as an auditor of this name where no token is given.
+    /// Opens a client of the room, as an auditor of this name if no token is given.
     pub(crate) fn open(self, data: Option<PathBuf>, name: &str) -> anyhow::Result<Client> {
         self.open_as(data, (Role::Auditor, name))
     }
 
-    /// A client of the room, in this role and under this name where no token is given.
+    /// Opens a client of the room, in this role and under this name if no token is given.
     pub(crate) fn open_as(
         self,
         data: Option<PathBuf>,
@@ -86,14 +86,14 @@ impl Door {
     }
 }
 
-/// Whether what logs signed may be remembered in a folder: it is a room's, was used for it before, or is
+/// Whether checkpoints may be stored in a folder: it is a room's, was used for it before, or is
 /// empty.
 fn is_for_memory(path: &Path) -> bool {
     let ours = path.join("keys").is_dir() || path.join("seen").is_dir();
     ours || std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// The public keys of the room's logs, as a text.
+/// Reads the public keys of the room's logs, as text.
 fn known(keys: Option<&Path>, server: Option<&str>, data: &Path) -> anyhow::Result<String> {
     match (keys, server) {
         (Some(file), _) => {
@@ -101,7 +101,7 @@ fn known(keys: Option<&Path>, server: Option<&str>, data: &Path) -> anyhow::Resu
             text.with_context(|| format!("{} cannot be read", file.display()))
         }
         (None, None) => keys::of_room(&Folder::open(data)?),
-        // Somebody else's room: only signatures go unchecked.
+        // For another room without keys only signatures go unchecked.
         (None, Some(_)) => Ok(String::new()),
     }
 }

@@ -12,9 +12,11 @@ use crate::say;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The game; left out, all of them are listed with their sources, and those that are not played.
+    /// The game; without it all games are listed with their sources, and those that are not
+    /// implemented.
     variant: Option<String>,
-    /// Fields that differ from the game's defaults: `key=value,…`; the items of a list joined by `+`.
+    /// Fields that differ from the game's defaults: `key=value,…`; the items of a list are joined
+    /// by `+`.
     #[arg(long, value_name = "FIELDS", default_value = "")]
     ruleset: String,
     /// Seconds for each decision.
@@ -25,7 +27,7 @@ pub(crate) struct Options {
     bank_seconds: u32,
 }
 
-/// Whether all went well.
+/// Prints the rules.
 pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
     let Some(id) = &options.variant else {
         let page = if json { page().to_string() } else { VariantsPage.to_string() };
@@ -52,7 +54,7 @@ fn listed() -> String {
     ALL.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The variants page as one object.
+/// Returns the variants page as one object.
 fn page() -> Value {
     let variants = ALL.iter().map(|variant| {
         let Variant { id, title, source, deck, seats, .. } = variant;
@@ -71,7 +73,7 @@ fn page() -> Value {
     })
 }
 
-/// Reads `key=value,…` by what kind of value each field has.
+/// Parses `key=value,…` by the type of each field.
 fn fields(variant: &Variant, text: &str) -> anyhow::Result<Vec<(String, FieldValue)>> {
     let mut fields = Vec::new();
     for part in text.split(',').filter(|part| !part.is_empty()) {

@@ -1,9 +1,9 @@
-//! The data folder: everything that a room on one machine keeps, and a lock on it.
+//! The data folder of a room on one machine, and its lock.
 //!
-//! `postgres/` is the database; `keys/` the private keys and passwords, made once, readable by their
-//! owner alone; `keys.txt` the logs' public keys; `checkpoints/` what each log signed last; `room.json`
-//! says where the running room is reached. Nothing here can be made again from anything else, so it is
-//! backed up together.
+//! `postgres/` is the database; `keys/` the private keys and passwords, made once and readable by
+//! their owner alone; `keys.txt` the logs' public keys; `checkpoints/` the last checkpoint of each
+//! log; `room.json` the address of the running room. Nothing here can be made from anything else,
+//! so it is backed up together.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -22,20 +22,20 @@ use zeroize::Zeroizing;
 
 mod seed_keys;
 
-/// What a room on one machine is called: the first part of its logs' origins.
+/// Name of a room on one machine: the first part of its logs' origins.
 const ROOM: &str = "sabacc.local";
-/// The dealer's key, as older rooms call it.
+/// File name of the dealer's key in folders of older versions.
 const COMMITMENTS: &str = "commitment.pem";
 
-/// A data folder.
+/// Data folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Whether what is missing in it may be made.
+    /// Whether missing files may be made.
     makes: bool,
 }
 
-/// Held as long as a room runs in a data folder.
+/// Lock on a data folder, held while a room runs in it.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
@@ -44,33 +44,32 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// How the process that holds this is called: its number, and a random part that no process
-    /// anywhere had before.
+    /// Name of this process: its process id, and a random part that makes it unique.
     #[must_use]
     pub(crate) fn instance(&self) -> String {
         format!("up {}", self.instance)
     }
 
-    /// Whether the owner of a log is the process that held this before, which is dead.
+    /// Whether the owner of a log is the process that held the lock before, which is dead.
     #[must_use]
     pub(crate) fn is_predecessor(&self, owner: &str) -> bool {
         !self.before.is_empty() && owner.ends_with(&format!(" up {}", self.before))
     }
 }
 
-/// Where a running room is reached.
+/// Address of a running room.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Running {
-    /// The process that runs it.
+    /// Process id of the room.
     pub(crate) pid: u32,
-    /// The public port.
+    /// The address for the commands of this folder.
     pub(crate) address: String,
-    /// The database, as its owner. A secret.
+    /// The database's address, as its owner. A secret.
     pub(crate) database_url: String,
 }
 
 impl Folder {
-    /// The folder of a room that there is. Nothing is made in it.
+    /// Opens the folder of an existing room. Makes nothing in it.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Folder> {
         let named = path.display();
         if path.join("keys").is_dir() {
@@ -88,7 +87,7 @@ impl Folder {
         )
     }
 
-    /// The folder, made if it is missing, and what a room needs in it.
+    /// Opens a folder for a room, and creates it if it is missing.
     pub(crate) fn create(path: &Path) -> anyhow::Result<Folder> {
         fs::DirBuilder::new()
             .recursive(true)
@@ -104,12 +103,12 @@ impl Folder {
         &self.path
     }
 
-    /// Takes the folder for this process.
+    /// Locks the folder for this process.
     pub(crate) fn lock(&self) -> anyhow::Result<Lock> {
         lock_file(&self.path.join("up.lock"), (&self.path, "--data"))
     }
 
-    /// The key that tokens are signed with.
+    /// Returns the key that tokens are signed with.
     pub(crate) fn issuer(&self) -> anyhow::Result<TokenIssuer> {
         let pem = self.secret("issuer.pem", || {
             Zeroizing::new(
@@ -119,10 +118,10 @@ impl Folder {
         TokenIssuer::from_pem("up", &pem).context("keys/issuer.pem cannot be used")
     }
 
-    /// Who a service's log is: its name, and the key that signs for it.
+    /// Returns the identity of a service's log: its origin, and the key that signs for it.
     pub(crate) fn log(&self, of: Service) -> anyhow::Result<LogIdentity> {
         let mut file = format!("{}.pem", of.name());
-        // A room of the time when the dealer's key signed nothing but commitments.
+        // A room of an older version, in which this key signed only commitments.
         if of == Service::Dealer && self.path.join("keys").join(COMMITMENTS).exists() {
             COMMITMENTS.clone_into(&mut file);
         }
@@ -135,19 +134,19 @@ impl Folder {
         Ok(LogIdentity { origin: format!("{ROOM}/{}", of.name()).into(), key })
     }
 
-    /// Where the last checkpoint of a service's log is remembered beside the database.
+    /// Path of the stored checkpoint of a service's log, outside of the database.
     pub(crate) fn checkpoint(&self, of: Service) -> anyhow::Result<PathBuf> {
         let folder = self.path.join("checkpoints");
         fs::create_dir_all(&folder).context("checkpoints/ cannot be made")?;
         Ok(folder.join(of.name()))
     }
 
-    /// Writes down what others verify this room's logs with.
+    /// Writes the public keys that verify this room's logs.
     pub(crate) fn publish(&self, keys: &str) -> anyhow::Result<()> {
         write(&self.path.join("keys.txt"), keys.as_bytes(), 0o644)
     }
 
-    /// The key that the players' keys are wrapped under, and what it was before.
+    /// Returns the key that wraps the players' keys, and its predecessors.
     pub(crate) fn people_keys(&self) -> anyhow::Result<(PeopleKey, Vec<PeopleKey>)> {
         let key = parse_key(&self.password("people.key")?);
         let key = key.context("keys/people.key is not 64 hexadecimal digits")?;
@@ -161,12 +160,12 @@ impl Folder {
         Ok((key, parse_keys(&text).context(why)?))
     }
 
-    /// A random text of 64 hexadecimal digits, the same for ever under its name.
+    /// Returns a random text of 64 hexadecimal digits, stored under `name`.
     pub(crate) fn password(&self, name: &str) -> anyhow::Result<Zeroizing<String>> {
         self.secret(name, random_digits)
     }
 
-    /// Reads a secret, or makes it and writes it down whole before it is used.
+    /// Reads a secret, or makes it and stores it before it is used.
     fn secret(
         &self,
         name: &str,
@@ -183,23 +182,23 @@ impl Folder {
         text.map(Zeroizing::new).with_context(|| format!("{} cannot be read", path.display()))
     }
 
-    /// Keeps a token for whoever may read this folder.
+    /// Stores a token, readable by the owner of the folder.
     pub(crate) fn keep(&self, name: &str, token: &str) -> anyhow::Result<()> {
         write_private(&self.path.join("keys").join(name), token.as_bytes())
     }
 
-    /// Says where the room is reached.
+    /// Stores the address of the running room.
     pub(crate) fn announce(&self, running: &Running) -> anyhow::Result<()> {
         write_private(&self.path.join("room.json"), &serde_json::to_vec_pretty(running)?)
     }
 
-    /// The room is no longer reached.
+    /// Removes the address of the room.
     pub(crate) fn retract(&self) {
-        // Whoever finds an old one finds nobody there, and says so.
+        // A leftover file does no harm: its address does not answer.
         let _ = fs::remove_file(self.path.join("room.json"));
     }
 
-    /// Where the room that runs here is reached, if one does.
+    /// Returns the address of the room that runs here, if one does.
     #[must_use]
     pub(crate) fn running(&self) -> Option<Running> {
         let text = fs::read(self.path.join("room.json")).ok()?;
@@ -207,7 +206,8 @@ impl Folder {
     }
 }
 
-/// Takes a folder for this process, by a file in it. `option` is the one that names another folder.
+/// Locks a folder for this process, by a file in it. `option` is the option that names another
+/// folder.
 pub(crate) fn lock_file(path: &Path, (folder, option): (&Path, &str)) -> anyhow::Result<Lock> {
     let mut before = String::new();
     let mut file = OpenOptions::new()
@@ -219,7 +219,7 @@ pub(crate) fn lock_file(path: &Path, (folder, option): (&Path, &str)) -> anyhow:
         .open(path)
         .with_context(|| format!("{} cannot be written", path.display()))?;
     let taken = file.try_lock().is_err();
-    // Who cannot be read is nobody's predecessor.
+    // An unreadable file names no predecessor.
     let _ = file.read_to_string(&mut before);
     if taken {
         bail!(
@@ -238,18 +238,18 @@ pub(crate) fn lock_file(path: &Path, (folder, option): (&Path, &str)) -> anyhow:
     Ok(Lock { _file: file, instance, before })
 }
 
-/// 64 random hexadecimal digits.
+/// Returns 64 random hexadecimal digits.
 fn random_digits() -> Zeroizing<String> {
     let bytes = Zeroizing::new(entropy::bytes::<32>(&SystemEntropy));
     Zeroizing::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Writes a file that only its owner reads.
+/// Writes a file that only its owner can read.
 pub(crate) fn write_private(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     write(path, content, 0o600)
 }
 
-/// Writes all of a file or nothing, also when the machine stops.
+/// Writes a file atomically and durably.
 fn write(path: &Path, content: &[u8], mode: u32) -> anyhow::Result<()> {
     let new = path.with_extension("new");
     let write = || -> std::io::Result<()> {
@@ -258,7 +258,7 @@ fn write(path: &Path, content: &[u8], mode: u32) -> anyhow::Result<()> {
         file.write_all(content)?;
         file.sync_all()?;
         fs::rename(&new, path)?;
-        // The name is in place before anything that is written after it.
+        // Makes the name durable before anything that is written after it.
         path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
     };
     write().with_context(|| format!("{} cannot be written", path.display()))

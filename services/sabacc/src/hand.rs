@@ -1,4 +1,4 @@
-//! `sabacc hand`: hand histories as files: replayed, made up, exported from a room.
+//! `sabacc hand`: replays, simulates and exports hand histories.
 
 mod export;
 
@@ -12,14 +12,14 @@ use crate::say;
 
 #[derive(Subcommand)]
 pub(crate) enum What {
-    /// Replay the hands of a file on the rules, and tell what came of them.
+    /// Replay the hands of a file on the rules, and print their results.
     Replay {
         /// A hand history (.shh).
         file: PathBuf,
     },
-    /// Write hands played by random legal moves, always the same for the same arguments.
+    /// Write hands of random legal moves. Equal arguments give equal hands.
     Simulate(Simulation),
-    /// Write a hand of a room as a hand history, with as much as its reader may see.
+    /// Write a hand of a room as a hand history, as one viewer may see it.
     Export(export::Options),
 }
 
@@ -28,13 +28,13 @@ pub(crate) struct Simulation {
     /// The game, such as `dice`.
     #[arg(long)]
     variant: String,
-    /// How many players.
+    /// Number of players.
     #[arg(long, value_name = "N")]
     players: u8,
-    /// How many hands.
+    /// Number of hands.
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..))]
     hands: u64,
-    /// Other numbers give other hands.
+    /// Seed of the random moves.
     #[arg(long, value_name = "S")]
     seed: u64,
     /// Rule set fields as `key=value,…`; a list's items are joined by `+`.
@@ -42,7 +42,7 @@ pub(crate) struct Simulation {
     ruleset: String,
 }
 
-/// What was asked for cannot be done at all: the program ends with 2 and this line.
+/// Input or plan that is unusable: the program exits with 2 and this line.
 #[derive(Debug)]
 pub(crate) struct NoHistory(String);
 
@@ -54,7 +54,7 @@ impl std::fmt::Display for NoHistory {
 
 impl std::error::Error for NoHistory {}
 
-/// False where a hand breaks a rule.
+/// Runs the command. False if a hand breaks a rule.
 pub(crate) async fn run(data: Option<PathBuf>, json: bool, what: What) -> anyhow::Result<bool> {
     match what {
         What::Export(options) => export::run(data, &options).await,
@@ -68,7 +68,7 @@ fn replay(file: &std::path::Path, json: bool) -> anyhow::Result<bool> {
     let no_history = |why: &dyn std::fmt::Display| NoHistory(format!("{name}: {why}"));
     let bytes = std::fs::read(file).map_err(|error| no_history(&error))?;
     let hands = history::read(&bytes).map_err(|error| no_history(&error))?;
-    // Nothing is said before all is known: where one hand is wrong, nothing is said at all.
+    // Output follows only after all hands are replayed: one wrong hand suppresses it.
     let mut text = String::new();
     let several = hands.len() > 1;
     for (at, hand) in hands.into_iter().enumerate() {

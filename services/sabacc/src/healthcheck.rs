@@ -9,13 +9,13 @@ use crate::say;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// A port of any of the four services. For https the certificates are those of SABACC_PEER_TLS_… or
-    /// SABACC_TLS_…, as the services have them.
+    /// A port of any of the four services. For https the certificates are those of
+    /// SABACC_PEER_TLS_… or SABACC_TLS_…, as the services have them.
     #[arg(value_name = "URL", default_value = "http://127.0.0.1:7400")]
     url: Uri,
 }
 
-/// Whether the server is ready; says what is missing where it is not.
+/// Whether the server is ready; prints what is missing if it is not.
 pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
     let Options { url } = options;
     let web = matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some();

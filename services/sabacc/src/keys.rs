@@ -1,6 +1,5 @@
-//! `sabacc keys`: what the logs of a room are verified with, as the text that its players and auditors
-//! are given: C2SP verifier keys, one a line. `sabacc keys rotate`: another key for what is secret at
-//! rest.
+//! `sabacc keys`: the public keys that verify a room's logs, as C2SP verifier keys, one per line,
+//! for players and auditors. `sabacc keys rotate`: another key for secrets at rest.
 
 use std::path::PathBuf;
 
@@ -24,15 +23,15 @@ mod rotate;
 pub(crate) struct Options {
     #[command(subcommand)]
     what: Option<What>,
-    /// A log's origin and the file of its key, private or public, in PEM, instead of the keys of a
-    /// data folder. May be given more than once.
+    /// A log's origin and its key file, private or public, in PEM, instead of the keys of a data
+    /// folder. May be given more than once.
     #[arg(long, value_name = "ORIGIN=FILE")]
     log: Vec<String>,
 }
 
 #[derive(Subcommand)]
 enum What {
-    /// Give the dealer's seeds in the database another key, from the next start on.
+    /// Give new seeds of the dealer another key, from the next start on.
     Rotate,
 }
 
@@ -57,13 +56,13 @@ pub(crate) fn run(data: Option<PathBuf>, options: &Options) -> anyhow::Result<bo
     Ok(true)
 }
 
-/// The data folder of a room that is there.
+/// Opens the data folder of an existing room.
 fn folder(data: Option<PathBuf>) -> anyhow::Result<Folder> {
     let path = data.unwrap_or_else(|| default_data_dir(&Environment::read()));
     Folder::open(&path).context("or name a log and its key with --log")
 }
 
-/// The keys of a room on one machine, told apart by comments.
+/// Returns the keys of a room on one machine, with comments.
 pub(crate) fn of_room(folder: &Folder) -> anyhow::Result<String> {
     let mut text = "# What this room signs is verified with these keys.\n".to_owned();
     for (service, signs) in LOGS {
@@ -73,12 +72,12 @@ pub(crate) fn of_room(folder: &Folder) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// What clients of a room on one machine believe.
+/// Returns the keys that clients of a room on one machine trust.
 pub(crate) fn trust(folder: &Folder) -> anyhow::Result<client::Trust> {
     Ok(client::Trust::parse(&of_room(folder)?)?)
 }
 
-/// What a service's log is verified with.
+/// Returns the public key that verifies a service's log.
 pub(crate) fn verifier(folder: &Folder, service: Service) -> anyhow::Result<VerifierKey> {
     let LogIdentity { origin, key } = folder.log(service)?;
     Ok(VerifierKey::log(KeyName::try_new(&*origin)?, key.verifying_key().as_bytes())?)

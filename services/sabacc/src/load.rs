@@ -1,44 +1,44 @@
-//! `sabacc load`: many tables with bots at once, over the public port, measured and then audited.
+//! `sabacc load`: many tables with bots, over the public port, measured and then audited.
 //!
-//! **What plays.** N tables of P bots. Each bot follows its table on a stream of its own and decides
-//! the moment it is due, at random among what is legal with the smallest amounts; nobody thinks, unless
-//! `--think 1s..6s` says from where each thought is drawn, and the tables pause between hands for
-//! nothing. There is never more than one decision due at a
-//! table, so N calls are under way at the most. Every bot takes part in the chance of its hands, which
-//! is two messages more for each; what it is told of it one bot at each table checks, for the others
-//! would only find the same.
+//! **Play.** N tables of P bots. Each bot follows its table on its own stream and decides as soon
+//! as it is due, at random among the legal moves with the smallest amounts. `--think 1s..6s` makes
+//! bots think for a random time in this range. Tables do not pause between hands. At most one
+//! decision is due at a table, so at most N calls are in flight. Every bot contributes entropy to
+//! its hands, which is two more messages for each. One bot at each table checks the chance; the
+//! others would find the same.
 //!
-//! **What is measured.** After a warm-up, for so many seconds: acknowledged decisions a second; from
-//! the sending of an `Act` to its answer, in percentiles over all of them; hands a second; what was
-//! refused and why; processor seconds of each process, the bots' own among those of this one; bytes
-//! of write-ahead log and of the database's files for each decision. Then the tables are closed, the
-//! hands in play end, everybody is paid out, and the hands (all, or as many as `--audit` says, evenly
-//! spread) and the whole ledger are audited. A check that fails fails the command.
+//! **Measurement.** After a warm-up, for the given seconds: acknowledged decisions per second;
+//! latency from sending an `Act` to its answer, in percentiles; hands per second; refusals by
+//! reason; processor seconds of each process, the bots' included in this one; bytes of write-ahead
+//! log and of the database's files per decision. Then the tables are closed, the hands in play end,
+//! everybody is paid out, and the hands (all, or an evenly spread sample of `--audit`) and the
+//! whole ledger are audited. A failed check fails the command.
 //!
-//! **What is judged.** Where bots think, as people do, the room is not asked for more than it has: a hand
-//! that is burnt or a decision that the clock takes is its fault then, since bots keep nothing back and
-//! think for less than the clock gives, and the command fails. `--p99 50ms` judges that too. Bots that do
-//! not think take all that there is, and what becomes of hands is reported only.
+//! **Judgement.** With thinking bots the room is not asked for more than it has. A burnt hand or a
+//! decision by the clock is then its fault, since bots never withhold entropy and think for less
+//! than the clock gives, and the command fails. `--p99 50ms` is judged as well. Bots that do not
+//! think take all capacity, and burnt hands are only reported.
 //!
-//! **Overload.** With `--overload` tables are added, `--tables` at a time, until the room is saturated: an
-//! action's p99 is over 50 ms, or it refuses a table. Then twice as many are asked for and played at for
-//! `--seconds`; whatever is refused must be refused with `OVERLOADED`, no hand may be burnt and no clock
-//! lost. Then all but half of the tables that saturate it are closed, and within ten seconds the room
-//! must take a table and answer in time again. Bots wait as long as the room asks.
+//! **Overload.** With `--overload` tables are added, `--tables` at a time, until the room is
+//! saturated: an action's p99 is over 50 ms, or it refuses a table. Then twice as many are
+//! requested and played at for `--seconds`; every refusal must be `OVERLOADED`, no hand may be
+//! burnt and no decision taken by the clock. Then all but half of the tables that saturate it are
+//! closed, and within ten seconds the room must take a table and answer in time again. Bots wait as
+//! long as the room asks.
 //!
-//! **Where.** By default a room of its own in a temporary folder, with a PostgreSQL of its own that
-//! waits for the disk. With `--data` the room that runs in that folder; with `--server` and `--key` a
-//! room anywhere: `--key` is the private key of an issuer whose tokens that room believes, for the
-//! bots need tokens of a player each. There the logs cannot be read, and so nothing is audited.
+//! **Room.** By default a new room in a temporary folder, with a private PostgreSQL with
+//! synchronous commits. With `--data` the room that runs in that folder; with `--server` and
+//! `--key` any room: `--key` is the private key of an issuer whose tokens the room trusts, because
+//! each bot needs a player's token. The logs of such a room cannot be read, so nothing is audited.
 //!
-//! **Limits.** The public port takes 32 streams on a connection, and of an address 16 connections, 64
-//! streams and 200 calls a second (of its own machine as many as come, where `limits.exempt_loopback` is
-//! set), and services among themselves 256 streams on a connection. A room of its own is started with
-//! more. An operator who wants to load theirs from one address sets, at the gateway, `limits.streams` to
-//! the bots divided by the connections, plus the tables divided by the connections,
-//! `limits.address_connections` to the connections, and `limits.address_streams` and
-//! `limits.address_calls` to 0; and at the table service `limits.streams` and `limits.connection_calls`
-//! to the bots plus the tables.
+//! **Limits.** The public port takes 32 streams on a connection, and from one address 16
+//! connections, 64 streams and 200 calls a second (from its own machine any number, if
+//! `limits.exempt_loopback` is set). Services take 256 streams on a connection from each other. A
+//! new room is started with higher limits. An operator who loads their room from one address sets,
+//! at the gateway, `limits.streams` to the bots divided by the connections, plus the tables divided
+//! by the connections, `limits.address_connections` to the connections, and
+//! `limits.address_streams` and `limits.address_calls` to 0; and at the table service
+//! `limits.streams` and `limits.connection_calls` to the bots plus the tables.
 
 mod bot;
 mod crowd;
@@ -64,26 +64,26 @@ pub(crate) use think::Think;
 
 #[derive(Args, Clone)]
 pub(crate) struct Options {
-    /// How many tables.
+    /// Number of tables.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) tables: u32,
-    /// How many bots at each.
+    /// Number of bots at each table.
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(2..=10))]
     pub(crate) players: u32,
-    /// How many seconds are measured.
+    /// Seconds to measure.
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) seconds: u64,
-    /// How many seconds are played before, and not counted.
+    /// Seconds of warm-up before, which do not count.
     #[arg(long, value_name = "S", default_value = "3", value_parser = clap::value_parser!(u64).range(..=3600))]
     pub(crate) warm_up: u64,
-    /// How long a bot thinks before each decision: 1s..6s, 500ms..2s, or one time for all [default: not
-    /// at all].
+    /// Time that a bot thinks before each decision: 1s..6s, 500ms..2s, or one time for all
+    /// [default: none].
     #[arg(long, value_name = "FROM..TO", value_parser = Think::parse, default_value = "0s", hide_default_value = true)]
     pub(crate) think: Think,
-    /// Fail where one of a hundred actions takes longer, such as 50ms.
+    /// Fail if the 99th percentile of actions is not below this time, such as 50ms.
     #[arg(long, value_name = "TIME", value_parser = think::duration)]
     pub(crate) p99: Option<Duration>,
-    /// Add tables until the room is saturated, then play at twice as many, and see it recover.
+    /// Add tables until the room is saturated, play at twice as many, and check that it recovers.
     #[arg(long)]
     pub(crate) overload: bool,
     /// The game.
@@ -92,22 +92,21 @@ pub(crate) struct Options {
     /// The public port of a room that runs elsewhere; needs --key.
     #[arg(long, value_name = "URL", requires = "key")]
     pub(crate) server: Option<String>,
-    /// The private key (PEM) of an issuer that the room at --server believes.
+    /// The private key (PEM) of an issuer that the room at --server trusts.
     #[arg(long, value_name = "FILE", requires = "server")]
     pub(crate) key: Option<PathBuf>,
-    /// Connections that the bots share [default: 8; with --server one for 24 bots].
+    /// Number of connections that the bots share [default: 8; with --server one for 24 bots].
     #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) connections: Option<u32>,
-    /// Hands that are audited at the end, evenly spread where more were played.
+    /// Number of hands to audit at the end, evenly spread if more were played.
     #[arg(long, value_name = "K", default_value = "500")]
     pub(crate) audit: u64,
-    /// Seconds of each run of pgbench, one before and one after, on the PostgreSQL of a room of
-    /// load's own.
+    /// Seconds of each run of pgbench, one before and one after, on the PostgreSQL of a new room.
     #[arg(long, value_name = "S", default_value = "0", value_parser = clap::value_parser!(u64).range(..=3600))]
     pub(crate) pgbench: u64,
 }
 
-/// Hands in play have so long to end once their tables are closed.
+/// Time for hands in play to end after their tables are closed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 impl Options {
@@ -115,14 +114,14 @@ impl Options {
         self.tables.saturating_mul(self.players)
     }
 
-    /// Streams and calls that a room of one's own takes on a connection.
+    /// Streams and calls that a new room takes on a connection.
     fn streams(&self) -> u32 {
         let times = if self.overload { overload::MOST_STEPS * 2 } else { 1 };
         (self.bots() + self.tables).saturating_mul(times).saturating_add(64)
     }
 }
 
-/// False where an audit fails.
+/// Runs the command. False if an audit or another judged check fails.
 pub(crate) async fn run(
     data: Option<PathBuf>,
     json: bool,
@@ -144,7 +143,7 @@ pub(crate) async fn run(
     Ok(passed)
 }
 
-/// For people, for programs, and whether it passed.
+/// Measures; returns the text for people, the JSON, and whether it passed.
 async fn outcome(place: &Place, options: &Options) -> anyhow::Result<(String, String, bool)> {
     if options.overload {
         let report = overload::measure(place, options).await?;
@@ -154,8 +153,8 @@ async fn outcome(place: &Place, options: &Options) -> anyhow::Result<(String, St
     Ok((figures.to_string(), serde_json::to_string(&figures)?, figures.passed))
 }
 
-/// Plays, measures, and audits, where there is something to audit; beside `pgbench` where that was
-/// asked for.
+/// Plays, measures, and audits if the logs can be read; with `pgbench` before and after if
+/// requested.
 pub(crate) async fn measure(place: &Place, options: &Options) -> anyhow::Result<Figures> {
     let mut beside = place.beside(options.pgbench).await?;
     beside.run().await?;

@@ -1,5 +1,5 @@
-//! The three logs, read without owning them: of the room that runs in a data folder, or of one that
-//! does not, whose database is started for as long as it is read.
+//! The three logs, read without owning them: of the room that runs in a data folder, or of a
+//! stopped one, whose database is started for the reading.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use crate::shown::ShownLog;
 /// Events read at a time.
 const PAGE: usize = 1000;
 
-/// Events that one settlement is at the most: the accounts it opens, and the transfer.
+/// Maximum number of events of one settlement: the accounts that it opens, and the transfer.
 const SETTLEMENT: usize = 8;
 
 /// The logs of a room.
@@ -30,20 +30,20 @@ pub(crate) struct Logs {
     pub(crate) table: ShownLog,
     pub(crate) dealer: ShownLog,
     pub(crate) wallet: ShownLog,
-    /// The tables beside the wallet's log.
+    /// The wallet's tables.
     pub(crate) books: Repo,
-    /// The logs' public keys, as this folder has them.
+    /// The logs' public keys, from the data folder.
     pub(crate) trusted: Trusted,
-    /// The dealer's among them.
+    /// The dealer's public key.
     dealer_key: [u8; 32],
-    /// Started for this reading, and stopped after it.
+    /// PostgreSQL that was started for this reading.
     postgres: Option<Postgres>,
-    /// What a table's stream says of its hands, by table and hand number: read once a table.
+    /// Events of each table's stream by hand number; each table is read once.
     hands: BTreeMap<TableId, BTreeMap<u64, Vec<Event>>>,
 }
 
 impl Logs {
-    /// The logs of the room in a data folder.
+    /// Opens the logs of the room in a data folder.
     pub(crate) async fn open(data: Option<PathBuf>) -> anyhow::Result<Logs> {
         let environment = Environment::read();
         let path = data.unwrap_or_else(|| default_data_dir(&environment));
@@ -66,7 +66,7 @@ impl Logs {
         Logs::at(&folder, &url, Some(postgres)).await
     }
 
-    /// The logs at a database; fails where it does not answer.
+    /// Opens the logs in a database; fails if it does not answer.
     pub(crate) async fn at(
         folder: &Folder,
         url: &str,
@@ -93,7 +93,7 @@ impl Logs {
         Ok(logs)
     }
 
-    /// Stops what was started for reading.
+    /// Stops a database that was started for the reading.
     pub(crate) async fn close(self) -> anyhow::Result<()> {
         let Logs { table, dealer, wallet, books, postgres, .. } = self;
         drop((table, dealer, wallet, books));
@@ -108,7 +108,7 @@ impl Logs {
         self.postgres.is_none()
     }
 
-    /// The hand that somebody means.
+    /// Parses a hand id, or `latest`.
     pub(crate) async fn named(&self, id: &str) -> anyhow::Result<HandId> {
         if id == "latest" {
             return self.latest().await;
@@ -116,7 +116,8 @@ impl Logs {
         id.parse().map_err(|error| anyhow::anyhow!("`{id}` is no hand's id: {error}"))
     }
 
-    /// The hand that ended last: its settlement is posted and its seed is open, whichever came first.
+    /// Returns the hand that ended last, with its settlement posted and its seed open, in either
+    /// order.
     pub(crate) async fn latest(&self) -> anyhow::Result<HandId> {
         let mut ends = BTreeMap::new();
         let mut end = self.table.reader.size().await?;
@@ -139,7 +140,7 @@ impl Logs {
         bail!("no hand has ended yet")
     }
 
-    /// All records of a hand.
+    /// Returns all records of a hand.
     pub(crate) async fn hand(&mut self, id: HandId) -> anyhow::Result<HandRecords> {
         let hand = stream(&self.table.reader, id.into()).await?;
         let Some(first) = hand.first() else { bail!("there is no hand {id} on record") };
@@ -153,7 +154,7 @@ impl Logs {
         let mut wallet = Vec::new();
         let settlement = RequestKey::new("service:table", id.into());
         if let Some(request) = self.wallet.reader.request(settlement).await? {
-            // A transfer stands behind the accounts that it opens.
+            // A transfer follows the accounts that it opens.
             wallet = self.wallet.reader.read(request.first, SETTLEMENT).await?;
             wallet.retain(|event| {
                 let posted = Recorded::try_from(event);
@@ -173,10 +174,10 @@ impl Logs {
         })
     }
 
-    /// The records of a hand with the proofs that they stand in the logs.
+    /// Returns the records of a hand with the proofs that they are in the logs.
     ///
     /// # Errors
-    /// Where the logs have not signed all of them yet.
+    /// The logs have not signed all of them yet.
     pub(crate) async fn bundle(&self, records: &HandRecords) -> anyhow::Result<Bundle> {
         let mut of_table = [&records.hand[..], &records.table].concat();
         of_table.sort_by_key(|event| event.position);
@@ -188,7 +189,7 @@ impl Logs {
         })
     }
 
-    /// The table that somebody means by its id or its name.
+    /// Returns the table with this id or name.
     pub(crate) async fn table_named(&self, named: &str) -> anyhow::Result<TableId> {
         if let Ok(id) = named.parse() {
             return Ok(id);
@@ -212,7 +213,7 @@ impl Logs {
         }
     }
 
-    /// The hands of a table that were started, by number.
+    /// Returns the numbers of a table's started hands.
     pub(crate) async fn started(&mut self, table: TableId) -> anyhow::Result<Vec<u64>> {
         let hands = self.of_table(table).await?.iter();
         let started = |events: &[Event]| {
@@ -223,12 +224,12 @@ impl Logs {
         Ok(hands.filter(|(_, events)| started(events)).map(|(number, _)| *number).collect())
     }
 
-    /// A table's own stream.
+    /// Returns a table's own stream.
     pub(crate) async fn table_stream(&self, table: TableId) -> anyhow::Result<Vec<Event>> {
         stream(&self.table.reader, table.into()).await
     }
 
-    /// What a table's stream says of its hands.
+    /// Returns the events of a table's hands, by number.
     async fn of_table(&mut self, table: TableId) -> anyhow::Result<&BTreeMap<u64, Vec<Event>>> {
         if !self.hands.contains_key(&table) {
             let mut hands: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
@@ -243,7 +244,7 @@ impl Logs {
         self.hands.get(&table).context("the table was just read")
     }
 
-    /// The hands of a table that have ended, in order.
+    /// Returns the ended hands of a table, in order.
     pub(crate) async fn ended(&self, table: TableId) -> anyhow::Result<Vec<HandId>> {
         let mut hands = Vec::new();
         for event in stream(&self.table.reader, table.into()).await? {
@@ -255,7 +256,7 @@ impl Logs {
     }
 }
 
-/// A whole stream.
+/// Reads a whole stream.
 async fn stream(reader: &Reader, stream: StreamId) -> anyhow::Result<Vec<Event>> {
     let mut events: Vec<Event> = Vec::new();
     loop {
@@ -269,7 +270,7 @@ async fn stream(reader: &Reader, stream: StreamId) -> anyhow::Result<Vec<Event>>
     }
 }
 
-/// Gives every event of a log to `take`, in order. While it looks at some, the next are read.
+/// Passes every event of a log to `take`, in order. The next page is read meanwhile.
 pub(crate) async fn each(reader: &Reader, mut take: impl FnMut(&Event)) -> anyhow::Result<()> {
     let read = |from| {
         let reader = reader.clone();

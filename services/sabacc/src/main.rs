@@ -1,5 +1,6 @@
-//! Knows: every service, and the people in front of a terminal: runs a card room, follows tables, audits hands.
-//! Does not know: how any of it works inside.
+//! Knows: every service, and the user at a terminal: runs a card room, follows tables, audits
+//! hands.
+//! Does not know: how a service works inside.
 
 mod archive;
 mod audits;
@@ -32,8 +33,8 @@ use std::process::ExitCode;
 use chassis::threads::{self, Share};
 use clap::{Parser, Subcommand};
 
-/// Small short-lived pieces by the thousand are what a server of calls allocates; the C library's
-/// allocator took a fifth of all processor time under load.
+/// A gRPC server makes many small, short-lived allocations, at which this allocator is faster than
+/// the C library's.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -55,33 +56,33 @@ struct Arguments {
 enum Command {
     /// Run a whole card room on this machine, with a demo table.
     Up(up::Options),
-    /// Have many bots play at many tables at once, and measure and audit it.
+    /// Play with many bots at many tables at once; measure and audit it.
     Load(load::Options),
-    /// Measure the pieces, each beside what it stands on.
+    /// Measure the parts, each against its baseline.
     #[command(subcommand)]
     Bench(bench::What),
     /// Follow a table in the terminal.
     Watch(watch::Options),
-    /// Check what is on record.
+    /// Check the records of a room.
     #[command(subcommand)]
     Audit(audits::What),
-    /// Check bundles of hands, without any server, for somebody who trusts nobody.
+    /// Check bundles of hands, without a server and without trust in the room.
     Verify(verify::Options),
-    /// Move old ranges of a log to files that prove themselves, and back.
+    /// Move old ranges of a log to self-proving files, and back.
     #[command(subcommand)]
     Archive(archive::What),
-    /// Replay hand histories, make some up, or export one of a room.
+    /// Replay hand histories, simulate hands, or export one from a room.
     #[command(subcommand)]
     Hand(hand::What),
-    /// Tell the rules of a table, as they are configured, in words.
+    /// Print the rules of a table, as configured, in words.
     Rules(explain::Options),
-    /// Print the public keys that a room's logs are verified with.
+    /// Print the public keys that verify a room's logs.
     Keys(keys::Options),
-    /// See the logs of a room grow, from outside, and cosign what follows from what was seen.
+    /// Follow the logs of a room from outside, and cosign checkpoints that extend them.
     Witness(witness::Options),
-    /// Let what had stopped at a table go on, as an operator, for a reason that is on record.
+    /// Resume the stopped effects of a table, as an operator, for a reason that is on record.
     Resume(resume::Options),
-    /// Ask a server whether it is ready, and what is missing where it is not.
+    /// Ask a server whether it is ready; print what is missing if it is not.
     Healthcheck(healthcheck::Options),
     /// Bring a database's schemas up to date, as its administrator.
     Migrate(migrate::Options),
@@ -123,18 +124,19 @@ fn main() -> ExitCode {
     }
 }
 
-/// A wallet and its callers, each with a process of its own, leave PostgreSQL its part of the machine.
+/// Share of the machine's threads: a wallet and its load generator run as two processes, and leave
+/// PostgreSQL its part.
 const fn share(command: &Command) -> Share {
     let apart = matches!(command, Command::Bench(bench::What::Ledger(_) | bench::What::Wallet));
     if apart { Share::Half } else { Share::All }
 }
 
-/// One line that says what is wrong, with its causes.
+/// Prints the error with its causes on one line.
 fn fail(error: &anyhow::Error) -> ExitCode {
     let mut text = String::new();
     for cause in error.chain() {
         let cause = cause.to_string();
-        // Many errors already end with what their cause says.
+        // Many errors already end with the text of their cause.
         if !text.ends_with(&cause) {
             if !text.is_empty() {
                 text.push_str(": ");

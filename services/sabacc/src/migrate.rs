@@ -1,5 +1,5 @@
-//! `sabacc migrate`: for operators whose services run apart. Roles get no password here: whoever
-//! runs the database sets them. And how the wallet's tables are made anew, of a room as well.
+//! `sabacc migrate`: updates the schemas for services that run apart, without passwords for their
+//! roles, which the database's administrator sets. Also requests a rebuild of the wallet's tables.
 
 use std::path::PathBuf;
 
@@ -13,11 +13,12 @@ use crate::say;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// A TOML file with `database_url`, an administrator's; SABACC_DATABASE_URL or DATABASE_URL go before it.
+    /// A TOML file with an administrator's `database_url`; SABACC_DATABASE_URL or DATABASE_URL go
+    /// before it.
     #[arg(long)]
     config: Option<PathBuf>,
-    /// Have the wallet make its tables anew from its log when it starts next. Without an address: those of
-    /// the room in the data folder, which must not run.
+    /// Have the wallet rebuild its tables from its log at its next start. Without an address: those
+    /// of the room in the data folder, which must not run.
     #[arg(long)]
     rebuild: bool,
 }

@@ -1,4 +1,4 @@
-//! `sabacc audit randomness`: whether the dealer's chance is as even as it says.
+//! `sabacc audit randomness`: statistical tests of the dealer's chance.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::say;
 
-/// How many seeds are judged together.
+/// Number of seeds that are judged together.
 const SEEDS: u64 = 20;
 
 #[derive(Args)]
@@ -27,7 +27,7 @@ pub(crate) struct Options {
     seed: u64,
 }
 
-/// Whether every test was made and passed.
+/// Runs the command. True if every test was made and passed.
 pub(crate) async fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
     let Options { hands, seed } = *options;
     let report = tokio::task::spawn_blocking(move || judge(&tallies(seed, hands))).await?;
@@ -39,7 +39,7 @@ pub(crate) async fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
     Ok(report.passed())
 }
 
-/// Deals every seed's hands, on as many threads as the machine has processors.
+/// Deals every seed's hands, with a thread for each processor.
 fn tallies(first: u64, hands: u64) -> Vec<(u64, Tally)> {
     let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let deal = |seed| {
@@ -93,7 +93,7 @@ fn as_text(report: &Report, seed: u64) -> String {
     text
 }
 
-/// The seed that is furthest off.
+/// Describes the seed that is furthest off.
 fn worst(report: &Report, test: Test) -> String {
     let answers = report.answers.iter().filter(|answer| answer.test == test);
     let seeds = answers.filter_map(|answer| match (answer.of, answer.judged) {
@@ -116,7 +116,7 @@ fn verdict(answer: &Answer) -> impl fmt::Display {
     }
 }
 
-/// A measure in words.
+/// Displays a measure in words.
 struct Told(Measure);
 
 impl fmt::Display for Told {
@@ -134,7 +134,7 @@ impl fmt::Display for Told {
     }
 }
 
-/// A probability, with the digits that matter.
+/// Displays a probability, with its significant digits.
 struct Small(f64);
 
 impl fmt::Display for Small {

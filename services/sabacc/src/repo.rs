@@ -1,5 +1,6 @@
-//! Who owns the logs of a database; and, measured beside the card room, never by it: what PostgreSQL
-//! says of what was written, and the same rows written by nobody but PostgreSQL.
+//! SQL of this program: the owners of a database's logs and the room's lock; and for measurements,
+//! never used by a room, PostgreSQL's counts of written bytes, and the baseline of the same rows
+//! written by PostgreSQL alone.
 
 use std::time::Duration;
 
@@ -11,28 +12,28 @@ use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _, Encode, PgConnection, Postgres, Type,
 };
 
-/// A connection of one's own to measure with.
+/// Single connection, outside of the services' pools.
 pub(crate) struct Database {
     link: PgConnection,
 }
 
-/// Somebody to whom a log is leased now.
+/// Owner of a log whose lease runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LogOwner {
     pub(crate) log: String,
     pub(crate) owner: String,
-    /// Where the owner is called.
+    /// Address of the owner.
     pub(crate) address: String,
-    /// Date and time, by the database's clock.
+    /// Date and time of the claim, by the database's clock.
     pub(crate) since: String,
-    /// Until the lease ends, if it is not renewed.
+    /// Time until the lease ends, unless it is renewed.
     pub(crate) remaining: Duration,
 }
 
-/// The schemas of services that have a log.
+/// Schemas of the services that have a log.
 const SCHEMAS: [&str; 3] = ["dealer", "wallet", "table"];
 
-/// How much was written so far.
+/// Bytes written so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Written {
     /// Bytes of write-ahead log since the cluster was made.
@@ -41,13 +42,13 @@ pub(crate) struct Written {
     pub(crate) disk: u64,
 }
 
-/// What the rows of a log look like on average.
+/// Averages of a log's rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) events: u64,
-    /// Events that one commit wrote.
+    /// Events per commit.
     pub(crate) batch: f64,
-    /// Requests for each event.
+    /// Requests per event.
     pub(crate) requests: f64,
     /// Bytes of an event's payload.
     pub(crate) payload: usize,
@@ -56,15 +57,15 @@ pub(crate) struct Shape {
 }
 
 impl Database {
-    /// Connects as whoever `url` names.
+    /// Connects with the role in `url`.
     pub(crate) async fn connect(url: &str) -> Result<Database, sqlx::Error> {
-        // What takes long is what is measured: no warning says more than the figure.
+        // A measurement's statements are slow on purpose: warnings about them would only add noise.
         let options: PgConnectOptions = url.parse()?;
         let options = options.disable_statement_logging();
         Ok(Database { link: PgConnection::connect_with(&options).await? })
     }
 
-    /// Takes the lock of a room that has this database for itself; whether it was free. It is given up with
+    /// Takes the lock of a room on this database; false if another holds it. It is released with
     /// the connection.
     pub(crate) async fn lock(&mut self) -> Result<bool, sqlx::Error> {
         sqlx::query_scalar("SELECT pg_try_advisory_lock(hashtext('sabacc'), hashtext('up'))")
@@ -72,13 +73,13 @@ impl Database {
             .await
     }
 
-    /// Whether the connection is there still, and with it the lock that was taken.
+    /// Whether the connection still exists, and with it the lock.
     pub(crate) async fn answers(&mut self) -> bool {
         eventlog::in_time(self.link.ping()).await.is_ok()
     }
 
-    /// Owners of logs whose lease runs. One that begins in the future was given by a clock that has
-    /// been set back since, and holds nobody off.
+    /// Returns owners of logs whose lease runs. A lease that begins in the future was given by a
+    /// clock that was set back since, and is ignored.
     pub(crate) async fn owners(&mut self) -> Result<Vec<LogOwner>, sqlx::Error> {
         let mut owners = Vec::new();
         for schema in SCHEMAS {
@@ -107,7 +108,7 @@ impl Database {
         Ok(owners)
     }
 
-    /// What was written by everybody.
+    /// Returns the bytes written by all clients.
     pub(crate) async fn written(&mut self) -> Result<Written, sqlx::Error> {
         let (wal, disk): (i64, i64) = sqlx::query_as(
             "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint, \
@@ -118,18 +119,18 @@ impl Database {
         Ok(Written { wal: unsigned(wal), disk: unsigned(disk) })
     }
 
-    /// Makes an empty database; `name` is one of ours.
+    /// Creates an empty database.
     pub(crate) async fn create_database(&mut self, name: &'static str) -> Result<(), sqlx::Error> {
         let statement = AssertSqlSafe(format!("CREATE DATABASE {name}"));
         sqlx::query(statement).execute(&mut self.link).await.map(|_| ())
     }
 
-    /// Writes down what is in memory, so that no measurement pays for the one before.
+    /// Writes dirty buffers to disk, so that no measurement pays for the one before.
     pub(crate) async fn checkpoint(&mut self) -> Result<(), sqlx::Error> {
         sqlx::query("CHECKPOINT").execute(&mut self.link).await.map(|_| ())
     }
 
-    /// The number of events in a service's log; `schema` is one of ours.
+    /// Returns the number of events in a service's log.
     pub(crate) async fn size(&mut self, schema: &'static str) -> Result<u64, sqlx::Error> {
         let size: Option<i64> =
             sqlx::query_scalar(AssertSqlSafe(format!("SELECT max(size) FROM {schema}.owners")))
@@ -138,7 +139,7 @@ impl Database {
         Ok(unsigned(size.unwrap_or_default()))
     }
 
-    /// What a service's log looks like from a position on; `schema` is one of ours.
+    /// Returns the averages of a service's log from a position on.
     pub(crate) async fn shape(
         &mut self,
         schema: &'static str,
@@ -169,8 +170,8 @@ impl Database {
         })
     }
 
-    /// Makes tables with the columns, checks and indexes of a service's log, and nothing else of it:
-    /// no owner, no partitions, no rights.
+    /// Creates tables with the columns, checks and indexes of a service's log, but without owner,
+    /// partitions or rights.
     pub(crate) async fn make_floor(&mut self, schema: &'static str) -> Result<(), sqlx::Error> {
         let statements = AssertSqlSafe(format!(
             "DROP SCHEMA IF EXISTS floor CASCADE; CREATE SCHEMA floor; \
@@ -213,7 +214,7 @@ impl Database {
         .map(|_| ())
     }
 
-    /// Commits one row of so many bytes.
+    /// Commits one row.
     pub(crate) async fn write_single(
         &mut self,
         number: u64,
@@ -232,7 +233,7 @@ impl Database {
 pub(crate) struct Rows {
     pub(crate) positions: Vec<i64>,
     pub(crate) times: Vec<i64>,
-    /// Streams of one event each, and names of requests.
+    /// Streams of one event each, and request ids.
     pub(crate) ids: Vec<Id>,
     pub(crate) requests: usize,
     pub(crate) payload: Vec<u8>,

@@ -1,4 +1,4 @@
-//! `sabacc resume`: what had to stop at a table goes on, by an operator's decision.
+//! `sabacc resume`: resumes the stopped effects of a table, by an operator's decision.
 
 use std::path::PathBuf;
 
@@ -17,12 +17,12 @@ use crate::say;
 pub(crate) struct Options {
     #[command(flatten)]
     door: Door,
-    /// The table's id, or its name where only one open table is called so.
+    /// The table's id, or its name if only one open table has it.
     table: String,
-    /// Why, for the record.
+    /// The reason, for the record.
     #[arg(long)]
     reason: String,
-    /// Pay what cannot be paid to its player to house/suspense, instead of trying again.
+    /// Pay credits that cannot be paid to their player to house/suspense, instead of trying again.
     #[arg(long)]
     suspense: bool,
 }

@@ -1,10 +1,10 @@
-//! A whole card room in one process: the four services, talking gRPC over loopback exactly as they
-//! do apart, on a PostgreSQL of their own, which is started again where it dies.
+//! A whole card room in one process: the four services, talking gRPC over loopback as they do in
+//! separate processes, on a private PostgreSQL that is restarted if it dies.
 //!
-//! The public port speaks TLS where a certificate is set, and has to where others than this machine
-//! reach it. The room's own people (bots, and the commands of its folder) then come in by another port,
-//! on this machine alone and without TLS, since they know it by its folder and not by a name; so they do
-//! where a proxy stands before the public port. That one exempts nobody from its limits.
+//! The public port uses TLS if a certificate is set, and must do so if other machines reach it. The
+//! room's own clients (bots, and commands of its folder) then use a second port, on loopback and
+//! without TLS, because they know the room by its folder and not by a name. They also do so behind
+//! a proxy. The public port then exempts nobody from its limits.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -32,35 +32,34 @@ use crate::say::Progress;
 
 mod owners;
 
-/// How long all services together have to stop where the database is away: nothing that they wait for
-/// will come.
+/// Time for all services to stop if the database is away, since nothing they wait for will come.
 const WITHOUT_DATABASE: Duration = Duration::from_secs(3);
-/// Services are ready within so long, or the room is shown as it is.
+/// Time for the services to become ready, before the room is announced as it is.
 const READY: Duration = Duration::from_secs(30);
 const READY_POLL: Duration = Duration::from_millis(20);
-/// A port of this machine that nobody else reaches.
+/// Loopback with a port that the system chooses.
 const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-/// How long each service has to finish what it accepted.
+/// Time for each service to finish the calls that it accepted.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What a room is started with.
+/// Dependencies and options of a room.
 pub(crate) struct Plan {
     pub(crate) folder: Folder,
     pub(crate) listen: SocketAddr,
     pub(crate) postgres: postgres_launcher::Options,
-    /// At least so many streams and calls on each connection, for a crowd on one machine.
+    /// Least number of streams and calls allowed on each connection, for load from one machine.
     pub(crate) streams: Option<u32>,
-    /// Players may call as often as they like: for bots that play as fast as they go.
+    /// No limits for players: for bots that play as fast as possible.
     pub(crate) unpaced: bool,
-    /// Who sees the logs grow.
+    /// Addresses and keys of the witnesses.
     pub(crate) witnesses: Vec<(Uri, VerifierKey)>,
 }
 
-/// A room that runs.
+/// Running room.
 pub(crate) struct Room {
-    /// Where the room's own people come in.
+    /// Address for the room's own clients.
     address: SocketAddr,
-    /// The public port.
+    /// URL of the public port.
     public: String,
     pub(crate) issuer: TokenIssuer,
     pub(crate) folder: Folder,
@@ -73,7 +72,7 @@ pub(crate) struct Room {
     own_database: owners::Own,
 }
 
-/// A service that runs, and how it is told to stop.
+/// Running service, and its drain.
 struct Started {
     name: &'static str,
     drain: Drain,
@@ -81,12 +80,12 @@ struct Started {
 }
 
 impl Room {
-    /// Starts everything, and says what it does.
+    /// Starts everything, and prints progress.
     pub(crate) async fn start(plan: Plan, progress: &Progress) -> anyhow::Result<Room> {
         let Plan { folder, listen, postgres, streams, unpaced, witnesses } = plan;
         let lock = folder.lock()?;
         progress.say(&format!("data folder {}", folder.path().display()));
-        // The port first: whoever has it taken hears so before a database is started.
+        // The port first: a taken port is reported before a database is started.
         let public = serve::bind(listen).await?;
         let issuer = folder.issuer()?;
         let postgres = postgres_launcher::obtain(&postgres).await?;
@@ -131,7 +130,7 @@ impl Room {
         Ok(room)
     }
 
-    /// Waits until callers are answered, but not for ever; else why they are not.
+    /// Waits until the gateway is ready; the inner error is the reason that it is not.
     async fn until_ready(&self) -> anyhow::Result<Result<(), String>> {
         let gateway = channel::to(&self.url().parse()?, None, Carry::Nothing)?;
         let until = Instant::now() + READY;
@@ -145,13 +144,13 @@ impl Room {
         }
     }
 
-    /// The address that the room's own people come in by.
+    /// URL for the room's own clients.
     #[must_use]
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The public address.
+    /// URL of the public port.
     #[must_use]
     pub(crate) fn public(&self) -> &str {
         &self.public
@@ -201,11 +200,11 @@ impl Room {
         config.peers.table = to_table;
         config.peers.dealer = to_dealer;
         config.peers.wallet = to_wallet;
-        // It reads the logs for auditors in its own name.
+        // The gateway reads the logs for auditors in its own name.
         config.auth.signing = Some(self.issuer.clone());
         if let Some(own) = own {
             let mut plain = config.clone();
-            // It is reached by this machine's own, and by nobody for others.
+            // Only clients on this machine reach it, and none speaks for others.
             plain.trusted_proxies = Proxies::default();
             self.spawn("gateway of this machine", |drain| async move {
                 Ok(sabacc_gateway::run(plain, own, drain).await?)
@@ -220,8 +219,8 @@ impl Room {
         Ok(())
     }
 
-    /// A service's configuration: from the environment what concerns telemetry and limits, the rest
-    /// from here. Every service believes the room's own tokens.
+    /// Returns a service's configuration: telemetry and limits from the environment, the rest from
+    /// the room. Every service trusts the room's own tokens.
     fn config(
         &self,
         service: Service,
@@ -241,7 +240,7 @@ impl Room {
         config.drain_grace = GRACE;
         config.instance = self.lock.instance();
         if service != Service::Gateway {
-            // They are reached from this machine alone, by nobody who could tell it from another.
+            // Only this machine reaches them.
             config.tls = None;
         }
         if let Some(streams) = self.streams {
@@ -249,7 +248,7 @@ impl Room {
             let calls = usize::try_from(streams).unwrap_or(usize::MAX);
             config.limits.connection_calls = config.limits.connection_calls.max(calls);
         }
-        // Bots and their people sit on this machine.
+        // Bots and their users are on this machine.
         config.limits.exempt_loopback = true;
         if self.unpaced {
             config.limits.player_calls = None;
@@ -272,13 +271,13 @@ impl Room {
         self.services.push(Started { name, drain, task });
     }
 
-    /// A token for somebody.
+    /// Issues a token of the room, good for a day.
     #[must_use]
     pub(crate) fn token(&self, role: Role, subject: &str) -> String {
         token(&self.issuer, role, subject)
     }
 
-    /// What ended a service that should still run, if one ended.
+    /// Removes a service that ended by itself, and returns its error.
     pub(crate) async fn failed_already(&mut self) -> Option<anyhow::Error> {
         let index = self.services.iter().position(|service| service.task.is_finished())?;
         let Started { name, drain: _, task } = self.services.remove(index);
@@ -289,25 +288,25 @@ impl Room {
         })
     }
 
-    /// Ends when a service ends by itself.
+    /// Waits until a service ends by itself.
     pub(crate) async fn service_ended(&self) {
         while !self.services.iter().any(|service| service.task.is_finished()) {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
-    /// Ends when the room's database is gone for good; why it is.
+    /// Waits until the room's database is gone for good, and returns the reason.
     pub(crate) async fn database_gone(&self) -> Arc<PostgresError> {
         self.postgres.given_up().await
     }
 
-    /// Ends when another room has the database for itself.
+    /// Waits until another room has taken the database.
     pub(crate) async fn database_taken(&self) {
         self.own_database.taken().await;
     }
 
-    /// Stops everything in order: the edge first, then those behind it, the database last. Without a
-    /// database all stop at once, and are not waited for long.
+    /// Stops everything in order: the gateway first, then the services behind it, the database
+    /// last. If the database is away, all stop at once with a short deadline.
     pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         let mut end = None;
         if !self.postgres.answers().await {
@@ -338,10 +337,10 @@ impl Room {
 /// Settings of the public port.
 pub(crate) struct Edge(ServiceConfig);
 
-/// The public port's settings, from the environment.
+/// Reads the public port's settings from the environment.
 ///
 /// # Errors
-/// A setting is wrong, or others than this machine would reach a port without TLS.
+/// A setting is wrong, or other machines would reach a port without TLS.
 pub(crate) fn edge(listen: SocketAddr) -> anyhow::Result<Edge> {
     let config = ServiceConfig::parse(Service::Gateway, Source::from_process(None)?)?;
     if config.tls.is_none() && !listen.ip().is_loopback() {
@@ -355,15 +354,15 @@ pub(crate) fn edge(listen: SocketAddr) -> anyhow::Result<Edge> {
 }
 
 impl Edge {
-    /// Whether others than this machine's own come in by the public port. Then it exempts nobody whom its
-    /// settings do not, and the room's own people have a port to themselves.
+    /// Whether other machines' clients use the public port. It then exempts nobody beyond its
+    /// settings, and the room's own clients have another port.
     fn others_come(&self) -> bool {
         let Edge(config) = self;
         config.tls.is_some() || !config.trusted_proxies.is_empty()
     }
 }
 
-/// A token of the room, good for a day.
+/// Issues a token of the room, good for a day.
 #[must_use]
 pub(crate) fn token(issuer: &TokenIssuer, role: Role, subject: &str) -> String {
     let identity = Identity { role, subject: subject.to_owned() };
@@ -372,7 +371,8 @@ pub(crate) fn token(issuer: &TokenIssuer, role: Role, subject: &str) -> String {
     issuer.issue(&Claims::new(issuer.name(), &identity, day, (&clock, &SystemEntropy)))
 }
 
-/// Brings all schemas up to date; the addresses of dealer, wallet and table, each as its own role.
+/// Updates all schemas; returns the database addresses of dealer, wallet and table, each with its
+/// own role.
 pub(crate) async fn migrate(folder: &Folder, postgres: &Postgres) -> anyhow::Result<[String; 3]> {
     let admin = postgres.admin_url();
     let password = |service: &str| folder.password(&format!("{service}.password"));

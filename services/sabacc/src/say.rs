@@ -1,4 +1,4 @@
-//! What the program says on its standard output, and nothing else says anything there.
+//! Output of the program; no other module writes to standard output.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -6,21 +6,21 @@ use std::time::Duration;
 use primitives::UnixMicros;
 use system::clock::{Clock, SystemClock};
 
-/// Writes one line. A reader that has gone away ends nothing: the room goes on.
+/// Writes one line. A closed standard output is ignored: the room goes on.
 pub(crate) fn line(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{text}");
     let _ = out.flush();
 }
 
-/// Writes text that is a whole answer: who asked for it wants to know where it did not get there.
+/// Writes a complete answer; an error tells its caller that it did not arrive.
 pub(crate) fn text(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
 }
 
-/// Says what was done, and when since the start.
+/// Progress messages with the time since the start.
 pub(crate) struct Progress {
     clock: SystemClock,
     start: UnixMicros,
@@ -35,7 +35,7 @@ impl Progress {
         Progress { clock, start, quiet: false }
     }
 
-    /// Keeps the time and says nothing: for commands whose output is their figures.
+    /// Creates a stopwatch that prints nothing: for commands whose output is their figures.
     #[must_use]
     pub(crate) fn quiet() -> Progress {
         Progress { quiet: true, ..Progress::start() }
@@ -53,7 +53,7 @@ impl Progress {
     }
 }
 
-/// Writes one line where errors are written.
+/// Writes one line to standard error.
 pub(crate) fn error(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

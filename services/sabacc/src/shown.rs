@@ -1,4 +1,4 @@
-//! What a log has shown of itself, out of its store: checkpoints, and the hashes that prove records.
+//! Signed checkpoints of a log, and the proofs of its records, from its store.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use merkle::{Tiles, tiles_for_records};
 /// Checkpoints read at a time.
 const PAGE: usize = 1000;
 
-/// A log to read, and what was signed over it.
+/// Log to read, and the checkpoints signed over it.
 pub(crate) struct ShownLog {
     pub(crate) reader: Reader,
     pub(crate) key: VerifierKey,
@@ -24,7 +24,7 @@ impl ShownLog {
         ShownLog { reader: Reader::new(Arc::clone(&store) as _, name), key, store }
     }
 
-    /// Every checkpoint that was signed, in order.
+    /// Returns every signed checkpoint, in order.
     pub(crate) async fn checkpoints(&self) -> anyhow::Result<Vec<SignedCheckpoint>> {
         let mut all: Vec<SignedCheckpoint> = Vec::new();
         loop {
@@ -38,7 +38,7 @@ impl ShownLog {
         }
     }
 
-    /// The newest checkpoint, if it covers all of these records.
+    /// Returns the newest checkpoint, if it covers all of these records.
     async fn covering(&self, records: &[Event]) -> anyhow::Result<SignedCheckpoint> {
         let name = self.reader.name();
         let last = self.store.last_checkpoint(name).await?;
@@ -55,10 +55,10 @@ impl ShownLog {
         }
     }
 
-    /// Proves that records stand in the log.
+    /// Proves that records are in the log.
     ///
     /// # Errors
-    /// Where no checkpoint covers them yet, or the log's tree is not as it was signed.
+    /// No checkpoint covers them yet, or the log's tree differs from the signed one.
     pub(crate) async fn prove(&self, records: Vec<Event>) -> anyhow::Result<ProvedLog> {
         let SignedCheckpoint { size, note, number: _ } = self.covering(&records).await?;
         let head = Checkpoint::open(note.as_bytes(), &self.key, &[])?.checkpoint.head();

@@ -1,4 +1,4 @@
-//! `sabacc up`: everything on one machine, and something to look at.
+//! `sabacc up`: a whole room on one machine, with a demo table.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -25,10 +25,10 @@ pub(crate) struct Options {
     /// The public port.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7400")]
     listen: SocketAddr,
-    /// Play so many hands as fast as they go, audit each, and stop.
+    /// Play this number of hands as fast as possible, audit each, and stop.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     hands: Option<u64>,
-    /// No demo table and no bots.
+    /// Start no demo table and no bots.
     #[arg(long, conflicts_with = "hands")]
     no_bots: bool,
     /// The game of the demo table.
@@ -38,16 +38,16 @@ pub(crate) struct Options {
     /// of a new demo table [default: 400, or 0 with --hands].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=10_000))]
     thinking: Option<u64>,
-    /// A witness that sees every log of this room grow: its address and its key, as `sabacc witness`
+    /// A witness that follows every log of this room: its address and its key, as `sabacc witness`
     /// prints them. May be given more than once.
     #[arg(long, value_name = "URL KEY", value_parser = witness)]
     witness: Vec<(Uri, VerifierKey)>,
-    /// Fetch PostgreSQL where none is installed, without asking.
+    /// Fetch PostgreSQL if none is installed, without asking.
     #[arg(long, env = "SABACC_FETCH_POSTGRES")]
     fetch_postgres: bool,
 }
 
-/// Runs a room until it is told to stop, or its hands are played.
+/// Runs a room until it is stopped, or its hands are played.
 pub(crate) async fn run(
     data: Option<PathBuf>,
     json: bool,
@@ -58,7 +58,7 @@ pub(crate) async fn run(
     let signals = Drain::new(Duration::from_secs(10));
     signals.on_signals().context("signals cannot be listened to")?;
     chassis::memory::protect();
-    // What is wrong with the settings is said before anything is made.
+    // Wrong settings are reported before anything is made.
     room::edge(options.listen)?;
     let environment = Environment::read();
     let folder = Folder::create(&data.unwrap_or_else(|| default_data_dir(&environment)))?;
@@ -80,7 +80,8 @@ pub(crate) async fn run(
              database with DATABASE_URL"
         )),
     };
-    // What broke a service says more than what broke of it, and the database more than either.
+    // The error of a service says more than the failure that followed from it, and the database's
+    // error more than either.
     let outcome = match outcome {
         Err(error) if error.is::<Arc<PostgresError>>() => Err(error),
         Err(error) => Err(room.failed_already().await.unwrap_or(error)),
@@ -124,7 +125,7 @@ fn witness(text: &str) -> Result<(Uri, VerifierKey), String> {
     })
 }
 
-/// The next commands to try.
+/// Prints the next commands to try.
 fn hints(room: &Room, demo: &Demo) {
     let data = room.folder.path().display();
     say::line("");
@@ -140,7 +141,7 @@ fn hints(room: &Room, demo: &Demo) {
     say::line("");
 }
 
-/// Telemetry as the environment asks for it; quiet on the terminal unless it asks for more.
+/// Returns telemetry settings of the environment; by default only warnings reach the terminal.
 pub(crate) fn telemetry_config() -> anyhow::Result<TelemetryConfig> {
     let mut settings = Settings::new(Source::from_process(None)?);
     let asked = settings.variable("RUST_LOG").is_some();

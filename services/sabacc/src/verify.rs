@@ -1,8 +1,8 @@
-//! `sabacc verify`: bundles of hands, checked with nothing but the keys that one was told: no server,
-//! no clock, no data folder.
+//! `sabacc verify`: checks bundles of hands against given keys, without a server, a clock or a data
+//! folder.
 //!
-//! It ends with 0 where every check of every bundle passed, with 1 where one failed or could not be
-//! made, with 2 where a file is no bundle.
+//! The exit code is 0 if every check of every bundle passed, 1 if one failed or could not be made,
+//! and 2 if a file is not a bundle.
 
 use std::path::{Path, PathBuf};
 
@@ -23,17 +23,17 @@ pub(crate) struct Options {
     /// Bundles (.sabacc).
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The public keys to trust, one a line, as `sabacc keys` prints them. Have them from somewhere
-    /// else than the bundles.
+    /// The public keys to trust, one a line, as `sabacc keys` prints them. Get them from another
+    /// source than the bundles.
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
-    /// A receipt of the table for entropy that was committed to: whether the logs in these bundles
-    /// keep it.
+    /// A receipt of the table for committed entropy, to check whether the logs in these bundles
+    /// contain it.
     #[arg(long, value_name = "FILE")]
     receipt: Option<PathBuf>,
 }
 
-/// A file is not what it should be: the program ends with 2 and this line.
+/// Unusable file: the program exits with 2 and this line.
 #[derive(Debug)]
 pub(crate) struct NoBundle(String);
 
@@ -85,7 +85,7 @@ pub(crate) fn run(json: bool, options: &Options) -> anyhow::Result<bool> {
     }
     say::text(&text).context("the verdicts cannot be written")?;
     match refused {
-        // What is wrong was said already.
+        // The errors were printed above.
         Some(_) => Err(NoBundle("sabacc: not every file is a bundle".to_owned()).into()),
         None => Ok(passed),
     }
@@ -101,7 +101,7 @@ fn given(path: &Path) -> anyhow::Result<EntropyReceipt> {
     Ok(receipt::read(&bytes).ok_or_else(|| no_bundle(path, &"the file is no receipt"))?)
 }
 
-/// A report in a line of JSON.
+/// Formats a report as a line of JSON.
 fn line(path: &Path, report: &Report, word: Option<&Word>) -> anyhow::Result<String> {
     let mut value = json!({
         "file": path.display().to_string(),
@@ -116,7 +116,7 @@ fn line(path: &Path, report: &Report, word: Option<&Word>) -> anyhow::Result<Str
     Ok(serde_json::to_string(&value)? + "\n")
 }
 
-/// What came of a bundle; of one that passed in a line.
+/// Summarizes a report; one line if it passed. `told`: the failed checks were printed before.
 fn summary(path: &Path, report: &Report, word: Option<&Word>, told: bool) -> String {
     let (path, id) = (path.display(), &report.hand_id);
     let mut text = String::new();

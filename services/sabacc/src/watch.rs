@@ -1,5 +1,4 @@
-//! `sabacc watch`: a table in the terminal, as everybody may see it, and whether its chance is what it
-//! says.
+//! `sabacc watch`: follows a table in the terminal, as everybody may see it, and checks its chance.
 
 use std::path::PathBuf;
 
@@ -15,7 +14,7 @@ use crate::say;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The table's id; `demo` for the demo table, or the only table there is.
+    /// The table's id; `demo` for the demo table, or for the first table where there is no demo.
     #[arg(default_value = "demo")]
     table: String,
     #[command(flatten)]
@@ -74,7 +73,7 @@ pub(crate) async fn run(
     Ok(trusted)
 }
 
-/// Whether every log stands by what it signed before, as far as it can be asked.
+/// Whether no log contradicts itself. A log that cannot be asked passes.
 async fn stand(logs: &Checkpoints<InFolder>, client: &Client) -> bool {
     let Err(found) = logs.look(client).await else { return true };
     say::error(&found.to_string());
@@ -86,7 +85,7 @@ async fn stand(logs: &Checkpoints<InFolder>, client: &Client) -> bool {
     }
 }
 
-/// A good moment to look at what the logs have signed.
+/// Whether a hand ended, which is when the logs' checkpoints are checked.
 fn is_hands_end(seen: &Seen) -> bool {
     match seen {
         Seen::Update(update) => matches!(update.what, Some(What::HandEnded(_))),
@@ -94,7 +93,7 @@ fn is_hands_end(seen: &Seen) -> bool {
     }
 }
 
-/// The table that somebody means.
+/// Returns the table with this id, or the demo table.
 async fn find(client: &Client, named: &str) -> anyhow::Result<TableId> {
     if named != "demo" {
         return named.parse().with_context(|| format!("`{named}` is no table's id"));

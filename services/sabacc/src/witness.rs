@@ -1,5 +1,5 @@
-//! `sabacc witness`: somebody outside the house who sees logs grow, and says so. Run it on another
-//! machine than the room, by somebody who has nothing to gain with the room: C2SP `tlog-witness`.
+//! `sabacc witness`: a C2SP `tlog-witness`, which cosigns the checkpoints of growing logs. It
+//! belongs on another machine than the room's, run by somebody independent of the room.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 
 use crate::{folder, say, up};
 
-/// How long a stop waits for what was asked.
+/// Time for accepted requests to finish at a stop.
 const GRACE: Duration = Duration::from_secs(5);
 
 #[derive(Args)]
@@ -31,25 +31,25 @@ pub(crate) struct Options {
     /// The witness's key, Ed25519 in PEM; made if it is missing. Used for nothing else.
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
-    /// What the witness is called in its cosignatures.
+    /// The name of the witness in its cosignatures.
     #[arg(long, value_name = "NAME", default_value = "sabacc.local/witness")]
     name: String,
-    /// Where logs reach it. Put TLS before it.
+    /// The address on which logs reach it. Put TLS before it.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7410")]
     listen: SocketAddr,
-    /// A log that it follows, by its verifier key; may be given more than once.
+    /// A log to follow, by its verifier key; may be given more than once.
     #[arg(long, value_name = "KEY")]
     log: Vec<String>,
-    /// Logs that it follows: a file with a verifier key a line, such as a room's keys.txt.
+    /// Logs to follow: a file with one verifier key a line, such as a room's keys.txt.
     #[arg(long, value_name = "FILE")]
     logs: Option<PathBuf>,
-    /// Where it remembers what it cosigned last, which must never get lost while the key is used
+    /// The folder of the last cosigned checkpoints, which must never be lost while the key is used
     /// [default: the key's file with .state behind].
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
 }
 
-/// Serves until it is told to stop.
+/// Serves until it is stopped.
 pub(crate) async fn run(options: Options) -> anyhow::Result<bool> {
     let Options { key, name, listen, log, logs, state } = options;
     let name = KeyName::try_new(name)?;

@@ -1,4 +1,4 @@
-//! `sabacc hand` as others run it: what it writes where, and how it ends.
+//! `sabacc hand` as a program: its output and its exit code.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -11,7 +11,7 @@ fn sabacc(folder: &Path, arguments: &[&str]) -> Output {
     command.output().expect("the program was built for this test")
 }
 
-/// It ends so, with nothing on one of the two sides; what is on the other.
+/// Checks the exit code, and that one of the two outputs is empty; returns the other.
 fn check(folder: &Path, arguments: &[&str], code: i32) -> String {
     let output = sabacc(folder, arguments);
     let out = String::from_utf8(output.stdout).expect("text");
@@ -54,7 +54,8 @@ mod tests {
     fn a_hand_that_breaks_a_rule_ends_with_1_and_one_line() {
         let folder = tempfile::tempdir().unwrap();
         let file = check(folder.path(), &[&DEFAULTS[..], &["--variant", "swg"]].concat(), 0);
-        // The third hand's settlement, and nothing of the two good ones before it is written.
+        // Settlement of the third hand; the first two, which are correct, must not be printed
+        // either.
         let at = file.match_indices("settlement = [").nth(2).unwrap().0;
         let (before, after) = file.split_at(at);
         let wrong = format!("{before}{}", after.replacen('[', "[\"rake 1\", ", 1));

@@ -1,5 +1,5 @@
-//! `sabacc load` and `sabacc bench`, run for a moment: what they measure is there and was checked.
-//! How fast anything was is not: that depends on whatever else the machine does.
+//! Short runs of `sabacc load` and `sabacc bench`: the figures exist and were checked. Their size
+//! is not tested, since it depends on other load on the machine.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -15,7 +15,7 @@ fn sabacc(arguments: &[&str]) -> Output {
     command.args(arguments).output().unwrap()
 }
 
-/// The one line of JSON, of a run that went well.
+/// Returns the line of JSON of a successful run.
 fn measured(arguments: &[&str]) -> Value {
     let output = sabacc(&[arguments, &["--json"]].concat());
     let (said, complained) =
@@ -29,14 +29,14 @@ fn positive(value: &Value, of: &str) {
     assert!(value.as_f64().is_some_and(|figure| figure > 0.0), "{of}: {value}");
 }
 
-/// Percentiles are there and in their order.
+/// Checks that percentiles exist and are ordered.
 fn spread(latency: &Value) {
     let at = |name: &str| latency[name].as_f64().unwrap();
     let [p50, p95, p99, max] = ["p50", "p95", "p99", "max"].map(at);
     assert!(0.0 < p50 && p50 <= p95 && p95 <= p99 && p99 <= max, "{latency}");
 }
 
-/// A figure of a bench: everything that every one has.
+/// Checks the fields that every figure of a benchmark has.
 fn figure(figure: &Value) {
     positive(&figure["operations"], "operations");
     positive(&figure["rate"], "rate");
@@ -124,7 +124,7 @@ fn the_ledger_is_measured_in_every_way_there_is() {
     assert_eq!(ledger["sizes"]["idle_accounts"], 2000.0);
     assert!(ledger["sizes"]["bytes_per_idle_account"].is_number(), "{ledger}");
     positive(&ledger["sizes"]["seconds_to_be_ready_again"], "its second start");
-    // Where there is no pgbench there is no figure, and no goal is called reached or missed.
+    // Without pgbench there is no figure, and no goal is reached or missed.
     let (pgbench, goal) = (&ledger["yardsticks"]["pgbench"], &named("unary")["goals"][0]);
     assert_eq!(pgbench.is_null(), goal["reached"].is_null(), "{ledger}");
 }

@@ -1,8 +1,8 @@
-//! `sabacc audit randomness` as others run it: no room, and an exit code that can be believed.
+//! `sabacc audit randomness` as a program, without a room: its exit code is reliable.
 
 use std::process::Command;
 
-/// How it ends, with what on the standard output.
+/// Returns the exit code and the standard output.
 fn audit(arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sabacc"));
     command.args(["audit", "randomness"]).args(arguments);

@@ -1,4 +1,4 @@
-//! The attacks, one file each: what is sent, and what must not have come of it.
+//! The attacks, one file each: the calls that are sent, and the effects that they must not have.
 
 mod audits;
 mod forged;
@@ -26,7 +26,7 @@ pub enum Attack {
     Withholding,
 }
 
-/// Where an attack takes place.
+/// Room of an attack, and its cancellation.
 #[derive(Clone, Copy)]
 pub struct Stage<'a> {
     pub room: &'a Room,
@@ -35,13 +35,13 @@ pub struct Stage<'a> {
     pub stop: &'a CancellationToken,
 }
 
-/// What an attack did, and what it achieved that it must not.
+/// Calls of an attack, and effects that the room should have prevented.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub sent: Sent,
     /// Figures for people.
     pub notes: Vec<String>,
-    /// What the room should have prevented.
+    /// Effects that the room should have prevented.
     pub faults: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl Outcome {
         self.notes.push(text);
     }
 
-    /// Notes a figure, which is a fault where it is above what is allowed.
+    /// Notes a figure; a fault if it exceeds `allowed`.
     fn at_most(&mut self, what: &str, found: u64, allowed: u64) {
         let text = format!("{what}: {found}, at most {allowed}");
         let list = if found > allowed { &mut self.faults } else { &mut self.notes };
@@ -59,7 +59,7 @@ impl Outcome {
 }
 
 impl Attack {
-    /// All of them, sorted by name.
+    /// All attacks, sorted by name.
     pub const ALL: [Attack; 6] = [
         Attack::Audits,
         Attack::Forged,
@@ -98,8 +98,8 @@ impl Attack {
         Attack::ALL.into_iter().find(|attack| attack.name() == name)
     }
 
-    /// What the room is started with: where an attack is bounded by something else than how often a
-    /// player or an address may call, those limits are lifted to get there sooner.
+    /// Environment variables of the room. For an attack that is bounded by something else than the
+    /// call limits of a player or an address, those limits are lifted to get there sooner.
     #[must_use]
     pub const fn variables(self) -> &'static [(&'static str, &'static str)] {
         match self {
@@ -114,11 +114,11 @@ impl Attack {
         }
     }
 
-    /// How long it takes at the least.
+    /// Shortest duration of the attack.
     #[must_use]
     pub const fn span(self) -> Duration {
         match self {
-            // Streams that take nothing are given half a minute.
+            // The room allows streams that take nothing half a minute.
             Attack::Readers => Duration::from_secs(45),
             Attack::Audits
             | Attack::Forged
@@ -128,10 +128,10 @@ impl Attack {
         }
     }
 
-    /// Attacks until told to stop.
+    /// Attacks until `stop` is cancelled.
     ///
     /// # Errors
-    /// The attack could not be begun.
+    /// The attack could not be started.
     pub async fn run(self, stage: Stage<'_>) -> anyhow::Result<Outcome> {
         match self {
             Attack::Audits => Box::pin(audits::run(stage)).await,
@@ -143,7 +143,7 @@ impl Attack {
         }
     }
 
-    /// What is wrong with how the crew fared, beyond what every attack is judged by.
+    /// Returns faults of the crew's results, beyond those that every attack is checked for.
     #[must_use]
     pub fn faults_of(self, during: &Phase) -> Vec<String> {
         match self {

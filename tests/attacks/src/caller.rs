@@ -1,4 +1,5 @@
-//! Raw callers: connections from chosen loopback addresses, without patience, and how calls went.
+//! Raw callers: connections from chosen loopback addresses, without retries, and counts of
+//! outcomes.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -16,16 +17,16 @@ use transport::Bearer;
 
 use crate::room::{Guest, Room};
 
-/// No call is waited for longer.
+/// Longest wait for an answer.
 const ANSWER: Duration = Duration::from_secs(10);
-/// What a stream that is not read takes in before its sender has to wait.
+/// Bytes that an unread stream takes before its sender has to wait.
 const STREAM_WINDOW: u32 = 65_535;
 const CONNECTION_WINDOW: u32 = 32 << 20;
 
-/// A connection to a room from 127.0.0.`address`, made when it is first used.
+/// Opens a connection to a room from 127.0.0.`address`, on first use.
 ///
 /// # Errors
-/// The room's address is none.
+/// The room's address is malformed.
 pub fn connection(room: &Room, address: u8) -> anyhow::Result<Channel> {
     let endpoint = Endpoint::from_shared(room.url.clone()).context("the room's address")?;
     Ok(endpoint
@@ -36,7 +37,7 @@ pub fn connection(room: &Room, address: u8) -> anyhow::Result<Channel> {
         .connect_lazy())
 }
 
-/// Somebody with a token and a connection of their own.
+/// Caller with a token and a connection.
 #[derive(Clone)]
 pub struct Caller {
     pub id: PlayerId,
@@ -46,7 +47,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A new player who calls from 127.0.0.`address`.
+    /// Creates a new player who calls from 127.0.0.`address`.
     ///
     /// # Errors
     /// The room refuses an account.
@@ -54,19 +55,19 @@ impl Caller {
         Caller::of(room, room.guest().await?, address)
     }
 
-    /// The same for a player that there is.
+    /// Creates a caller for an existing player.
     ///
     /// # Errors
-    /// The room's address is none.
+    /// The room's address is malformed.
     pub fn of(room: &Room, guest: Guest, address: u8) -> anyhow::Result<Caller> {
         let (channel, bearer) = (connection(room, address)?, Bearer::new(&guest.token));
         Ok(Caller { id: guest.id, guest, channel, bearer })
     }
 
-    /// The same player over a connection more.
+    /// Opens another connection for this player.
     ///
     /// # Errors
-    /// The room's address is none.
+    /// The room's address is malformed.
     pub fn again(&self, room: &Room, address: u8) -> anyhow::Result<Caller> {
         Caller::of(room, self.guest.clone(), address)
     }
@@ -86,13 +87,13 @@ impl Caller {
         AuditServiceClient::new(self.channel.clone())
     }
 
-    /// The connection, for services that this has no word for.
+    /// Returns the connection, for other services.
     #[must_use]
     pub fn channel(&self) -> Channel {
         self.channel.clone()
     }
 
-    /// A message with the caller's token.
+    /// Wraps a message in a request with the caller's token.
     pub fn says<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
         self.bearer.bear(&mut request);
@@ -100,11 +101,11 @@ impl Caller {
     }
 }
 
-/// How many calls went how.
+/// Counts of calls by outcome.
 #[derive(Debug, Clone, Default)]
 pub struct Sent {
     pub accepted: u64,
-    /// By reason; `NO_ANSWER` where the room gave none.
+    /// Refused calls by reason; `NO_ANSWER` without an answer.
     pub refused: BTreeMap<String, u64>,
 }
 
@@ -114,7 +115,7 @@ impl Sent {
         self.accepted + self.refused.values().sum::<u64>()
     }
 
-    /// One more; the answer, where there is one.
+    /// Counts a call, and returns its answer, if there is one.
     pub fn count<A>(&mut self, answer: Result<Response<A>, Status>) -> Option<A> {
         match answer {
             Ok(answer) => {
@@ -128,7 +129,7 @@ impl Sent {
         }
     }
 
-    /// The same, for a call of the client's.
+    /// Counts a call of the client, and returns its answer, if there is one.
     pub fn count_client<A>(&mut self, answer: Result<A, Error>) -> Option<A> {
         match answer {
             Ok(answer) => {
@@ -147,7 +148,7 @@ impl Sent {
         *self.refused.entry(reason.to_owned()).or_default() += 1;
     }
 
-    /// Those of somebody else too.
+    /// Adds other counts.
     pub fn absorb(&mut self, other: Sent) {
         self.accepted += other.accepted;
         for (reason, count) in other.refused {
@@ -156,14 +157,14 @@ impl Sent {
     }
 }
 
-/// What the room says why it refuses.
+/// Returns the reason of a refusal.
 #[must_use]
 pub fn reason(status: &Status) -> String {
     let reason = wire::status::reason_of(status);
     reason.map_or_else(|| "NO_ANSWER".to_owned(), |reason| wire::status::name(reason).to_owned())
 }
 
-/// Waits for an answer, but not for ever.
+/// Waits for an answer, with a timeout.
 pub async fn answered<A>(
     call: impl Future<Output = Result<Response<A>, Status>>,
 ) -> Result<Response<A>, Status> {

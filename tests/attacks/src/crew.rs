@@ -1,5 +1,5 @@
-//! Honest players at a table of theirs: they decide after a short thought, and what the room does to
-//! them is counted.
+//! Honest players at their own table, who decide after a short time to think, and counts of what
+//! the room does to them.
 
 mod player;
 
@@ -19,19 +19,19 @@ use crate::Spread;
 use crate::room::{Guest, Room};
 use player::Player;
 
-/// A closed table is empty after so long.
+/// Longest time from closing a table until it is empty.
 const CLOSES_WITHIN: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(100);
 
-/// What happened to the crew within a while.
+/// Counts of the crew's events within a period.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
-    /// From the sending of a decision to its answer.
+    /// Times from sending a decision to its answer.
     pub took: Vec<Duration>,
     pub hands: u64,
-    /// Hands that came to nothing.
+    /// Burnt or voided hands.
     pub voided: u64,
-    /// Hands that came to nothing and were charged to a seat of the crew.
+    /// Burnt or voided hands whose fault was put on a seat of the crew.
     pub blamed: u64,
     /// Decisions that the clock took from one of the crew.
     pub clocks: u64,
@@ -39,7 +39,7 @@ pub struct Counts {
     pub refused: BTreeMap<String, u64>,
 }
 
-/// The same, with how long the while was.
+/// Counts of a period, with its length.
 #[derive(Debug, Clone)]
 pub struct Phase {
     pub seconds: f64,
@@ -47,20 +47,20 @@ pub struct Phase {
 }
 
 impl Phase {
-    /// Hands that ended, a second.
+    /// Ended hands per second.
     #[must_use]
     pub fn hands_a_second(&self) -> f64 {
         f64::from(u32::try_from(self.counts.hands).unwrap_or(u32::MAX)) / self.seconds.max(0.001)
     }
 
-    /// How long decisions took; none where none was answered.
+    /// Percentiles of the times of decisions; none without an answer.
     #[must_use]
     pub fn spread(&self) -> Option<Spread> {
         Spread::of(self.counts.took.clone())
     }
 }
 
-/// Where all players add up.
+/// Counts of all players.
 #[derive(Default)]
 pub(crate) struct Tally(Mutex<Counts>);
 
@@ -78,20 +78,20 @@ impl Tally {
     }
 }
 
-/// How a crew plays.
+/// Options of a crew.
 #[derive(Debug, Clone)]
 pub struct Style {
     pub players: u32,
-    /// Seats of the table; the rest is left free.
+    /// Seats of the table; the others stay free.
     pub seats: u32,
     pub game: String,
-    /// Before each decision, the shortest and the longest.
+    /// Shortest and longest thinking time before a decision.
     pub thinking: (Duration, Duration),
 }
 
 impl Default for Style {
-    /// Three at a table for five, with a game of short hands and a thought that leaves each of them far
-    /// below what a player may call.
+    /// Three players at a table for five, with a game of short hands and a thinking time that keeps
+    /// each of them far below the call limit of a player.
     fn default() -> Style {
         Style {
             players: 3,
@@ -102,7 +102,7 @@ impl Default for Style {
     }
 }
 
-/// The crew, playing.
+/// Playing crew.
 pub struct Crew {
     pub table: TableId,
     /// Its players, in no order.
@@ -114,7 +114,7 @@ pub struct Crew {
 }
 
 impl Crew {
-    /// Opens a table and seats the crew, which begins to play at once.
+    /// Opens a table and seats the crew, which starts to play at once.
     ///
     /// # Errors
     /// The room refuses.
@@ -148,36 +148,36 @@ impl Crew {
         Ok(Crew { table, guests, operator, playing, tally, stop })
     }
 
-    /// What happens from now on, for so long.
+    /// Counts the events of the next `span`.
     pub async fn measure(&self, span: Duration) -> Phase {
         let begun = self.begin();
         tokio::time::sleep(span).await;
         self.end(begun)
     }
 
-    /// What happened before counts no more.
+    /// Starts a period and drops the counts before it.
     #[must_use]
     pub fn begin(&self) -> Instant {
         self.tally.take();
         Instant::now()
     }
 
-    /// What happened since.
+    /// Ends a period and returns its counts.
     #[must_use]
     pub fn end(&self, begun: Instant) -> Phase {
         Phase { seconds: begun.elapsed().as_secs_f64(), counts: self.tally.take() }
     }
 
-    /// Hands that ended since the last beginning.
+    /// Hands that ended since the start of the period.
     #[must_use]
     pub fn hands(&self) -> u64 {
         self.tally.hands()
     }
 
-    /// Waits until so many hands more have ended.
+    /// Waits until `more` hands have ended.
     ///
     /// # Errors
-    /// They have not within `patience`.
+    /// They have not ended within `patience`.
     pub async fn hands_go_on(&self, more: u64, patience: Duration) -> anyhow::Result<()> {
         let (first, end) = (self.hands(), Instant::now() + patience);
         while self.hands() < first + more {
@@ -189,7 +189,7 @@ impl Crew {
         Ok(())
     }
 
-    /// The table as anybody sees it.
+    /// Returns the public view of the table.
     ///
     /// # Errors
     /// The room does not answer.
@@ -197,7 +197,7 @@ impl Crew {
         Ok(self.operator.get_table(self.table).await?)
     }
 
-    /// The table in a line, for whoever has to find out why it does not go on.
+    /// Describes the table in a line, for failed tests.
     pub async fn state(&self) -> String {
         let view = match self.view().await {
             Ok(view) => view,
@@ -213,7 +213,7 @@ impl Crew {
         format!("hand {}, {turn}; seats: {}; stopped: {stopped:?}", view.hand_no, seats.join(", "))
     }
 
-    /// Closes the table, and waits until everybody of the crew is paid out.
+    /// Closes the table, and waits until the whole crew is paid out.
     ///
     /// # Errors
     /// It does not close, a seat keeps credits, or a player of the crew gave up before.

@@ -1,10 +1,10 @@
-//! A table of three who all decide at once, one of whom also makes every lawful call as often as anybody
-//! may, aimed at stopping the others: neither by thinking long, which the clock bounds, nor by
-//! withholding entropy, which the proof bounds.
+//! A table of three players who decide at once. One of them also makes every lawful call as often
+//! as allowed, to stop the others: not by slow thinking, which the clock bounds, nor by withholding
+//! entropy, which the proof bounds.
 //!
-//! It is played in turns: a turn in which that one only plays, a turn with the hostility, and so on, in
-//! one room and at one table, so that whatever else the machine does meets both alike. Hands finished
-//! with it must be at least [`LEFT`] of those without.
+//! The match alternates between periods in which the hostile player only plays and periods with the
+//! calls, in one room and at one table, so that other load on the machine affects both alike. The
+//! ratio of hands with the calls to hands without must be at least [`LEFT`].
 
 mod calls;
 
@@ -22,28 +22,28 @@ use crate::crew::{Crew, Phase, Style};
 use crate::room::Room;
 use crate::verdict::Ground;
 
-/// Of the hands without hostility so many must be finished with it.
+/// Least ratio of hands with hostility to hands without.
 pub const LEFT: f64 = 0.9;
 const WARM_UP: Duration = Duration::from_secs(5);
 
-/// How long is played.
+/// Length of a match.
 #[derive(Debug, Clone)]
 pub struct Match {
-    /// With hostility, and as long without.
+    /// Time with hostility, and as long without.
     pub with: Duration,
-    /// Of each turn.
+    /// Length of each period.
     pub turn: Duration,
     pub game: String,
 }
 
-/// What came of it.
+/// Result of a match.
 #[derive(Debug, Serialize)]
 pub struct Verdict {
     pub passed: bool,
-    /// Hands that ended in all turns without hostility, and with it.
+    /// Hands that ended in all periods without hostility, and with it.
     pub without: u64,
     pub with: u64,
-    /// Of the latter by the former.
+    /// Ratio of hands with hostility to hands without.
     pub left: f64,
     pub seconds_each: f64,
     pub voided: u64,
@@ -55,7 +55,7 @@ pub struct Verdict {
     pub refused: std::collections::BTreeMap<String, u64>,
 }
 
-/// Three who decide at once.
+/// Style of three players who decide at once.
 #[must_use]
 pub fn style(game: &str) -> Style {
     Style {
@@ -66,10 +66,10 @@ pub fn style(game: &str) -> Style {
     }
 }
 
-/// Plays the match; `tell` is told of each turn.
+/// Plays the match; `tell` is called with the result of each period.
 ///
 /// # Errors
-/// The room cannot be started or the crew be seated, or the table stops.
+/// The room cannot be started, the crew cannot be seated, or the table stops.
 pub async fn judge(
     ground: &Ground,
     plan: &Match,
@@ -82,7 +82,7 @@ pub async fn judge(
     let (mut without, mut with) = (Sum::default(), Sum::default());
     let mut sent = Sent::default();
     for turn in 0..turns {
-        // Which of the two is first changes, so that a room that grows slower wrongs neither.
+        // The order alternates, so that a room that grows slower favours neither.
         for hostile in if turn % 2 == 0 { [false, true] } else { [true, false] } {
             let (phase, made) = play(&room, &crew, (plan.turn, hostile)).await?;
             let (word, hands) = (if hostile { "with" } else { "without" }, phase.counts.hands);
@@ -130,7 +130,7 @@ async fn play(
     Ok((phase, making.await?))
 }
 
-/// All turns of one kind.
+/// Sum of all periods of one kind.
 #[derive(Default)]
 struct Sum {
     hands: u64,

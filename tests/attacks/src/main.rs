@@ -12,14 +12,14 @@ use attacks::room::{program_beside, quickest_folder};
 use attacks::verdict::{Ground, judge};
 use clap::{Args, Parser, Subcommand};
 
-/// Attacks rooms of its own, beside honest players, and says what they felt.
+/// Attack new rooms beside honest players, and report the effects on them.
 #[derive(Parser)]
 #[command(name = "sabacc-attacks", version)]
 struct Arguments {
     /// The program `sabacc` [default: the one beside this program].
     #[arg(long, global = true, value_name = "FILE")]
     program: Option<PathBuf>,
-    /// Where rooms keep their files [default: memory where there is plenty].
+    /// The folder for rooms' files [default: memory where there is plenty].
     #[arg(long, global = true, value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Answer in JSON, one object a line.
@@ -31,12 +31,12 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum What {
-    /// Every attack, or those that are named, each on a room of its own.
+    /// Run every attack, or the named ones, each on a new room.
     Suite(Suite),
-    /// Three players who decide at once, one of whom also makes every lawful call as often as anybody
-    /// may; in turns with and without.
+    /// Play with three players who decide at once, one of whom also makes every lawful call as
+    /// often as allowed; in periods with and without.
     Hostile(Hostile),
-    /// The names of all attacks.
+    /// List the names of all attacks.
     List,
 }
 
@@ -44,7 +44,7 @@ enum What {
 struct Suite {
     /// Names of attacks [default: all].
     names: Vec<String>,
-    /// How many seconds are measured before each.
+    /// Seconds of measurement before each attack.
     #[arg(long, value_name = "S", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=600))]
     calm: u64,
 }
@@ -54,7 +54,7 @@ struct Hostile {
     /// Minutes with hostility; as many are played without.
     #[arg(long, value_name = "M", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=600))]
     minutes: u64,
-    /// Seconds of each turn.
+    /// Seconds of each period.
     #[arg(long, value_name = "S", default_value = "30", value_parser = clap::value_parser!(u64).range(5..=600))]
     turn: u64,
     /// The game.
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all of it passed.
+/// Runs the command. True if everything passed.
 async fn run(arguments: Arguments) -> anyhow::Result<bool> {
     let Arguments { program, folder, json, what } = arguments;
     let suite = match what {
@@ -132,7 +132,7 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-/// How far it is, for whoever waits.
+/// Prints progress to standard error.
 fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

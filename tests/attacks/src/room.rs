@@ -1,4 +1,4 @@
-//! A room as a program of its own, in a folder that goes away with it.
+//! A room as a separate program, in a temporary folder.
 
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt as _;
@@ -15,14 +15,14 @@ use system::entropy::SystemEntropy;
 use system::ids::IdMaker;
 use tempfile::TempDir;
 
-/// Longer than a room takes to start, or to stop.
+/// Longest time of a start or a stop.
 const LONG: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(25);
 const DAY: Duration = Duration::from_secs(86_400);
 /// Credits of each player.
 const PURSE: u32 = 10_000_000;
 
-/// What the program must not inherit from whoever runs it here.
+/// Environment variables that the program must not inherit.
 const NOT_INHERITED: &[&str] = &[
     "DATABASE_URL",
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -33,7 +33,7 @@ const NOT_INHERITED: &[&str] = &[
     "SABACC_TOKEN",
 ];
 
-/// A room that serves; killed when this is dropped.
+/// Running room; killed when dropped.
 pub struct Room {
     child: Child,
     dir: TempDir,
@@ -51,8 +51,8 @@ pub struct Guest {
 }
 
 impl Room {
-    /// Starts `program up` in a folder of its own under `folder`, with these variables, and waits until
-    /// it serves.
+    /// Starts `program up` in a new folder under `folder`, with these variables, and waits until it
+    /// serves.
     ///
     /// # Errors
     /// The program cannot be started, or ends before it serves.
@@ -62,7 +62,7 @@ impl Room {
         variables: &[(&str, &str)],
     ) -> anyhow::Result<Room> {
         let dir = tempfile::Builder::new().prefix("sabacc-attack-").tempdir_in(folder)?;
-        // Started by root, the database's server runs as somebody else, who has to pass.
+        // When started by root, the database server runs as another user, who needs access.
         std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755))?;
         let mut command = Command::new(program);
         for name in NOT_INHERITED {
@@ -82,26 +82,26 @@ impl Room {
         let pem = std::fs::read_to_string(dir.path().join("room/keys/issuer.pem"))?;
         let issuer = TokenIssuer::from_pem("up", &pem)?;
         let room = Room { child, dir, url: address, issuer };
-        // The tables are taken up a moment after the port is open; a client waits for them.
+        // The tables are read a moment after the port opens; a client waits for them.
         room.operator()?.list_tables().await?;
         Ok(room)
     }
 
-    /// A token of the room, for a day.
+    /// Issues a token of the room, good for a day.
     #[must_use]
     pub fn token(&self, role: Role, subject: &str) -> String {
         token(&self.issuer, role, subject)
     }
 
-    /// A client with an operator's rights.
+    /// Returns a client with an operator's token.
     ///
     /// # Errors
-    /// The room's address is none.
+    /// The room's address is malformed.
     pub fn operator(&self) -> anyhow::Result<Client> {
         Ok(Client::connect(&self.url, self.token(Role::Operator, "attacks"))?)
     }
 
-    /// Somebody new, with an account and credits.
+    /// Creates a new player with an account and credits.
     ///
     /// # Errors
     /// The room refuses.
@@ -114,7 +114,7 @@ impl Room {
         Ok(Guest { id, token, client })
     }
 
-    /// Records that a log of the room has signed.
+    /// Returns the number of records that a log of the room has signed.
     ///
     /// # Errors
     /// The room refuses, or signs no checkpoint.
@@ -125,7 +125,7 @@ impl Room {
         size.with_context(|| format!("the checkpoint of {log} has no size: {note}"))
     }
 
-    /// Connections to the room's database, from all services together.
+    /// Returns the number of connections of all services to the room's database.
     ///
     /// # Errors
     /// The database's processes cannot be read.
@@ -150,20 +150,20 @@ impl Room {
         self.dir.path().join("room")
     }
 
-    /// What it wrote to its log last.
+    /// Returns the last lines of the room's log.
     #[must_use]
     pub fn last_words(&self) -> String {
         last_words(self.dir.path())
     }
 
-    /// Whether it still runs.
+    /// Whether the program still runs.
     pub fn runs(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 }
 
 impl Drop for Room {
-    /// A database stops some moments after its room; until then its files come back.
+    /// A database stops some moments after its room and writes files until then.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -177,7 +177,7 @@ impl Drop for Room {
     }
 }
 
-/// A room on its way; killed where it does not arrive.
+/// Starting room; killed if the start fails.
 struct Starting {
     child: Option<Child>,
     dir: TempDir,
@@ -211,7 +211,7 @@ fn last_words(folder: &Path) -> String {
     lines[lines.len().saturating_sub(8)..].join("\n")
 }
 
-/// A token by somebody's key.
+/// Issues a token with this key.
 #[must_use]
 pub fn token(key: &TokenIssuer, role: Role, subject: &str) -> String {
     let identity = Identity { role, subject: subject.to_owned() };
@@ -219,7 +219,8 @@ pub fn token(key: &TokenIssuer, role: Role, subject: &str) -> String {
     key.issue(&Claims::new(key.name(), &identity, DAY, (&clock, &SystemEntropy)))
 }
 
-/// Memory where there is plenty, else the usual folder: a database is a thousand small files.
+/// Returns a folder in memory if there is plenty, otherwise the temporary folder: a database is a
+/// thousand small files.
 #[must_use]
 pub fn quickest_folder() -> PathBuf {
     let memory = Path::new("/dev/shm");
@@ -229,7 +230,7 @@ pub fn quickest_folder() -> PathBuf {
     }
 }
 
-/// The program that lies beside this one.
+/// Returns the program `sabacc` in the folder of this program.
 ///
 /// # Errors
 /// It is not built.

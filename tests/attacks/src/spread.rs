@@ -1,11 +1,12 @@
-//! Percentiles of how long answers took.
+//! Percentiles of latencies.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// Milliseconds: a percentile is the least answer time that so many of a hundred did not exceed.
+/// Latencies in milliseconds. A percentile is the least latency that this share of the answers did
+/// not exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     pub count: usize,
@@ -15,7 +16,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Percentiles of these; none where there is nothing.
+    /// Computes the percentiles; none without a latency.
     #[must_use]
     pub fn of(mut took: Vec<Duration>) -> Option<Spread> {
         took.sort_unstable();

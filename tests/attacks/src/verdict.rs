@@ -1,4 +1,4 @@
-//! One attack from the start of its room to the verdict on it.
+//! One attack, from the start of its room to its verdict.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,33 +13,34 @@ use crate::crew::{Crew, Phase, Style};
 use crate::room::Room;
 use crate::{P99, Spread};
 
-/// Hands a second beside an attack, of what they were before it: below this they do not go on. What
-/// attacks here takes part of the same machine.
+/// Least ratio of hands per second during an attack to those before it. The attack itself uses part
+/// of the machine.
 const HANDS_LEFT: f64 = 0.5;
 const WARM_UP: Duration = Duration::from_secs(3);
 const AFTER: Duration = Duration::from_secs(5);
-/// Hands that must end once an attack is over, within so long.
+/// Number of hands that must end after an attack, and the time for them.
 const AGAIN: (u64, Duration) = (3, Duration::from_secs(15));
-/// An attack that is told to stop has stopped after so long.
+/// Longest time from the cancellation of an attack to its end.
 const STOPS_WITHIN: Duration = Duration::from_secs(90);
 
-/// Where rooms are started.
+/// Dependencies of the suite.
 #[derive(Debug, Clone)]
 pub struct Ground {
     /// The program `sabacc`.
     pub program: PathBuf,
-    /// For the folders of rooms.
+    /// Parent of the rooms' folders.
     pub folder: PathBuf,
-    /// How long it is measured before an attack.
+    /// Time of the measurement before an attack.
     pub calm: Duration,
 }
 
-/// What came of an attack.
+/// Result of an attack.
 #[derive(Debug, Serialize)]
 pub struct Verdict {
     pub attack: &'static str,
     pub passed: bool,
-    /// The machine was too busy for a judgement: honest decisions were slow before the attack.
+    /// Whether the machine was too busy for a verdict: honest decisions were slow before the
+    /// attack.
     pub too_busy: bool,
     pub calm: Option<Spread>,
     pub during: Option<Spread>,
@@ -57,7 +58,7 @@ pub struct Verdict {
 /// Starts a room, seats a crew, attacks, and judges.
 ///
 /// # Errors
-/// The room cannot be started, or the crew cannot be seated: there is nothing to judge.
+/// The room cannot be started, or the crew cannot be seated.
 pub async fn judge(ground: &Ground, attack: Attack) -> anyhow::Result<Verdict> {
     let mut room = Room::start(&ground.program, &ground.folder, attack.variables())
         .await
@@ -115,7 +116,7 @@ pub async fn judge(ground: &Ground, attack: Attack) -> anyhow::Result<Verdict> {
     })
 }
 
-/// What every attack is judged by.
+/// Returns the faults that every attack is checked for.
 fn crew_faults(calm: &Phase, during: &Phase) -> Vec<String> {
     let mut faults: Vec<String> = slow("beside the attack", during).into_iter().collect();
     let (before, now) = (calm.hands_a_second(), during.hands_a_second());

@@ -1,6 +1,6 @@
 //! Bytes as a source of choices.
 
-/// Choices read off bytes; when they are used up, arbitrary ones that depend on them.
+/// Choices read from bytes; after the last byte, arbitrary choices that depend on them.
 pub(crate) struct Bytes<'a> {
     rest: &'a [u8],
     state: u64,
@@ -29,7 +29,7 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// A number below `n`, which is at least 1; as many bytes as it takes.
+    /// Returns a number below `n`, which is at least 1, from as many bytes as needed.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         let (mut number, mut reach) = (u64::from(self.byte()), 256_u64);
         while reach < n && reach < 1 << 56 {

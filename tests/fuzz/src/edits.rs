@@ -1,4 +1,4 @@
-//! Bytes as files: made up, or hand histories with changes.
+//! Bytes as files: arbitrary ones, or changed hand histories.
 
 use history::{HandHistory, read, replay, report, simulate::Plan, write};
 use rules::ALL;
@@ -51,7 +51,7 @@ const PIECES: &[&str] = &[
 /// Reads the bytes as a file.
 ///
 /// # Panics
-/// Where reading or replaying does, or where what was read is not written alike.
+/// Reading or replaying panics, or a valid history is written differently from how it was read.
 pub fn files(bytes: &[u8]) {
     let Ok(hands) = read(bytes) else { return };
     let mut whole: Vec<HandHistory> = Vec::new();
@@ -73,10 +73,10 @@ pub fn files(bytes: &[u8]) {
     }
 }
 
-/// Takes a hand history and changes it here and there.
+/// Makes a hand history and changes it in several places.
 ///
 /// # Panics
-/// As [`files`] does, and where a hand that was played by the rules breaks one.
+/// As [`files`], or if an unchanged hand breaks a rule.
 pub fn edits(bytes: &[u8]) {
     let mut bytes = Bytes::new(bytes);
     let variant = bytes.one_of(ALL);
@@ -89,7 +89,7 @@ pub fn edits(bytes: &[u8]) {
         let cut = if bytes.below(2) == 0 { 0 } else { bytes.index(24) };
         let end = (at + cut).min(text.len());
         match bytes.below(3) {
-            // A line, a word or a key of the hand itself, somewhere else.
+            // A line, a word or a key of the hand itself, at another place.
             0 => {
                 let from = bytes.index(text.len() + 1);
                 let to = (from + bytes.index(40)).min(text.len());

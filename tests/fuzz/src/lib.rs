@@ -1,4 +1,4 @@
-//! Knows: what to do with bytes that somebody made up: play them, read them, and say what must hold then.
+//! Knows: how to play and read arbitrary bytes, and the properties that must hold.
 //! Does not know: where the bytes come from.
 
 mod bytes;

@@ -76,10 +76,10 @@ const WORDS: &[&str] = &[
     "é",
 ];
 
-/// Reads one line after the other as the next one of a hand; those that are legal are played.
+/// Reads the bytes as lines of a hand, and plays those that are legal.
 ///
 /// # Panics
-/// Where reading or playing does.
+/// Reading or playing panics.
 pub fn lines(bytes: &[u8]) {
     let mut bytes = Bytes::new(bytes);
     let variant = bytes.one_of(ALL);
@@ -94,7 +94,7 @@ pub fn lines(bytes: &[u8]) {
     let mut hand = Hand::try_new(&setup).expect("the stacks cover what is due");
     while !bytes.is_empty() {
         play::shuffle(&mut hand);
-        // Chance alone would seldom be guessed.
+        // Random bytes would seldom give a result of chance.
         if bytes.below(3) == 0
             && let Some(outcome) = play::outcome(&hand, &mut |n| bytes.below(n))
         {

@@ -1,4 +1,4 @@
-//! Bytes as a hand: its rules, its stacks, and what everybody does, legal or not.
+//! Bytes as a hand: its rules, its stacks, and the moves of all players, legal or not.
 
 use primitives::{Credits, SeatNo};
 use rules::{
@@ -8,13 +8,13 @@ use rules::{
 
 use crate::bytes::Bytes;
 
-/// No hand of so few bytes goes on for so long.
+/// Maximum number of events of a hand from so few bytes.
 const MOST_EVENTS: usize = 200_000;
 
 /// Plays the bytes to the end of the hand.
 ///
 /// # Panics
-/// Where anything that must hold does not.
+/// An invariant is broken.
 pub fn moves(bytes: &[u8]) {
     let mut bytes = Bytes::new(bytes);
     let Some(setup) = setup(&mut bytes) else { return };
@@ -96,7 +96,7 @@ fn event(hand: &Hand, bytes: &mut Bytes<'_>) -> Option<Event> {
     }
 }
 
-/// A move of any kind by anybody is refused or legal, and never anything else.
+/// Checks that a move of any kind by any player is either legal or refused.
 fn impostures(hand: &Hand, bytes: &mut Bytes<'_>) {
     if bytes.is_empty() || bytes.below(4) > 0 {
         return;
@@ -110,7 +110,7 @@ fn impostures(hand: &Hand, bytes: &mut Bytes<'_>) {
         Next::Chance(_) | Next::Done(_) => false,
     };
     let taken = decide(hand, player, mv.clone(), By::Player);
-    // Of copies that are alike any may be named, so more is taken than is listed.
+    // Of equal copies any may be named, so more is accepted than is listed.
     assert!(taken.is_ok() || !legal, "{mv:?} is legal, but {taken:?}");
     let mut after = hand.clone();
     if let Ok(event) = taken {
@@ -165,7 +165,7 @@ fn viewers(hand: &Hand) -> impl Iterator<Item = Viewer> {
 fn check_lines(hand: &Hand, event: &Event) {
     let text = line(hand, event);
     if !text.is_empty() {
-        // Of copies that are alike another one may be meant.
+        // Of equal copies another one may be meant.
         let read = notation::read(hand, &text).map(|event| line(hand, &event));
         assert_eq!(read.as_ref(), Ok(&text), "it reads back");
     }
@@ -178,7 +178,7 @@ fn check_lines(hand: &Hand, event: &Event) {
     }
 }
 
-/// Of somebody else's hand a viewer sees what lies open, and nothing more.
+/// Checks that a viewer sees only the face-up cards of another player's hand.
 fn check_views(hand: &Hand) {
     for viewer in viewers(hand) {
         let seen = view(hand, viewer);

@@ -1,9 +1,9 @@
-//! The targets. Each looks at the inputs that are kept first, then at random ones for as long as it is
-//! given: a second, or `BOLERO_RANDOM_TEST_TIME_MS`.
+//! The fuzz targets. Each runs on the stored inputs first, then on random ones for a second, or for
+//! `BOLERO_RANDOM_TEST_TIME_MS`.
 
 use sabacc_fuzz as fuzz;
 
-/// Long enough for a hand to depend on it.
+/// Longest input; long enough that a hand depends on it.
 const LONGEST: usize = 1024;
 
 #[test]

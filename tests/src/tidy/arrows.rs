@@ -1,4 +1,5 @@
-//! Who may know whom. The table is the architecture; the manifests are checked against it.
+//! Allowed dependencies between packages. The table is the architecture; the manifests are checked
+//! against it.
 //!
 //! An arrow that is not here is not forbidden for ever: it is a decision, made by adding it to
 //! [`ROWS`] in the same change that needs it, where a reviewer sees it.
@@ -67,7 +68,7 @@ pub const ROWS: &[Row] = &[
     ("sabacc-gateway", &["primitives", "audit", "eventlog-core", "system", "transport",
                          "proto", "wire", "chassis"],                                    Without(&["sqlx", "eventlog"])),
 
-    // A workspace of its own, beside the others.
+    // A separate workspace.
     ("sabacc-fuzz",    &["primitives", "rules", "history"],                              Anything),
 
     // It knows a room by its public port alone.
@@ -128,7 +129,7 @@ pub fn arrows(tree: &Tree, rows: &[Row]) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The table itself: each row is a package of ours, and knows only packages in rows above it.
+/// Checks the table: each row is a package of ours, and names only packages in rows above it.
 ///
 /// # Errors
 /// A manifest cannot be read.

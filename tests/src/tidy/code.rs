@@ -1,9 +1,9 @@
-//! What of a Rust file is code.
+//! Code of a Rust file, without comments, literals and tests.
 
-/// The text with comments and the insides of literals blanked out, line by line where it was.
+/// Returns the text with comments and the content of literals blanked out; lines stay in place.
 ///
-/// Enough of the language for our own files: line and nested block comments, strings, raw strings
-/// and characters. Lifetimes stay.
+/// It knows enough of the language for our own files: line and nested block comments, strings, raw
+/// strings and characters. Lifetimes stay.
 #[must_use]
 pub fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
@@ -28,7 +28,7 @@ pub fn code_only(text: &str) -> String {
     code
 }
 
-/// The part of a file that is not its tests: ours stand last, in `#[cfg(test)] mod …`.
+/// Returns a file without its tests, which stand last in `#[cfg(test)] mod …`.
 #[must_use]
 pub fn without_tests(text: &str) -> &str {
     let mut end = text.len();
@@ -41,18 +41,18 @@ pub fn without_tests(text: &str) -> &str {
     &text[..end]
 }
 
-/// Whether the file at `path` has nothing but tests in it.
+/// Whether the file at `path` contains only tests.
 #[must_use]
 pub fn is_test_file(path: &str) -> bool {
     path.starts_with("tests/") || path.contains("/tests/") || path.ends_with("/tests.rs")
 }
 
-/// The lines, counted from 1, on which `word` stands as a whole word.
+/// Returns the lines, counted from 1, that contain `word` as a whole word.
 pub fn lines_with(code: &str, word: &str) -> impl Iterator<Item = usize> {
     code.lines().enumerate().filter(move |(_, line)| has_word(line, word)).map(|(at, _)| at + 1)
 }
 
-/// Whether `word` stands in `line` as a whole word.
+/// Whether `line` contains `word` as a whole word.
 #[must_use]
 pub fn has_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
@@ -80,7 +80,7 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-/// The length of a string whose first letter is at `from`.
+/// Returns the length of a string whose first letter is at `from`.
 fn string(text: &str, from: usize) -> usize {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(from) {
@@ -94,7 +94,7 @@ fn string(text: &str, from: usize) -> usize {
     text.len()
 }
 
-/// The length of a raw string, or 0 where none starts here.
+/// Returns the length of a raw string, or 0 if none starts here.
 fn raw_string(text: &str) -> usize {
     let fences = text[1..].bytes().take_while(|byte| *byte == b'#').count();
     if !text[1 + fences..].starts_with('"') {
@@ -105,7 +105,7 @@ fn raw_string(text: &str) -> usize {
     text[start..].find(&end).map_or(text.len(), |at| start + at + end.len())
 }
 
-/// The length of a character literal, or 0 where a lifetime starts here.
+/// Returns the length of a character literal, or 0 if a lifetime starts here.
 fn character(text: &str) -> usize {
     let mut letters = text.char_indices().skip(1);
     match letters.next() {

@@ -1,15 +1,17 @@
-//! Every package says first what it knows and what it does not.
+//! Rule: every package begins with what it knows and what it does not.
 
 use super::manifest::packages;
 use super::{Finding, Tree};
 
 const KNOWS: &str = "//! Knows: ";
 const DOES_NOT: &str = "//! Does not know: ";
-/// Lines in which both sentences must have begun.
+/// Number of lines in which both sentences must begin.
 const WITHIN: usize = 12;
-/// What an empty package says before it is written.
+/// Placeholders of an empty package.
 const UNSAID: [&str; 2] = ["//! Knows: nothing yet.", "//! Does not know: anything."];
 
+/// Checks the header of every package.
+///
 /// # Errors
 /// A manifest cannot be read.
 pub fn headers(tree: &Tree) -> anyhow::Result<Vec<Finding>> {

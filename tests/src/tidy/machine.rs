@@ -1,17 +1,17 @@
-//! No file tells of the machine it was written on.
+//! Rule: no file names a folder of the machine it was written on.
 
 use super::{Finding, Tree};
 
-/// Folders that are somebody's own. Put together here so that this file passes its own rule.
+/// Private folders. Concatenated, so that this file passes its own rule.
 const PRIVATE: [&str; 3] = [concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/wo", "rk/")];
 
-/// Files that must name such a folder, by path, and why.
+/// Files that must name such a folder, by path, and the reason.
 #[rustfmt::skip]
 pub const ALLOWED: &[(&str, &str)] = &[
     ("crates/postgres-launcher/src/account.rs", "reads /etc/passwd; its tests make one up"),
 ];
 
-/// Every file is looked at, text or not.
+/// Checks every file, text or not.
 #[must_use]
 pub fn machine_paths(tree: &Tree, allowed: &[(&str, &str)]) -> Vec<Finding> {
     let mut findings = Vec::new();

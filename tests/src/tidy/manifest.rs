@@ -1,4 +1,4 @@
-//! The packages of the workspace as their manifests describe them.
+//! Packages of the workspace, from their manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,17 +7,17 @@ use toml::Table;
 
 use super::Tree;
 
-/// One package of ours.
+/// Package of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     pub name: String,
-    /// The folder, relative to the root.
+    /// Folder relative to the root.
     pub folder: String,
-    /// What it needs to run or to be built, ours or not; not what only its tests need.
+    /// Dependencies and build dependencies, ours or not, without those of its tests.
     pub needs: BTreeSet<String>,
 }
 
-/// All packages of the tree, by folder.
+/// Returns all packages of the tree, by folder.
 ///
 /// # Errors
 /// A manifest is not TOML.
@@ -34,7 +34,8 @@ pub fn packages(tree: &Tree) -> anyhow::Result<Vec<Package>> {
     Ok(packages)
 }
 
-/// What each package in `Cargo.lock` needs, by name. Versions of one name are taken together.
+/// Returns the dependencies of each package in `Cargo.lock`, by name. Versions of one name are
+/// merged.
 ///
 /// # Errors
 /// There is no lock file, or it is not TOML.
@@ -45,7 +46,7 @@ pub fn locked(tree: &Tree) -> anyhow::Result<BTreeMap<String, BTreeSet<String>>>
         let Some(name) = package.get("name").and_then(toml::Value::as_str) else { continue };
         let needs = package.get("dependencies").and_then(toml::Value::as_array);
         let names = needs.into_iter().flatten().filter_map(toml::Value::as_str);
-        // `name version` where a name alone would not tell which.
+        // `name version` if the name alone is ambiguous.
         let names = names.filter_map(|need| need.split(' ').next()).map(str::to_owned);
         locked.entry(name.to_owned()).or_default().extend(names);
     }
@@ -68,7 +69,7 @@ fn needs(manifest: &Table) -> BTreeSet<String> {
     tables.flatten().map(|(key, value)| real_name(key, value)).collect()
 }
 
-/// A package may be used under another name.
+/// A dependency may have another name than its package.
 fn real_name(key: &str, value: &toml::Value) -> String {
     value.get("package").and_then(toml::Value::as_str).unwrap_or(key).to_owned()
 }

@@ -1,12 +1,12 @@
-//! Words of the outside world that only some files may say.
+//! Rule: names of external APIs that only some files may use.
 
 use super::code::{code_only, has_word, is_test_file, lines_with, without_tests};
 use super::{Finding, Tree};
 
-/// A place where a word may be said, by the start or the end of its path, and why.
+/// Start or end of a path that may use a name, and the reason.
 pub type Place = (&'static str, &'static str);
 
-/// Where the database is named.
+/// Files that may name the database.
 #[rustfmt::skip]
 pub const SQL: &[Place] = &[
     ("crates/eventlog/",               "the log is a table"),
@@ -16,18 +16,18 @@ pub const SQL: &[Place] = &[
     ("services/wallet/src/repo/",      "the wallet's are many: a file for each purpose"),
 ];
 
-/// Where gRPC codes are named.
+/// Files that may name gRPC codes.
 #[rustfmt::skip]
 pub const CODES: &[Place] = &[
     ("crates/wire/src/status.rs",      "one refusal, one code"),
-    // What is refused before any room of ours is asked, by the server itself.
+    // Refusals of the server itself, before a service is called.
     ("crates/chassis/src/refusal.rs",  "the server's own refusals, in the shape of all others"),
     ("crates/chassis/src/auth/",       "who calls is judged before what is called"),
     ("crates/chassis/src/serve/",      "limits and deadlines end calls of any service"),
     ("crates/chassis/src/telemetry/",  "tells failures from refusals in traces"),
 ];
 
-/// `sqlx` outside of `places`.
+/// Finds `sqlx` outside of `places`.
 #[must_use]
 pub fn sql(tree: &Tree, places: &[Place]) -> Vec<Finding> {
     let advice = "only a service's repo.rs, eventlog, testkit and postgres-launcher name sqlx: \
@@ -35,7 +35,7 @@ pub fn sql(tree: &Tree, places: &[Place]) -> Vec<Finding> {
     found(tree, places, advice, |line| has_word(line, "sqlx"))
 }
 
-/// gRPC codes outside of `places`: `tonic::Code`, and the constructors of `Status` that are named
+/// Finds gRPC codes outside of `places`: `tonic::Code`, and the constructors of `Status` named
 /// after them.
 #[must_use]
 pub fn codes(tree: &Tree, places: &[Place]) -> Vec<Finding> {
@@ -46,10 +46,10 @@ pub fn codes(tree: &Tree, places: &[Place]) -> Vec<Finding> {
     })
 }
 
-/// Places that are no more.
+/// Finds places that do not exist.
 #[must_use]
 pub fn stale(tree: &Tree, places: &[Place]) -> Vec<Finding> {
-    // A kind of file, such as `*/src/repo.rs`, may well have none.
+    // A kind of file, such as `*/src/repo.rs`, may have no member.
     let files = places.iter().filter(|(place, _)| !place.starts_with('*'));
     let gone = files.filter(|(place, _)| !tree.rust().any(|(path, _)| within(path, place)));
     gone.map(|(place, _)| Finding::new(*place, "no such file: remove the row")).collect()
@@ -78,7 +78,8 @@ fn within(path: &str, place: &str) -> bool {
     }
 }
 
-/// `Code::Unavailable` and its like; not `ExitCode::SUCCESS` or `StatusCode::OK`.
+/// Whether the line uses `Code::Unavailable` or the like; not `ExitCode::SUCCESS` or
+/// `StatusCode::OK`.
 fn names_code(line: &str) -> bool {
     lines_with(line, "Code").next().is_some()
 }

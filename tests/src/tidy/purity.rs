@@ -6,7 +6,7 @@ use super::arrows::{Outside, Row};
 use super::manifest::{locked, packages};
 use super::{Finding, Tree};
 
-/// Packages that wait, ask the clock, draw entropy or touch the world.
+/// Packages with async, a clock, entropy or I/O.
 const IMPURE: &[&str] = &[
     "async-std",
     "axum",
@@ -37,7 +37,7 @@ const IMPURE: &[&str] = &[
 /// A manifest or the lock file cannot be read.
 pub fn purity(tree: &Tree, rows: &[Row]) -> anyhow::Result<Vec<Finding>> {
     let packages = packages(tree)?;
-    // For ours the manifest is asked, since the lock file takes what tests need in.
+    // For our packages the manifest counts, since the lock file includes dependencies of tests.
     let mut needs = locked(tree)?;
     needs.extend(packages.iter().map(|package| (package.name.clone(), package.needs.clone())));
     let mut findings = Vec::new();

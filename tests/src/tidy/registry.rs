@@ -1,15 +1,15 @@
-//! Registries are sorted, so that two additions meet in different lines.
+//! Rule: registries are sorted, so that two additions go to different lines.
 //!
-//! A registry is an `ALL: &[&…]` that lists one thing of each module: `&[&kessel::VARIANT, …]`. A
-//! list of values, whose order means something, is an `ALL: [Suit; 4]`, and no registry.
+//! A registry is an `ALL: &[&…]` that lists an item of each module: `&[&kessel::VARIANT, …]`. A
+//! list of values whose order has a meaning is an `ALL: [Suit; 4]`, and not a registry.
 
 use super::code::{code_only, is_test_file};
 use super::{Finding, Tree};
 
-/// Where a registry must be found, or the rule reads the wrong words.
+/// Folders in which a registry must be found, to prove that the rule finds any.
 pub const KNOWN: &[&str] = &["crates/rules/"];
 
-/// Registries out of order, and those of `known` that are not found.
+/// Finds unsorted registries, and folders of `known` without one.
 #[must_use]
 pub fn registries(tree: &Tree, known: &[&str]) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -19,7 +19,7 @@ pub fn registries(tree: &Tree, known: &[&str]) -> Vec<Finding> {
         for (at, _) in code.match_indices(" ALL: &[&") {
             let place = format!("{path}:{}", code[..=at].lines().count());
             match value(&code[at..]) {
-                // Another registry under a better address.
+                // An alias of another registry.
                 Some(alias) if alias.ends_with("::ALL") => continue,
                 Some(list) => {
                     findings.extend(judge(list).map(|advice| Finding::new(place, advice)))
@@ -38,7 +38,7 @@ pub fn registries(tree: &Tree, known: &[&str]) -> Vec<Finding> {
     findings
 }
 
-/// What stands between `=` and `;`.
+/// Returns the text between `=` and `;`.
 fn value(code: &str) -> Option<&str> {
     let (_, value) = code.split_once('=')?;
     Some(value.split_once(';')?.0.trim())
@@ -46,7 +46,7 @@ fn value(code: &str) -> Option<&str> {
 
 fn judge(list: &str) -> Option<String> {
     let inside = list.strip_prefix("&[").and_then(|list| list.strip_suffix(']')).unwrap_or("");
-    // A row may be there for tests alone.
+    // A row may have an attribute, such as `#[cfg(test)]`.
     let bare = |row: &str| row.rsplit(']').next().map_or("", str::trim).to_owned();
     let rows: Vec<String> = inside.split(',').map(bare).filter(|row| !row.is_empty()).collect();
     if rows.is_empty() {

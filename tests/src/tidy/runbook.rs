@@ -1,7 +1,7 @@
-//! Warnings that name a section of the runbook name one that there is.
+//! Rule: warnings that name a section of the runbook name an existing one.
 //!
-//! A section is a heading of the third level in `deploy/README.md`, and a warning names it by a field:
-//! `runbook = "deploy/README.md, The database is away"`.
+//! A section is a heading of the third level in `deploy/README.md`, and a warning names it by a
+//! field: `runbook = "deploy/README.md, The database is away"`.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::{Finding, Tree};
 
 const RUNBOOK: &str = "deploy/README.md";
 
-/// Sections that are named and not there.
+/// Finds names of missing sections.
 #[must_use]
 pub fn runbook(tree: &Tree) -> Vec<Finding> {
     let text = tree.text(RUNBOOK).unwrap_or_default();

@@ -1,16 +1,16 @@
-//! How long files are.
+//! Rule: lengths of files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{Finding, Tree};
 
-/// No file of Rust is longer, tests within it included.
+/// Maximum number of lines of a Rust file, its tests included.
 pub const LONGEST: usize = 500;
-/// Half of all files are no longer than this.
+/// Maximum of the median length of all files.
 pub const MEDIAN: usize = 150;
 
-/// Files over [`LONGEST`] lines, and the whole tree where its median is over [`MEDIAN`].
+/// Finds files over [`LONGEST`] lines, and a tree whose median is over [`MEDIAN`].
 #[must_use]
 pub fn sizes(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -31,7 +31,7 @@ pub fn sizes(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// A line for each package: how many files, the median and the longest.
+/// Returns a line for each package: number of files, median and maximum.
 #[must_use]
 pub fn report(tree: &Tree) -> String {
     let mut folders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -51,7 +51,7 @@ pub fn report(tree: &Tree) -> String {
     report
 }
 
-/// Sorts; 0 for no sizes.
+/// Sorts and returns the median; 0 without sizes.
 fn median(sizes: &mut [usize]) -> usize {
     sizes.sort_unstable();
     sizes.get(sizes.len() / 2).copied().unwrap_or(0)

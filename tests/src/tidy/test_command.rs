@@ -1,11 +1,12 @@
-//! The tests that a newcomer is told to run are the tests that CI runs.
+//! Rule: README.md names the test command of CI.
 
 use super::{Finding, Tree};
 
-/// What README.md and .ci/run both run, with nothing before, between or after.
+/// Test command of README.md and .ci/run, without further arguments.
 pub const COMMAND: &str = "cargo test --workspace";
 
-/// README.md shows [`COMMAND`] on a line of its own, and `.ci/run` runs it and no other tests.
+/// Checks that README.md shows [`COMMAND`] on its own line, and that `.ci/run` runs it and no other
+/// tests.
 #[must_use]
 pub fn test_command(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -22,7 +23,7 @@ pub fn test_command(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// From each line that runs tests, what it runs. Comments run nothing.
+/// Returns the test command of each line that runs tests, without comments.
 fn commands(text: &str) -> Vec<&str> {
     let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.find("cargo test").map(|at| &line[at..])).collect()

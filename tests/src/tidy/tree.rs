@@ -1,4 +1,4 @@
-//! The files a rule looks at.
+//! Files that the rules check.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// This workspace: what git tracks, and what is new and not ignored.
+    /// Reads this workspace: files that git tracks, and new files that are not ignored.
     ///
     /// # Errors
     /// git is missing, the tree is not a git tree, or a file cannot be read.
@@ -44,25 +44,25 @@ impl Tree {
         Ok(Tree { files })
     }
 
-    /// A tree made up for a test.
+    /// Creates a tree for a test.
     #[must_use]
     pub fn of(files: &[(&str, &str)]) -> Tree {
         let file = |(path, text): &(&str, &str)| ((*path).to_owned(), text.as_bytes().to_vec());
         Tree { files: files.iter().map(file).collect() }
     }
 
-    /// Every file, in order of path.
+    /// Returns every file, in order of path.
     pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
     }
 
-    /// The text of the file at `path`; none where it is not there or not UTF-8.
+    /// Returns the text of the file at `path`; none if it is missing or not UTF-8.
     #[must_use]
     pub fn text(&self, path: &str) -> Option<&str> {
         self.files.get(path).and_then(|bytes| str::from_utf8(bytes).ok())
     }
 
-    /// Rust files written by hand, in order of path.
+    /// Returns Rust files that are not generated, in order of path.
     pub fn rust(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files
             .keys()

@@ -1,4 +1,4 @@
-//! What `deploy/` sets is what the programs read.
+//! Rule: programs read every variable that `deploy/` sets.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use super::{Finding, Tree};
 
 const PREFIX: &str = "SABACC_";
 
-/// Variables in `deploy/` that no program's source knows. A program knows a variable by its name,
-/// or by the setting it stands for: `"limits.streams"` is `SABACC_LIMITS_STREAMS`.
+/// Finds variables in `deploy/` that no source names. A source names a variable directly, or by its
+/// setting: `"limits.streams"` is `SABACC_LIMITS_STREAMS`.
 #[must_use]
 pub fn variables(tree: &Tree) -> Vec<Finding> {
     let sources: Vec<&str> = tree.rust().map(|(_, text)| text).collect();
@@ -24,7 +24,7 @@ pub fn variables(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Texts between quotes that may be a setting's or a variable's name.
+/// Returns quoted texts that may be the name of a setting or a variable.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.');
     text.split('"').filter(move |part| !part.is_empty() && part.chars().all(fits))

@@ -1,4 +1,4 @@
-//! A bot's seat: taken, kept in play, and taken again with fresh credits.
+//! The bot's seat: sitting down, staying in play, and buying in again.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use tokio::time::Instant;
 use super::{BotEnd, Playing, looks_again};
 use crate::strategy::Strategy;
 
-/// Before it asks again, where it is not told how long that takes.
+/// Wait before the next attempt if the server names none.
 const WAIT: Duration = Duration::from_secs(1);
 
 impl<S: Strategy> Playing<'_, S> {
-    /// Does what the seat needs, and says so where nothing can be done any more.
+    /// Does what the seat needs next. Returns the end of the run if nothing can be done.
     pub(super) async fn mind_the_seat(&mut self) -> Result<Option<BotEnd>, Error> {
         if self.returns_at.is_some_and(|at| Instant::now() < at) {
             return Ok(None);
@@ -25,7 +25,7 @@ impl<S: Strategy> Playing<'_, S> {
         let (stack, state) = (seat.stack, seat.state());
         match state {
             SeatState::SittingOut => {
-                // It missed its clock, perhaps while the server was away.
+                // The player missed a decision, perhaps while the server was away.
                 let back = self.client.sit_out(self.table, false).await;
                 self.asked(back)
             }
@@ -38,7 +38,7 @@ impl<S: Strategy> Playing<'_, S> {
                 if balance.saturating_add(stack) < self.least() {
                     return Ok(Some(BotEnd::Broke));
                 }
-                // Once the seat is free and the stack paid out, it sits down again.
+                // The bot sits down again once the seat is free and the stack is paid out.
                 let left = self.client.stand_up(self.table).await;
                 self.asked(left)
             }
@@ -46,7 +46,7 @@ impl<S: Strategy> Playing<'_, S> {
         }
     }
 
-    /// The least that sitting down and being dealt in takes.
+    /// Least credits with which the bot can sit down and be dealt in.
     fn least(&self) -> u64 {
         self.state.view().min_buy_in.max(self.state.due().get())
     }
@@ -79,7 +79,7 @@ impl<S: Strategy> Playing<'_, S> {
                 Some(ErrorReason::SeatTaken) => Ok(Some(BotEnd::NoSeat)),
                 Some(ErrorReason::TableClosed) => Ok(Some(BotEnd::TableClosed)),
                 Some(ErrorReason::InsufficientCredits) => Ok(Some(BotEnd::Broke)),
-                // From before a break; the updates show which seat it is.
+                // The seat was taken before a reconnect; the updates show its number.
                 Some(ErrorReason::AlreadySeated) => {
                     self.seat_changes = true;
                     Ok(None)
@@ -102,7 +102,7 @@ impl<S: Strategy> Playing<'_, S> {
         Ok(None)
     }
 
-    /// It withheld entropy, as where its connection broke, and is told when it may come back.
+    /// Remembers the time at which the table lets the player return after withheld entropy.
     fn returns_later(&mut self, error: &Error) -> Option<BotEnd> {
         let wait = error.refusal().and_then(|refusal| refusal.retry_after);
         self.returns_at = Some(Instant::now() + wait.unwrap_or(WAIT));

@@ -1,10 +1,10 @@
-//! A player who weighs his odds: he deals himself the cards he has not seen, again and again, to himself
-//! and to the others, and counts how often each choice wins.
+//! Strategy that weighs odds: it deals the unseen cards many times, to itself and to its opponents,
+//! and counts how often each choice wins.
 //!
-//! He sees his own view and nothing else. What a hand is worth he asks the rules; a game whose hands they
-//! do not compare by themselves, and whatever else he cannot judge, such as which tokens to draft, he plays
-//! as a steady player does. He looks one choice ahead, and takes the others' hidden cards for any cards.
-//! The work of a decision is bounded by [`LOOKS`], whatever the hand.
+//! It uses only its own view. The rules say what a hand is worth. In games whose hands the rules do
+//! not compare by themselves, and in other choices that it cannot judge, such as drafting tokens,
+//! it plays as [`Steady`] does. It looks one choice ahead, and takes hidden cards for random ones.
+//! The work of a decision is bounded by [`LOOKS`].
 
 mod bets;
 mod deal;
@@ -23,10 +23,10 @@ use rand::rngs::StdRng;
 use super::{Steady, Strategy};
 use situation::Situation;
 
-/// About so many hands are looked at for a decision: some hundred microseconds of work.
+/// Approximate number of hands evaluated for one decision.
 const LOOKS: usize = 4_000;
 
-/// See the module.
+/// The strategy. See the module.
 pub struct Odds {
     generator: StdRng,
     steady: Steady,
@@ -57,7 +57,7 @@ fn find(legal: &[LegalMove], kind: MoveKind) -> Option<&LegalMove> {
     legal.iter().find(|legal| legal.kind() == kind)
 }
 
-/// The move of this kind, if it is legal and names nothing.
+/// Returns the move of this kind, if it is legal; for kinds that name nothing.
 fn plain(legal: &[LegalMove], kind: MoveKind) -> Option<Move> {
     find(legal, kind).map(|_| Move { kind: kind.into(), ..Move::default() })
 }

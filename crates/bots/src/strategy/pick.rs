@@ -1,10 +1,10 @@
-//! One concrete move out of what is legal, for every kind of move there is.
+//! Choice of a concrete move from a legal move, for every kind of move.
 
 use proto::common::v1::{LegalMove, Move, MoveKind};
 
-/// A move that `legal` stands for. `below(n)` gives a number below `n`, which is at least 1. Half of all
-/// bets and raises are the smallest, most others up to twice that, few are anything: so that chosen at
-/// random a hand does not end all-in at once. None for a kind that this client does not know.
+/// Picks a move that `legal` allows, or none for a kind that this client does not know. `below(n)`
+/// gives a number below `n`, which is at least 1. Half of all bets and raises are the smallest, and
+/// most others at most twice that, so that random play does not end all-in at once.
 pub fn pick(legal: &LegalMove, below: &mut dyn FnMut(usize) -> usize) -> Option<Move> {
     let kind = MoveKind::try_from(legal.kind).ok()?;
     let mut decision = Move { kind: legal.kind, ..Move::default() };
@@ -57,7 +57,7 @@ fn one_of(items: &[u32], below: &mut dyn FnMut(usize) -> usize) -> Option<u32> {
     if items.is_empty() { None } else { items.get(below(items.len())).copied() }
 }
 
-/// `count` different places of the list, in its order; all of them where there are fewer.
+/// Picks `count` different items of the list, in its order; all items if there are fewer.
 fn some_of(items: &[String], count: usize, below: &mut dyn FnMut(usize) -> usize) -> Vec<String> {
     let (mut wanted, mut left) = (count, items.len());
     let mut picked = Vec::new();
@@ -92,7 +92,7 @@ mod tests {
 
     const SEATS: [u8; 3] = [2, 5, 7];
 
-    /// Every kind of legal move, as the rules list them.
+    /// Returns every kind of legal move, as the rules list them.
     fn all() -> Vec<Legal> {
         let cards = |deck: &Deck| deck.cards().skip(3).take(4).collect::<rules::Cards>();
         let credits = |amount| primitives::Credits::of(amount);
@@ -131,7 +131,7 @@ mod tests {
         ]
     }
 
-    /// What the server would make of it.
+    /// Parses a move as the server does.
     fn read(sent: &Move, held: &[rules::Card]) -> Played {
         let seats: Vec<_> =
             SEATS.iter().map(|seat| primitives::SeatNo::try_new(*seat).unwrap()).collect();
@@ -154,7 +154,7 @@ mod tests {
                 kinds.insert(picked.kind);
             }
         }
-        // Leaving is legal always and therefore never listed.
+        // Leaving is always legal and therefore never listed.
         let leave = LegalMove { kind: MoveKind::Leave.into(), ..LegalMove::default() };
         kinds.insert(pick(&leave, &mut |_| 0).unwrap().kind);
         assert_eq!(kinds.into_iter().collect::<Vec<_>>(), (1..=26).collect::<Vec<_>>());

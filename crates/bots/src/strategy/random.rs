@@ -1,4 +1,4 @@
-//! Any legal move. Seeded, so that a run can be had again.
+//! Strategy that makes any legal move. Seeded, so that a run can be repeated.
 
 use client::TableState;
 use proto::common::v1::Move;
@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Strategy, pick};
 
-/// Every kind of legal move is as likely as any other.
+/// Strategy in which every kind of legal move is equally likely.
 pub struct Random {
     generator: StdRng,
 }

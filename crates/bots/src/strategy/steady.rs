@@ -1,8 +1,7 @@
-//! A player who means to win a little: towards 20 to 23, modest bets, few folds, no risks with a bomb.
+//! Cautious strategy: plays towards 20 to 23, bets modestly, folds seldom, and avoids bombing out.
 //!
-//! Each family of games has a module that knows two things: how good the hand looks, 0 to 100, and what
-//! to do about the cards. Betting is the same in all of them. Whatever nobody has an opinion about, such
-//! as which tokens to draft, is left to chance.
+//! Each family of games has a module that rates the hand from 0 to 100 and chooses about the cards.
+//! Betting is common to all games. Choices without a rule, such as drafting tokens, are random.
 
 mod betting;
 mod kessel;
@@ -17,10 +16,10 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Strategy, pick};
 
-/// See the module.
+/// The strategy. See the module.
 pub struct Steady {
     generator: StdRng,
-    /// The hand and the total of what was selected in it.
+    /// The hand number and the total of the cards selected in it.
     selected: Option<(u64, i32)>,
 }
 
@@ -30,7 +29,7 @@ impl Steady {
         Steady { generator: StdRng::seed_from_u64(seed), selected: None }
     }
 
-    /// What remains when no opinion applies: nothing drastic.
+    /// Picks a random move, and nothing drastic if there is another.
     fn any(&mut self, turn: &Turn) -> Move {
         let drastic = [MoveKind::Fold, MoveKind::Junk, MoveKind::Leave, MoveKind::CallHand];
         let calm: Vec<&LegalMove> =
@@ -63,7 +62,7 @@ impl Strategy for Steady {
     }
 }
 
-/// The situation, with the questions that every game asks.
+/// Situation of a decision, with the queries that every game needs.
 struct Look<'a> {
     state: &'a TableState,
     turn: &'a Turn,
@@ -74,12 +73,12 @@ impl Look<'_> {
         self.turn.legal.iter().find(|legal| legal.kind() == kind)
     }
 
-    /// The move of this kind, if it is legal and names nothing.
+    /// Returns the move of this kind, if it is legal; for kinds that name nothing.
     fn plain(&self, kind: MoveKind) -> Option<Move> {
         self.legal(kind).map(|_| Move { kind: kind.into(), ..Move::default() })
     }
 
-    /// The cards held, newest last.
+    /// Returns the cards held, newest last.
     fn codes(&self) -> Vec<&str> {
         self.state.my_cards().iter().map(|card| &*card.code).collect()
     }
@@ -89,7 +88,7 @@ fn with_card(kind: MoveKind, card: &str) -> Move {
     Move { kind: kind.into(), cards: vec![card.to_owned()], ..Move::default() }
 }
 
-/// The codes without one copy of `card`.
+/// Returns the codes without one copy of `card`.
 fn without<'a>(codes: &[&'a str], card: &str) -> Vec<&'a str> {
     let mut rest = codes.to_vec();
     if let Some(at) = rest.iter().position(|code| *code == card) {
@@ -100,14 +99,15 @@ fn without<'a>(codes: &[&'a str], card: &str) -> Vec<&'a str> {
 
 #[cfg(test)]
 pub(super) mod situation {
-    //! Situations to decide in.
+    //! Fixtures: situations to decide in.
 
     use proto::table::v1 as pb;
 
     use super::*;
     use client::Seen;
 
-    /// The viewer has seat 1, these cards and 500 credits, and 100 are in the pot.
+    /// Returns a state in which the viewer has seat 1, these cards and 500 credits, with 100 in the
+    /// pot.
     pub(crate) fn state(variant: &str, codes: &[&str]) -> TableState {
         let rules = rules::variant(variant).map(rules::RuleSet::defaults);
         let held =

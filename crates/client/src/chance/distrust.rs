@@ -1,12 +1,12 @@
-//! What a client finds wrong, who answers for it, and what it holds in its hands.
+//! Violations of the rules of chance, the party at fault, and the evidence.
 
 use std::fmt;
 
 use proto::dealer::v1::Commitment;
 use proto::table::v1::EntropyReceipt;
 
-/// Who answers for it. What the dealer says reaches a client through the table: the dealer answers
-/// for what it has signed and for what its own seed shows, the table for all that it should have
+/// Party at fault. The dealer's messages reach a client through the table: the dealer is at fault
+/// for what it signed and for what its own seed shows, the table for all that it should have
 /// refused to pass on. The hand's records tell the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Culprit {
@@ -23,20 +23,21 @@ impl fmt::Display for Culprit {
     }
 }
 
-/// A reason to play no further, with the evidence. Keep it: what is signed in it convicts.
+/// Violation of the rules of chance, with the evidence. Stop playing and keep it: its signed parts
+/// prove the fault to others.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{culprit} cannot be trusted in hand {hand_no}: {what}")]
 pub struct Distrust {
     pub culprit: Culprit,
     pub hand_no: u64,
     pub what: Violation,
-    /// The dealer's promise for this hand, as far as it is known.
+    /// The dealer's commitment for this hand, as far as it is known.
     pub promise: Option<Commitment>,
-    /// The table's word that it took this client's commitment, if it gave it.
+    /// The table's receipt for this client's commitment, if it gave one.
     pub receipt: Option<EntropyReceipt>,
 }
 
-/// What is wrong. It never holds a card or a secret.
+/// Kind of a violation. It never contains a card or a secret.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Violation {
     #[error("the dealer's commitment is not signed with a key that is trusted")]
@@ -78,20 +79,20 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// Who answers for it.
+    /// Names the party at fault.
     pub(super) fn by(self, culprit: Culprit) -> Fault {
         Fault { culprit, what: self }
     }
 }
 
-/// A violation, before it is known what else belongs to the hand.
+/// Violation without the evidence of its hand.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fault {
     pub(super) culprit: Culprit,
     pub(super) what: Violation,
 }
 
-/// The table answers, unless it is said otherwise.
+/// The table is at fault by default.
 impl From<Violation> for Fault {
     fn from(what: Violation) -> Fault {
         what.by(Culprit::Table)

@@ -1,5 +1,5 @@
-//! One hand as its chance shows itself: what bound it, the commitments to its shuffles, the cards that
-//! were seen, and in the end the seed that all of it must have come from.
+//! Chance of one hand: its transcript, the roots of its shuffles, the proved cards, and the check
+//! against the published seed.
 
 use std::collections::BTreeMap;
 
@@ -15,21 +15,21 @@ use rules::Variant;
 
 use super::distrust::{Culprit, Fault, Violation};
 
-/// What stands for a card that the viewer may not see.
+/// Code of a card that the viewer may not see.
 const HIDDEN: &str = "??";
 
-/// A hand that was sealed.
+/// Hand whose entropy rows are fixed.
 pub(super) struct Hand {
     context: Context,
     dealer: Commitment,
     transcript: Transcript,
     rows: Vec<Row>,
-    /// By the index of the shuffle.
+    /// Roots by the index of the shuffle's operation.
     roots: BTreeMap<u32, Root>,
-    /// Cards that were proved, with their salts.
+    /// Proved cards with their salts.
     seen: BTreeMap<Handle, (u8, [u8; 32])>,
     variant: Option<&'static Variant>,
-    /// The client is dealt in, on the seat that it has a part for where it has one.
+    /// Whether the client is dealt in, on the seat of its contribution if it has one.
     pub(super) dealt: bool,
     pub(super) receipt: Option<EntropyReceipt>,
 }
@@ -41,7 +41,7 @@ struct Root {
 }
 
 impl Hand {
-    /// A hand whose rows and transcript belong together.
+    /// Creates a hand, if its rows give its transcript.
     pub(super) fn try_new(
         (context, dealer): (Context, Commitment),
         rows: &[EntropyRow],
@@ -61,12 +61,12 @@ impl Hand {
         Ok(Hand { context, dealer, transcript, rows, roots, seen, variant, dealt, receipt })
     }
 
-    /// Whether it is the same hand as told before.
+    /// Whether the hand has this transcript.
     pub(super) fn is_told_by(&self, transcript: &[u8]) -> bool {
         self.transcript.0 == transcript
     }
 
-    /// What was committed to must stand in the row of the seat, and so must what was revealed.
+    /// Checks that the seat's row holds this client's commitment and the entropy that it revealed.
     pub(super) fn check_part(
         &self,
         (seat, player): (u8, PlayerId),
@@ -86,7 +86,7 @@ impl Hand {
         }
     }
 
-    /// A commitment to a shuffle.
+    /// Adds the commitment to a shuffle.
     pub(super) fn root(&mut self, told: &DeckRoot) -> Result<(), Fault> {
         let DeckRoot { op, cards, root } = told;
         let cards = u16::try_from(*cards).map_err(|_| Violation::Malformed("a pile"))?;
@@ -100,7 +100,7 @@ impl Hand {
         }
     }
 
-    /// Cards that are shown, and the proofs of those that are not hidden.
+    /// Checks shown cards against the proofs of those that are not hidden.
     pub(super) fn cards(&mut self, codes: &[String], proofs: &[CardProof]) -> Result<(), Fault> {
         let shown: Vec<&String> = codes.iter().filter(|code| *code != HIDDEN).collect();
         if shown.len() != proofs.len() {
@@ -109,7 +109,7 @@ impl Hand {
         shown.into_iter().zip(proofs).try_for_each(|(code, proof)| self.card(code, proof))
     }
 
-    /// The cards that players hold, as far as they are shown.
+    /// Checks the cards that players hold, as far as they are shown.
     pub(super) fn hands(&mut self, hands: &[HandSeat]) -> Result<(), Fault> {
         let held = hands.iter().flat_map(|hand| &hand.cards);
         for card in held.filter(|card| card.code != HIDDEN) {
@@ -142,9 +142,9 @@ impl Hand {
         Ok(())
     }
 
-    /// The seed must be the one committed to, and all that was seen must come from it: the salt of
-    /// each card, and the order of every first shuffle. Later shuffles take cards that lie hidden:
-    /// whoever wants them too checks the hand's records.
+    /// Checks that the seed is the one committed to, and that it gives the salt of each proved card
+    /// and the order of every first shuffle. Later shuffles contain hidden cards: checking them
+    /// needs the hand's records.
     pub(super) fn opened(&self, seed: &Seed) -> Result<(), Fault> {
         if !self.dealer.opens(&self.context, seed) {
             return Err(Violation::Seed.into());
@@ -172,7 +172,7 @@ impl Hand {
     }
 }
 
-/// Exactly so many bytes.
+/// Converts a slice of exactly `N` bytes.
 pub(super) fn exactly<const N: usize>(
     what: &'static str,
     bytes: &[u8],

@@ -1,4 +1,4 @@
-//! A seat's own part: what is due to be sent, and what came of it.
+//! Entropy contribution of the client's own seat: messages to send, and their answers.
 
 use fairness::{ClientCommitment, Entropy, Receipt};
 use primitives::PlayerId;
@@ -10,10 +10,10 @@ use super::hand::Hand;
 use super::{Chance, Trust};
 use crate::error::Refusal;
 
-/// So often the same is sent again where the table was too busy or away.
+/// Maximum number of times to repeat a message to a table that is overloaded or away.
 const ATTEMPTS: u8 = 20;
 
-/// What is due to be sent to the table, once, before its deadline.
+/// Message to send to the table once, before its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     Commit { hand_no: u64, commitment: ClientCommitment },
@@ -29,12 +29,12 @@ impl Due {
     }
 }
 
-/// A hand that seats take part in.
+/// Hand that seats contribute entropy to.
 pub(super) struct Open {
     pub(super) hand_no: u64,
-    /// None: any seat.
+    /// Seats that may contribute; none: any seat.
     roster: Option<Vec<u32>>,
-    /// That have committed.
+    /// Seats that have committed.
     seats: Vec<u32>,
     closed: bool,
 }
@@ -54,7 +54,7 @@ impl Open {
     }
 }
 
-/// What this client has done for one hand.
+/// Contribution of this client to one hand.
 pub(super) struct Part {
     seat: u8,
     entropy: Entropy,
@@ -66,16 +66,16 @@ pub(super) struct Part {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// After so many attempts that came to nothing.
+    /// Not sent, after this number of failed attempts.
     Open(u8),
-    /// Sent so often.
+    /// Sent, after this number of failed attempts.
     Sent(u8),
     Taken,
     Refused,
 }
 
 impl Step {
-    /// Whether it is to be sent now.
+    /// Marks the message as sent. False if it is not due.
     fn take(&mut self) -> bool {
         let Step::Open(failed) = *self else { return false };
         *self = Step::Sent(failed);
@@ -100,7 +100,7 @@ impl Part {
         u32::from(self.seat) == seat
     }
 
-    /// The hand has to contain it.
+    /// Checks that the hand contains it.
     pub(super) fn check(&self, hand: &Hand, me: PlayerId) -> Result<(), Fault> {
         let revealed = (self.reveal == Step::Taken).then_some(&self.entropy);
         hand.check_part((self.seat, me), &self.commitment, revealed)
@@ -108,8 +108,8 @@ impl Part {
 }
 
 impl Chance {
-    /// What is due to be sent now, if anything. It is given out once, until [`Chance::refused`] says
-    /// that it has to be sent again.
+    /// Returns the message to send now, if any. Each is returned once, unless [`Chance::refused`]
+    /// makes it due again.
     pub fn due(&mut self) -> Option<Due> {
         let (me, seat) = (self.me?, self.seat);
         if seat == 0 {
@@ -122,7 +122,7 @@ impl Chance {
             let (hand_no, closed, committed) = (open.hand_no, open.closed, here(&open.seats));
             let Some(promise) = self.promises.get(&hand_no) else { continue };
             let (context, dealer) = promise.bound();
-            // From before a change of seats: of no use, unless it was sent.
+            // Made for another seat and never sent: of no use.
             let unsent = |part: &Part| matches!(part.commit, Step::Open(_)) && part.seat != seat;
             if self.parts.get(&hand_no).is_some_and(unsent) {
                 self.parts.remove(&hand_no);
@@ -144,8 +144,9 @@ impl Chance {
         None
     }
 
-    /// Whether the others wait for this seat, or may: a hand is open and not sealed. Whoever lost the
-    /// way to the table then hurries back, or the hand is burnt and the seat sits out.
+    /// Whether the other players wait for this seat: a hand with it in the roster collects entropy.
+    /// A client that lost its connection then reconnects quickly; otherwise the hand is burnt and
+    /// the seat sits out.
     #[must_use]
     pub fn is_awaited(&self) -> bool {
         let dealt =
@@ -153,10 +154,11 @@ impl Chance {
         self.open.as_ref().is_some_and(dealt)
     }
 
-    /// The receipt that a commitment was answered with: of `hand_no`, as it was asked for.
+    /// Records the receipt that answered the commitment of hand `hand_no`.
     ///
     /// # Errors
-    /// It is not for what was sent, or not signed; or the hand was dealt without it meanwhile.
+    /// Returns the violation if the receipt differs from what was sent or is not signed, or if the
+    /// hand started without the contribution meanwhile.
     pub fn receipt(
         &mut self,
         hand_no: u64,
@@ -164,7 +166,7 @@ impl Chance {
     ) -> Result<(), Box<Distrust>> {
         let Some(me) = self.me else { return Ok(()) };
         let Some(part) = self.parts.get_mut(&hand_no) else {
-            // Of a hand that is over.
+            // The hand is over.
             return Ok(());
         };
         part.commit = Step::Taken;
@@ -181,14 +183,14 @@ impl Chance {
         judged.map_err(|fault| self.distrust(hand_no, fault))
     }
 
-    /// What was committed to was revealed, and is on record.
+    /// Records that the table accepted the revealed entropy.
     pub fn revealed(&mut self, hand_no: u64) {
         if let Some(part) = self.parts.get_mut(&hand_no) {
             part.reveal = Step::Taken;
         }
     }
 
-    /// The table said no. What says nothing about the request is due again.
+    /// Records a refusal. A transient refusal makes the message due again.
     pub fn refused(&mut self, due: &Due, refusal: &Refusal) {
         let passing = matches!(
             refusal.reason,
@@ -203,7 +205,7 @@ impl Chance {
         }
     }
 
-    /// The receipt for the hand that is about to be dealt, or is.
+    /// Returns the receipt for a hand that is about to start or has started.
     #[must_use]
     pub fn receipt_of(&self, hand_no: u64) -> Option<&pb::EntropyReceipt> {
         let kept = self.hands.get(&hand_no).and_then(|hand| hand.receipt.as_ref());

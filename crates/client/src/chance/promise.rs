@@ -1,4 +1,4 @@
-//! The dealer's commitments: one a hand, signed, bound to the table and its rules.
+//! The dealer's signed commitments: one for each hand, bound to the table and its rules.
 
 use fairness::{Commitment, Context, Seed, SeedCommitted};
 use proto::dealer::v1 as dealer;
@@ -7,7 +7,7 @@ use super::distrust::{Culprit, Distrust, Fault, Violation};
 use super::hand::exactly;
 use super::{Chance, Trust};
 
-/// What the dealer promised for one hand.
+/// The dealer's commitment to the seed of one hand.
 pub(super) struct Promise {
     pub(super) told: dealer::Commitment,
     pub(super) context: Context,
@@ -25,7 +25,7 @@ impl Promise {
 }
 
 impl Chance {
-    /// A commitment, heard perhaps for the first time.
+    /// Records a commitment, new or repeated.
     pub(super) fn promised(
         &mut self,
         hand_no: u64,
@@ -63,7 +63,7 @@ impl Chance {
         }
     }
 
-    /// The commitment of a hand that starts has to be the one that was heard before.
+    /// Checks that a starting hand names the commitment recorded before.
     pub(super) fn repeated(&self, hand_no: u64, told: &[u8]) -> Result<(), Box<Distrust>> {
         let before = self.promises.get(&hand_no);
         if self.blind || before.is_none_or(|before| before.commitment.0 == told) {
@@ -74,8 +74,8 @@ impl Chance {
         Err(self.distrust(hand_no, what.into()))
     }
 
-    /// Two that are signed convict the dealer; of one that is not, only the table is known to have
-    /// said it.
+    /// Attributes a second commitment: two signed ones prove the dealer's fault; with an unsigned
+    /// one only the table is known to have sent it.
     fn second(&self, second: Box<dealer::Commitment>) -> Fault {
         let checked = !self.trust.is_empty();
         let what = Violation::SecondPromise { second };
@@ -83,7 +83,7 @@ impl Chance {
     }
 }
 
-/// Signed with a trusted key of the log that the commitment names.
+/// Whether a trusted key of the log named in the commitment signed it.
 fn is_signed(trust: &Trust, signed: &SeedCommitted<'_>, told: &dealer::Commitment) -> bool {
     let Ok(signature) = <[u8; 64]>::try_from(&*told.signature) else { return false };
     let mut keys = trust.by_id(&told.key_id);

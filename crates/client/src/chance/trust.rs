@@ -1,4 +1,4 @@
-//! Whom a client believes: the public keys it was told, and the secret it keeps.
+//! Public keys that a client trusts, and the secret that its entropy is derived from.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use sha2::{Digest as _, Sha256};
 use system::entropy::{self, SystemEntropy};
 use zeroize::Zeroizing;
 
-/// The keys of a room's logs. Told none, a client checks everything but who signed.
+/// Public keys of a room's logs. Without keys a client checks everything except signatures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trust {
-    /// Name of the log, and its key.
+    /// Origin of each log, and its key.
     keys: Vec<(String, [u8; 32])>,
 }
 
-/// A line that is no key.
+/// Line that is not a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is no verifier key: <origin>+<8 hexadecimal digits>+<base64> is expected")]
 pub struct BadKey {
@@ -22,11 +22,11 @@ pub struct BadKey {
 }
 
 impl Trust {
-    /// Reads C2SP verifier keys, one a line, as a room gives them out; `#` begins a comment. Keys of
-    /// witnesses are left out.
+    /// Reads C2SP verifier keys, one per line, as in a room's `keys.txt`; `#` begins a comment.
+    /// Keys of witnesses are skipped.
     ///
     /// # Errors
-    /// A line is none.
+    /// Returns the first line that is not a key.
     pub fn parse(text: &str) -> Result<Trust, BadKey> {
         let mut trust = Trust::default();
         for (at, line) in text.lines().enumerate() {
@@ -42,7 +42,7 @@ impl Trust {
         Ok(trust)
     }
 
-    /// Believes a log's key too.
+    /// Adds a log's key.
     pub fn add(&mut self, origin: &str, key: [u8; 32]) {
         self.keys.push((origin.to_owned(), key));
     }
@@ -51,7 +51,7 @@ impl Trust {
         self.keys.is_empty()
     }
 
-    /// The keys that this id names: the first 8 bytes of SHA-256 of a key.
+    /// Keys with this id: the first 8 bytes of the SHA-256 of the key.
     pub(super) fn by_id<'a>(
         &'a self,
         id: &'a [u8],
@@ -62,20 +62,20 @@ impl Trust {
     }
 }
 
-/// What a client's entropy is made of. Whoever has it knows what the client will reveal, so it is
-/// nobody else's, and 32 bytes that nobody can guess.
+/// Secret that a client's entropy is derived from: 32 unpredictable bytes. Anybody who knows it
+/// knows what the client will reveal.
 #[derive(Clone)]
 pub struct Secret(Zeroizing<[u8; 32]>);
 
 impl Secret {
-    /// A secret that was kept somewhere: with it a client that starts anew still reveals what it had
-    /// committed to before.
+    /// Secret from stored bytes. With it a restarted client reveals what it had committed to
+    /// before.
     #[must_use]
     pub fn kept(bytes: [u8; 32]) -> Secret {
         Secret(Zeroizing::new(bytes))
     }
 
-    /// A fresh one, gone with the process.
+    /// Random secret that lasts as long as the process.
     #[must_use]
     pub fn fresh() -> Secret {
         Secret::kept(entropy::bytes(&SystemEntropy))

@@ -1,4 +1,4 @@
-//! How each update changes what is known.
+//! Effect of each update on a viewer's knowledge.
 
 use primitives::PlayerId;
 use proto::common::v1::MoveKind;
@@ -61,7 +61,7 @@ impl TableState {
         self.view.entropy = Some(entropy.clone());
     }
 
-    /// Everybody has what he had before the hand, which is what the seats say.
+    /// Ends a void hand. Its players have the credits from before it, as the seats say.
     fn voided(&mut self, voided: &pb::HandVoided) {
         self.view.entropy = None;
         if let Some(hand) = self.view.hand.as_mut().filter(|hand| hand.hand_no == voided.hand_no) {
@@ -130,7 +130,7 @@ impl TableState {
     }
 }
 
-/// Replaces the hands that are told of; who holds them is told only at the start.
+/// Replaces cards and ranks of the hands in an update; player ids come only with the start.
 fn show(hand: &mut pb::HandView, told: &[pb::HandSeat]) {
     for now in told {
         match hand.seats.iter_mut().find(|place| place.seat == now.seat) {

@@ -1,10 +1,10 @@
-//! What the dealer does, in words.
+//! Text for the results of chance.
 
 use proto::table::v1 as pb;
 
 use super::{Names, spoken};
 
-/// A use of chance.
+/// Describes a result of chance.
 pub(super) fn dealt(action: &pb::HandAction, name: Names<'_>) -> String {
     let standing = action.standing.iter().flat_map(|standing| &standing.seats);
     let players: Vec<u32> = standing.map(|place| place.seat).collect();

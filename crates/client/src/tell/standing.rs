@@ -1,8 +1,8 @@
-//! How a player stands, in words for them alone.
+//! Text for a player's standing, shown to them alone.
 
 use proto::common::v1::{LimitMark, LimitMeasure, LimitWindow, PlayStanding, StandingKind};
 
-/// What to add to a line; nothing where there is nothing to say.
+/// Returns a suffix for a line; empty if there is nothing to say.
 pub(super) fn note(standing: Option<&PlayStanding>) -> String {
     let Some(standing) = standing else { return String::new() };
     let said = match standing.kind() {

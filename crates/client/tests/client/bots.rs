@@ -41,7 +41,7 @@ fn starts() -> What {
     What::HandStarted(pb::HandStarted { hand_no: 1, seats, ..pb::HandStarted::default() })
 }
 
-/// The bot holds 21 and is asked to choose one of these.
+/// Asks the bot, who holds 21, to choose one of these moves.
 fn asks(turn: u32, kinds: &[MoveKind]) -> pb::HandAction {
     let legal = |kind: &MoveKind| LegalMove { kind: (*kind).into(), ..LegalMove::default() };
     let default = Move { kind: (*kinds.last().unwrap()).into(), ..Move::default() };
@@ -62,7 +62,7 @@ fn asks(turn: u32, kinds: &[MoveKind]) -> pb::HandAction {
     }
 }
 
-/// The hand ends with so much on the bot's stack.
+/// Ends the hand with this stack of the bot.
 fn ends(stack: u64) -> What {
     let standing = pb::SeatStanding { seat: 2, stack, ..pb::SeatStanding::default() };
     let standing = pb::Standing { seats: vec![standing], ..pb::Standing::default() };
@@ -78,7 +78,7 @@ fn methods(fake: &Fake) -> Vec<&'static str> {
     fake.table().requests.iter().map(|(method, _)| *method).collect()
 }
 
-/// Ends every wait of a test that went wrong.
+/// Bounds every wait of a failing test.
 async fn soon<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(20), what).await.expect("the bot goes on")
 }
@@ -119,7 +119,7 @@ async fn a_stack_too_small_is_bought_anew_as_long_as_there_are_credits() {
         run_bot(&client, TABLE, BOT, random, CancellationToken::new()).await
     });
     let poorer = async {
-        // After the second buy-in nothing is left; the stack goes too.
+        // After the second buy-in nothing is left; the stack is lost too.
         while methods(&fake).iter().filter(|method| **method == "sit_down").count() < 2 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -134,7 +134,7 @@ async fn a_stack_too_small_is_bought_anew_as_long_as_there_are_credits() {
     assert_eq!(fake.table().balance, 0);
 }
 
-/// Folds whatever is asked, and notes what it saw.
+/// Strategy that always folds, and records what it saw.
 #[derive(Clone, Default)]
 struct Stubborn {
     saw: Arc<Mutex<Vec<String>>>,
@@ -196,7 +196,7 @@ async fn a_bot_that_thinks_stops_at_once() {
     assert_eq!(methods(&fake), ["open_account", "sit_down", "stand_up"]);
 }
 
-/// Nobody else moves meanwhile: it comes back by itself.
+/// No update comes meanwhile: the bot returns by its own timer.
 #[tokio::test]
 async fn a_bot_that_withheld_comes_back_when_it_may() {
     let fake = Fake::new(Table { on_seat: Vec::new(), ..table() });
@@ -232,8 +232,8 @@ async fn a_bot_that_withheld_comes_back_when_it_may() {
     assert_eq!(methods(&fake), ["open_account", "sit_down", "sit_out", "sit_out", "stand_up"]);
 }
 
-/// A table that deals a hand once the bot has revealed, and closes after it; `bend` may change how the
-/// hand starts.
+/// Creates a table that deals a hand once the bot has revealed, and closes after it; `bend` may
+/// change the start of the hand.
 fn dealing(bend: fn(&mut pb::HandStarted)) -> Fake {
     let house = House { hand_no: 1, ..House::new("dice") };
     let seats = house.view().seats.into_iter().filter(|seat| seat.player_id != ME).collect();

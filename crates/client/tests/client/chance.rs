@@ -1,4 +1,4 @@
-//! A client's part in chance: what it sends, and that nothing which is bent goes by unseen.
+//! A client's entropy contribution, and its checks: every altered message is detected.
 
 use client::chance::Due;
 use client::{Chance, Culprit, Distrust, Secret, Seen, Violation};
@@ -17,7 +17,7 @@ fn update(what: What) -> Seen {
     Seen::Update(Box::new(pb::TableUpdate { sequence: 0, at: None, what: Some(what) }))
 }
 
-/// One client at a table.
+/// Client at a table.
 struct Player {
     chance: Chance,
     house: House,
@@ -37,7 +37,7 @@ impl Player {
         self.chance.see(&update(what))
     }
 
-    /// What it commits to, without a receipt.
+    /// Returns its commitment, without a receipt.
     fn commits(&mut self) -> Vec<u8> {
         self.see(What::NextHand(self.house.next_hand())).unwrap();
         let Some(Due::Commit { hand_no: HAND, commitment }) = self.chance.due() else {
@@ -46,7 +46,7 @@ impl Player {
         commitment.0.to_vec()
     }
 
-    /// It commits and reveals: its entropy.
+    /// Commits and reveals; returns its entropy.
     fn takes_part(&mut self) -> Entropy {
         let commitment = self.commits();
         let receipt = self.house.receipt(&commitment);
@@ -59,7 +59,7 @@ impl Player {
         entropy
     }
 
-    /// A hand that is dealt as it should be, up to the shuffles.
+    /// Deals a correct hand, up to the shuffles.
     fn shuffled(&mut self) -> (Shoe, Vec<common::DeckRoot>) {
         let rows = self.rows();
         self.see(What::HandStarted(self.house.started(&rows))).unwrap();
@@ -80,7 +80,8 @@ fn player() -> Player {
     Player::new(House::new("dice"))
 }
 
-/// What is found is this, answered for by him, with the receipt if there was one.
+/// Checks the kind of a violation and the party at fault, and that it holds the receipt, if there
+/// was one.
 #[track_caller]
 fn found(
     seen: Result<(), Box<Distrust>>,
@@ -198,7 +199,7 @@ fn a_promise_is_signed_by_the_dealer_and_made_once() {
     other.commitment.as_mut().unwrap().origin = "test/table".to_owned();
     found(player().see(What::NextHand(other)), unsigned.clone(), false);
 
-    // Under other rules than are shown it is another's promise.
+    // Under other rules than the table shows, it is a commitment to another hand.
     let mut player = player();
     let mut view = player.house.view();
     view.rule_set.push('\n');
@@ -217,7 +218,7 @@ fn a_second_promise_for_a_hand_convicts_the_dealer() {
     let seen = player.see(What::Entropy(second.entropy(false, &[])));
     assert_eq!(seen.as_ref().unwrap_err().promise, Some(player.house.promise()));
     found(seen, (Culprit::Dealer, what), true);
-    // Of one that is not signed, only the table is known to have said it.
+    // An unsigned one is known only to come from the table.
     let started = second.started(&second.rows(None));
     let seen = player.see(What::HandStarted(started)).unwrap_err();
     assert_eq!(seen.culprit, Culprit::Table);
@@ -248,7 +249,7 @@ fn a_receipt_is_for_what_was_sent_and_signed() {
 #[test]
 fn a_hand_without_the_part_that_there_is_a_receipt_for_is_found() {
     let dropped = (Culprit::Table, Violation::CommitmentDropped);
-    // Absent, and not there at all.
+    // Absent, and missing entirely.
     for rows in [player().house.rows(None), player().house.rows(None)[1..].to_vec()] {
         let mut player = player();
         player.takes_part();
@@ -261,7 +262,7 @@ fn a_hand_without_the_part_that_there_is_a_receipt_for_is_found() {
     player.takes_part();
     let rows = player.house.rows(Some(Entropy([1; 32])));
     found(player.see(What::HandStarted(player.house.started(&rows))), dropped.clone(), true);
-    // No word of chance at all.
+    // Without any message about chance.
     let mut player = self::player();
     player.takes_part();
     let mut started = player.house.started(&player.house.rows(None));
@@ -287,7 +288,8 @@ fn without_a_receipt_or_a_place_in_the_hand_nothing_is_claimed() {
     player.see(What::HandStarted(player.house.started(&rows))).unwrap();
 }
 
-/// Two who leave at once and come back may have changed seats: neither commitment is of use then.
+/// Two players who leave at once and return may have swapped seats: both commitments are then
+/// useless.
 #[test]
 fn a_part_is_left_behind_with_its_seat() {
     let mut player = player();
@@ -297,7 +299,7 @@ fn a_part_is_left_behind_with_its_seat() {
     assert_eq!(mine, PlayerId(ME));
     (rows[0].player, rows[1].player) = (other, mine);
     player.see(What::HandStarted(player.house.started(&rows))).unwrap();
-    // On the same seat it is as much in its place as before.
+    // On the same seat it is still valid.
     let mut player = self::player();
     player.takes_part();
     let started = player.house.started(&player.house.rows(None));
@@ -348,7 +350,7 @@ fn every_card_is_proved_against_what_was_committed_to() {
     }
 }
 
-/// Another card than was dealt, with its own name and everything else as it was.
+/// Another card than was dealt, with its own code and everything else unchanged.
 #[test]
 fn a_swapped_card_is_found_at_once() {
     let mut player = player();
@@ -392,7 +394,8 @@ fn the_seed_opens_the_promise_and_gives_everything_again() {
     found(player.see(What::Seed(refused)), (Culprit::Table, Violation::RefusedRightly), true);
 }
 
-/// The dealer deals from another seed than it had promised, and proves every card against its roots.
+/// The dealer deals from another seed than it had committed to, and proves every card against its
+/// roots.
 #[test]
 fn a_hand_dealt_from_another_seed_is_found_when_the_seed_is_opened() {
     let deal = |shows: bool| {
@@ -429,7 +432,7 @@ fn a_hand_that_came_to_nothing_has_its_seed_checked_too() {
     found(player.see(What::Seed(other)), (Culprit::Table, Violation::Seed), true);
 }
 
-/// Who comes in the middle of a hand, or comes back to one, checks what he is shown.
+/// A client that joins in the middle of a hand, or returns to one, checks the snapshot.
 #[test]
 fn a_snapshot_is_checked_like_what_it_stands_for() {
     let house = House::new("dice");
@@ -469,7 +472,7 @@ fn a_snapshot_is_checked_like_what_it_stands_for() {
     found(see(unbound), (Culprit::Table, what), false);
 }
 
-/// Who was told no keys still finds all that needs none.
+/// A client without keys still detects everything else.
 #[test]
 fn without_keys_only_signatures_go_unchecked() {
     let house = House::new("dice");

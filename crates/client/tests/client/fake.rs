@@ -1,4 +1,4 @@
-//! A server of one table that does what a test says.
+//! Fake server of one table, scripted by a test.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -25,39 +25,39 @@ pub(crate) const ME: [u8; 16] = [7; 16];
 
 pub(crate) type Told = Result<pb::WatchTableResponse, Status>;
 type Answer<T> = Result<Response<T>, Status>;
-/// What the table does after a decision.
+/// Reaction of the table to a decision.
 type React = Box<dyn FnMut(&mut Table, &pb::ActRequest) -> Result<(), Status> + Send>;
-/// What the table does after a part in chance; a commitment is answered with a receipt.
+/// Reaction of the table to an entropy message; a commitment is answered with a receipt.
 pub(crate) type Chance =
     Box<dyn FnMut(&mut Table, &Part) -> Result<Option<pb::EntropyReceipt>, Status> + Send>;
 
-/// A part in chance, as it was sent.
+/// Entropy message, as it was sent.
 pub(crate) enum Part {
     Commit(pb::CommitEntropyRequest),
     Reveal(pb::RevealEntropyRequest),
 }
 
-/// What the server holds and has seen.
+/// State of the server, and the calls it has received.
 #[derive(Default)]
 pub(crate) struct Table {
     pub(crate) view: pb::TableView,
     pub(crate) log: Vec<pb::TableUpdate>,
     pub(crate) watchers: Vec<mpsc::UnboundedSender<Told>>,
-    /// The resume tokens that were given, one for each call.
+    /// Resume tokens of the calls, one for each.
     pub(crate) tokens: Vec<Vec<u8>>,
-    /// The next calls but watching are refused so.
+    /// Refusals of the next calls, except watching.
     pub(crate) refusals: VecDeque<Status>,
-    /// Each command's method and request id, refused ones too.
+    /// Method and request id of each command, refused ones too.
     pub(crate) requests: Vec<(&'static str, Vec<u8>)>,
     pub(crate) bearers: Vec<String>,
     pub(crate) balance: u64,
     pub(crate) decisions: Vec<Move>,
-    /// What happens once somebody sits.
+    /// Updates after a player sits down.
     pub(crate) on_seat: Vec<What>,
 }
 
 impl Table {
-    /// Appends an update and tells everybody.
+    /// Appends an update and sends it to every watcher.
     pub(crate) fn push(&mut self, what: What) {
         let sequence = self.view.sequence + u64::try_from(self.log.len()).unwrap() + 1;
         let update = pb::TableUpdate { sequence, at: None, what: Some(what) };
@@ -69,7 +69,7 @@ impl Table {
         self.watchers.retain(|watcher| watcher.send(Ok(told.clone())).is_ok());
     }
 
-    /// Ends every stream so.
+    /// Ends every stream with this status.
     pub(crate) fn cut(&mut self, last: Option<&Status>) {
         for watcher in self.watchers.drain(..) {
             if let Some(status) = last {
@@ -134,7 +134,7 @@ pub(crate) fn message(message: Message, sequence: u64) -> pb::WatchTableResponse
     pb::WatchTableResponse { message: Some(message), resume_token: sequence.to_be_bytes().to_vec() }
 }
 
-/// The server. Stops when the last clone and the test end.
+/// The server. Stops when the last clone is dropped and the test ends.
 #[derive(Clone)]
 pub(crate) struct Fake {
     table: Arc<Mutex<Table>>,
@@ -169,7 +169,7 @@ impl Fake {
         (self.chance.lock().unwrap())(&mut table, part)
     }
 
-    /// A message of a stream that is played over, and its answer.
+    /// Answers a message of a played stream.
     async fn hear(&self, message: Option<PlayMessage>) -> Option<Result<Heard, Status>> {
         let (request_id, part) = match message? {
             PlayMessage::Watch(_) => return None,
@@ -206,7 +206,7 @@ impl Fake {
         self.table.lock().unwrap()
     }
 
-    /// A client of this server, behind `broken` connections that end at once.
+    /// Returns a client of this server, behind `broken` connections that end at once.
     pub(crate) async fn client(&self, broken: usize) -> Client {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -332,7 +332,7 @@ impl TableService for Fake {
 
     type PlayStream = Pin<Box<dyn Stream<Item = Result<pb::PlayResponse, Status>> + Send>>;
 
-    /// A decision is answered, unless a refusal lies ready: then the stream breaks instead.
+    /// Answers decisions; a queued refusal breaks the stream instead.
     async fn play(
         &self,
         request: Request<tonic::Streaming<pb::PlayRequest>>,
@@ -491,7 +491,7 @@ impl WalletService for Fake {
     }
 }
 
-/// What the client under test has no use for.
+/// Status of calls that the client under test does not make.
 fn unasked() -> Status {
     Status::unimplemented("nobody asks for this here")
 }

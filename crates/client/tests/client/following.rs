@@ -1,4 +1,4 @@
-//! Following a table through breaks.
+//! Following a table over broken streams.
 
 use client::{Error, Seen, Watch};
 use primitives::TableId;
@@ -20,7 +20,7 @@ fn anything() -> What {
     What::Action(pb::HandAction::default())
 }
 
-/// What is seen next, in short.
+/// Formats the next message, in short.
 async fn next(watch: &mut Watch) -> String {
     match watch.next().await {
         Ok(Some(seen)) => format!("{seen:?}"),
@@ -52,7 +52,7 @@ async fn after_every_kind_of_break_it_goes_on_where_it_was() {
         sequence += 1;
         see(&mut watch, &[&format!("Update({sequence})")]).await;
         assert!(watch.is_live());
-        // The break, and something that happens meanwhile.
+        // The break, and an update that happens meanwhile.
         end(&mut fake.table());
         fake.table().push(anything());
         sequence += 1;

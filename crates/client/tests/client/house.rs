@@ -1,5 +1,5 @@
-//! A dealer and a table that deal one hand as they should: what a client sees of it, piece by piece, so
-//! that a test can bend any of them.
+//! Correct dealer and table of one hand. Each message that a client sees is separate, so that a
+//! test can alter it.
 
 use ed25519_dalek::SigningKey;
 use fairness::{
@@ -88,7 +88,7 @@ impl House {
         }
     }
 
-    /// The table before the hand, the client in his seat.
+    /// Returns the table before the hand, with the client seated.
     pub(crate) fn view(&self) -> pb::TableView {
         let seat = |seat: u8, player_id: [u8; 16]| pb::SeatView {
             seat: seat.into(),
@@ -146,7 +146,7 @@ impl House {
         }
     }
 
-    /// The client's part and the other seat's, who takes none.
+    /// Returns the client's row and that of the other seat, which contributes no entropy.
     pub(crate) fn rows(&self, entropy: Option<Entropy>) -> Vec<Row> {
         let (context, dealer, player) = (self.context(), self.commitment(), PlayerId(ME));
         let absent = |seat, player| Row {
@@ -186,7 +186,7 @@ impl House {
         }
     }
 
-    /// Every pile shuffled, as operations 0, 1 ...
+    /// Shuffles every pile, as operations 0, 1 and so on.
     pub(crate) fn shoe(&self, rows: &[Row]) -> (Shoe, Vec<common::DeckRoot>) {
         let mut shoe = Shoe::new(Keys::derive(&self.transcript(rows), &self.seed()));
         let mut roots = Vec::new();
@@ -225,7 +225,7 @@ impl House {
         (code, proof)
     }
 
-    /// The client is dealt the two cards on top of the first pile, the other seat the next two.
+    /// Deals the client the two cards on top of the first pile, and the other seat the next two.
     pub(crate) fn dealt(&self, shoe: &Shoe) -> pb::HandAction {
         let mine = [self.proof(shoe, 0, 0), self.proof(shoe, 0, 1)];
         let held = |(code, proof): &(String, common::CardProof)| pb::HeldCard {

@@ -1,4 +1,4 @@
-//! The client, and bots, against a server that does as each test says.
+//! The client and bots against a scripted server.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 

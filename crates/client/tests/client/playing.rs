@@ -1,4 +1,4 @@
-//! Playing over one stream, through breaks.
+//! Playing over one stream, with broken connections.
 
 use client::{Error, Heard, Play, Violation};
 use primitives::{PlayerId, TableId};
@@ -14,7 +14,7 @@ fn standing() -> Move {
     Move { kind: MoveKind::Stand.into(), ..Move::default() }
 }
 
-/// Until a decision is answered: its request id, and what was seen before.
+/// Reads until a decision is answered; returns its request id and the messages before.
 async fn answered(play: &mut Play) -> (Vec<u8>, Vec<String>) {
     let mut seen = Vec::new();
     loop {
@@ -72,7 +72,7 @@ async fn decisions_without_an_answer_are_bounded() {
     play.decide(1, 16, standing()).unwrap();
 }
 
-/// A table that deals one hand once the client has revealed; `bend` may change what is told then.
+/// Creates a table that deals one hand once the client has revealed; `bend` may change its start.
 fn dealing(mut bend: impl FnMut(&mut pb::HandStarted) + Send + 'static) -> Fake {
     let house = House::new("dice");
     let view = pb::TableView { next_hand: Some(house.next_hand()), ..house.view() };
@@ -93,7 +93,7 @@ fn dealing(mut bend: impl FnMut(&mut pb::HandStarted) + Send + 'static) -> Fake 
     }))
 }
 
-/// Until the hand has started: what became of the parts in chance.
+/// Reads until the hand has started; returns the outcomes of the entropy messages.
 async fn started(play: &mut Play) -> Result<Vec<bool>, Error> {
     let mut parts = Vec::new();
     let mut dealt = false;
@@ -141,7 +141,7 @@ async fn what_is_wrong_is_told_after_the_message_it_was_found_in() {
     let Error::Distrust(found) = error else { panic!("{error}") };
     assert_eq!(found.what, Violation::Transcript);
     assert!(found.receipt.is_some() && found.promise.is_some());
-    // It goes on for whoever wants to see what follows.
+    // The stream continues for a caller who wants to see what follows.
     fake.table().push(What::Closed(pb::TableClosed {}));
     let next = play.next().await.unwrap();
     assert!(matches!(next, Some(Heard::Seen(_) | Heard::TookPart(_))), "{next:?}");

@@ -1,4 +1,4 @@
-//! `sabacc audit hand`: the story of a hand, what each check says, and the bundle of it.
+//! `sabacc audit hand`: the story of a hand, the verdict of each check, and its bundle.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use wire::Recorded;
 use crate::logs::Logs;
 use crate::say;
 
-/// How often, and how many times, the logs are asked for a signature over a hand that has just ended.
+/// Pause between two attempts to get a signed checkpoint over a hand that has just ended.
 const PAUSE: Duration = Duration::from_millis(250);
 const TIMES: u32 = 16;
 
@@ -66,7 +66,7 @@ pub(crate) async fn run(
     Ok(passed)
 }
 
-/// What had to stop at the hand's table while it was the last one, and who let it go on.
+/// Returns the effects that stopped at the hand's table during it, and who resumed them.
 async fn stops(logs: &Logs, records: &HandRecords) -> anyhow::Result<Vec<Stopped>> {
     let started = records.table.iter().find_map(|event| match Recorded::try_from(event) {
         Ok(Recorded::HandStarted(started)) => Some((event.stream, started.hand_no)),
@@ -78,12 +78,12 @@ async fn stops(logs: &Logs, records: &HandRecords) -> anyhow::Result<Vec<Stopped
     Ok(all.into_iter().filter(|stop| stop.hand_no == hand_no).collect())
 }
 
-/// A hand's story and its verdicts, for people.
+/// Prints a hand's story and its verdicts.
 pub(crate) fn tell(records: &HandRecords, report: &Report) {
     let story = hand::story(records, report);
     say::line(&format!("hand {}", report.hand_id));
     let width = story.iter().map(|line| line.who.chars().count()).max().unwrap_or(0);
-    // The verdicts stand below, by themselves.
+    // The verdicts follow below the story.
     for line in story.iter().filter(|line| line.when.is_some()) {
         let when = line.when.map(|when| when.to_string()).unwrap_or_default();
         let when = when.get(11..23).unwrap_or(&when);

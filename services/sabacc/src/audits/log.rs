@@ -1,4 +1,4 @@
-//! `sabacc audit log`: a whole log against everything that was ever signed over it.
+//! `sabacc audit log`: checks a whole log against every checkpoint signed over it.
 
 use audit::log::LogAudit;
 use clap::ValueEnum;
@@ -21,7 +21,7 @@ pub(super) async fn run(logs: &Logs, which: Which, json: bool) -> anyhow::Result
         Which::Wallet => &logs.wallet,
     };
     let mut audit = LogAudit::new();
-    // The checkpoints first: what is signed later may be of more than is read here.
+    // The checkpoints first: a later one may cover more events than are read here.
     for checkpoint in log.checkpoints().await? {
         audit.checkpoint(&checkpoint.note, &log.key);
     }

@@ -1,4 +1,4 @@
-//! `sabacc audit peeks`: every opening of a card over the dealer's whole log.
+//! `sabacc audit peeks`: checks every card reveal in the dealer's whole log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ pub(super) async fn run(logs: &mut Logs, json: bool) -> anyhow::Result<bool> {
     let mut cards: BTreeMap<String, u64> = BTreeMap::new();
     let (mut uncalled, mut unjudged) = (Vec::new(), Vec::new());
     for id in &hands {
-        // A hand that the table knows nothing of was opened by nobody's rules.
+        // A hand that the table does not know gives no rule for a reveal.
         let opened = match logs.hand(*id).await {
             Ok(records) => hand::opened(&records),
             Err(error) => {

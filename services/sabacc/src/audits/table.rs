@@ -1,4 +1,4 @@
-//! `sabacc audit table`: all hands of a table beside each other.
+//! `sabacc audit table`: checks all hands of a table.
 
 use audit::hand;
 use audit::table::{End, Hand, TableAudit, TableReport};
@@ -14,7 +14,7 @@ pub(super) async fn run(logs: &mut Logs, named: &str, json: bool) -> anyhow::Res
     let mut audit = TableAudit::new(table);
     for number in numbers {
         let mut records = logs.hand(audit.hand_id(number)).await?;
-        // Where the logs have signed the whole hand, its place in them is checked as well.
+        // With a checkpoint over the whole hand, its place in the logs is checked too.
         if let Ok(bundle) = logs.bundle(&records).await {
             records = bundle.records(&logs.trusted);
         }

@@ -1,6 +1,5 @@
-//! How far a measurement is, for whoever watches, on standard error: one line where that is a terminal,
-//! written over again and again and gone at the end; elsewhere a line now and then, so that nobody waits
-//! for minutes without a word.
+//! Progress of a measurement, on standard error: one line that is overwritten on a terminal and
+//! removed at the end; elsewhere a line every few seconds.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
@@ -9,13 +8,13 @@ use std::time::Duration;
 use primitives::UnixMicros;
 use system::clock::{Clock as _, SystemClock};
 
-/// Cells of the bar.
+/// Number of cells of the bar.
 const CELLS: usize = 24;
 
-/// Between two lines where there is no terminal.
+/// Time between two lines without a terminal.
 const NOW_AND_THEN: Duration = Duration::from_secs(5);
 
-/// The line.
+/// Progress bar.
 pub(crate) struct Bar {
     shown: bool,
     clock: SystemClock,
@@ -23,7 +22,7 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// A bar that shows nothing yet.
+    /// Creates a bar that shows nothing yet.
     #[must_use]
     pub(crate) fn new() -> Bar {
         let clock = SystemClock::new();
@@ -31,7 +30,7 @@ impl Bar {
         Bar { shown: std::io::stderr().is_terminal(), clock, written }
     }
 
-    /// Shows that `done` of `all` are done, with a word on it.
+    /// Shows that `done` of `all` are done, with a note.
     pub(crate) fn show(&self, what: &str, (done, all): (u64, u64), note: &str) {
         if self.shown {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K{}", text(what, (done, all), note));
@@ -45,7 +44,7 @@ impl Bar {
         }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(crate) fn clear(&self) {
         if self.shown {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K");

@@ -1,9 +1,9 @@
-//! A wallet as a process of its own, as it is deployed: so that its memory and its processor time are
-//! its own.
+//! A wallet as a child process, as in a deployment, so that its memory and processor time can be
+//! measured.
 //!
-//! It is this very program under a command that nobody sees. Its settings come in its environment,
-//! its address goes out on standard output, and it stops when standard input ends, which it does when
-//! we do.
+//! The child is this program under a hidden command. It takes its settings from its environment,
+//! prints its address on standard output, and stops when standard input ends, as it does when the
+//! parent ends.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -29,9 +29,9 @@ use super::rig::Rig;
 use crate::say::Progress;
 use crate::{room, say};
 
-/// How long it may take to start, however much it has to read.
+/// Maximum time of a start, including the reading of its log.
 const START: Duration = Duration::from_secs(600);
-/// How long it may take to stop.
+/// Maximum time of a stop.
 const STOP: Duration = Duration::from_secs(30);
 
 /// Serves a wallet until standard input ends.
@@ -41,7 +41,7 @@ pub(crate) async fn serve() -> anyhow::Result<bool> {
     let drain = Drain::new(config.drain_grace);
     let ended = drain.clone();
     std::thread::spawn(move || {
-        // Whatever comes, the end of it ends us.
+        // The content does not matter; the end of input stops the wallet.
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         ended.begin();
     });
@@ -52,18 +52,18 @@ pub(crate) async fn serve() -> anyhow::Result<bool> {
     Ok(finished)
 }
 
-/// A wallet that runs.
+/// Running wallet.
 pub(crate) struct Wallet {
-    /// None where somebody else runs it.
+    /// None for a wallet that somebody else runs.
     child: Option<Child>,
     url: String,
     issuer: TokenIssuer,
-    /// From its start to its first answer.
+    /// Time from its start to its first answer.
     pub(crate) ready: Duration,
 }
 
 impl Wallet {
-    /// Starts it on a database that was prepared for it, and waits until it answers.
+    /// Starts a wallet on a prepared database, and waits until it answers.
     pub(crate) async fn start(rig: &Rig, password: &str) -> anyhow::Result<Wallet> {
         let clock = Progress::quiet();
         let issuer = rig.folder.issuer()?;
@@ -90,7 +90,7 @@ impl Wallet {
         Ok(wallet)
     }
 
-    /// One that somebody else runs, who believes the issuer of this key.
+    /// Connects to a wallet that somebody else runs and that trusts the issuer with this key.
     pub(crate) fn elsewhere(url: &str, key: &Path) -> anyhow::Result<Wallet> {
         let pem = std::fs::read_to_string(key)
             .with_context(|| format!("{} cannot be read", key.display()))?;
@@ -110,7 +110,7 @@ impl Wallet {
         }
     }
 
-    /// A connection of its own, with the token of the service that a wallet is there for.
+    /// Opens a new connection, with the token of the service `table`.
     pub(crate) fn channel(&self) -> anyhow::Result<PeerChannel> {
         let clock = std::sync::Arc::new(SystemClock::new());
         let entropy = std::sync::Arc::new(SystemEntropy);
@@ -118,22 +118,22 @@ impl Wallet {
         Ok(channel::to(&self.url.parse()?, None, Carry::Own(token))?)
     }
 
-    /// A token for somebody of this role.
+    /// Issues a token for this role.
     pub(crate) fn token(&self, role: Role) -> String {
         room::token(&self.issuer, role, "bench")
     }
 
-    /// An operator's way in.
+    /// Returns a client with an operator's token.
     pub(crate) fn operator(&self) -> anyhow::Result<Client> {
         Ok(Client::connect(&self.url, self.token(Role::Operator))?)
     }
 
-    /// Its process.
+    /// Process id of the wallet.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.child.as_ref().and_then(Child::id)
     }
 
-    /// Stops it in order.
+    /// Stops the wallet in order.
     pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         let Some(mut child) = self.child.take() else { return Ok(()) };
         drop(child.stdin.take());

@@ -1,4 +1,4 @@
-//! Workers that do the same again and again at once, and what that comes to.
+//! Driver of concurrent workers, and the measurement of their work.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,29 +14,29 @@ use super::latency::{Latencies, Spread};
 use super::rounded;
 use crate::say::Progress;
 
-/// Between two looks at what was done.
+/// Time between two updates of the progress bar.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What workers are to do at the moment.
+/// Phases of a measurement.
 const WARM_UP: u8 = 0;
 const MEASURED: u8 = 1;
 const OVER: u8 = 2;
 
-/// Does one thing again and again.
+/// Worker that repeats one operation.
 pub(crate) trait Worker: Send + 'static {
-    /// Does it once.
+    /// Runs it once.
     fn step(&mut self) -> impl Future<Output = anyhow::Result<Done>> + Send;
 }
 
-/// A step that was done.
+/// Result of one step.
 pub(crate) struct Done {
-    /// How many operations it was.
+    /// Number of operations in the step.
     pub(crate) operations: u64,
-    /// How long whoever asked for it waited.
+    /// Time that the caller waited.
     pub(crate) took: Duration,
 }
 
-/// How long, and what is shown meanwhile.
+/// Length of a measurement and its warm-up, with its label.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stint {
     pub(crate) what: &'static str,
@@ -44,10 +44,10 @@ pub(crate) struct Stint {
     pub(crate) measured: Duration,
 }
 
-/// What workers did while it counted.
+/// Measurements of the workers' sample.
 pub(crate) struct Driven {
     pub(crate) operations: u64,
-    /// Operations a second.
+    /// Operations per second.
     pub(crate) rate: f64,
     pub(crate) latency: Option<Spread>,
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
@@ -55,7 +55,7 @@ pub(crate) struct Driven {
     pub(crate) disk_bytes: Option<f64>,
 }
 
-/// Has the workers work. The first error of one of them ends it.
+/// Runs the workers for a sample. The first error of a worker ends it.
 pub(crate) async fn drive<W: Worker>(
     stint: Stint,
     workers: Vec<W>,
@@ -118,7 +118,7 @@ async fn work<W: Worker>(
     }
 }
 
-/// Lets time pass, showing how much, unless a worker ends.
+/// Waits with a progress bar for `time`, unless a worker ends.
 async fn pass(
     working: &mut JoinSet<anyhow::Result<(u64, Latencies)>>,
     (what, time): (&str, Duration),

@@ -1,4 +1,4 @@
-//! What was measured, beside its yardsticks, for people and for programs.
+//! Figures and their baselines, for people and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,61 +10,61 @@ use super::latency::Spread;
 use super::{rounded, shown};
 use crate::repo::Shape;
 
-/// One thing that was measured.
+/// Figure of one measured operation.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Figure {
     pub(crate) name: String,
-    /// How many did it at once.
+    /// Number of concurrent clients.
     pub(crate) clients: u32,
-    /// Operations that counted.
+    /// Operations within the measured time.
     pub(crate) operations: u64,
-    /// Operations a second.
+    /// Operations per second.
     pub(crate) rate: f64,
     pub(crate) latency_ms: Option<Spread>,
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
     pub(crate) wal_bytes_per_operation: Option<f64>,
     pub(crate) disk_bytes_per_operation: Option<f64>,
-    /// Where it stands beside PostgreSQL writing the same rows alone.
+    /// Comparison with PostgreSQL writing the same rows alone.
     pub(crate) floor: Option<Floor>,
-    /// The figure as so many times each yardstick; none where there is no yardstick.
+    /// Ratio of the rate to each baseline; none without the baseline.
     pub(crate) ratios: BTreeMap<&'static str, Option<f64>>,
     pub(crate) goals: Vec<Goal>,
 }
 
-/// PostgreSQL alone, writing the same rows.
+/// Rate of PostgreSQL alone, writing the same rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Floor {
-    /// Events a second.
+    /// Events per second.
     pub(crate) rate: f64,
-    /// Events that one commit wrote on average, here and there.
+    /// Average number of events per commit, in both.
     pub(crate) batch: f64,
-    /// Bytes of an event's payload on average.
+    /// Average bytes of an event's payload.
     pub(crate) payload_bytes: usize,
-    /// Bytes of a request's answer on average.
+    /// Average bytes of a request's answer.
     pub(crate) answer_bytes: usize,
 }
 
-/// What a figure should come to.
+/// Goal of a figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Goal {
     pub(crate) goal: String,
     pub(crate) value: Option<f64>,
-    /// None where the yardstick is missing.
+    /// None without the baseline.
     pub(crate) reached: Option<bool>,
 }
 
-/// Everything of one run.
+/// Report of one run.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Report {
     pub(crate) measured: &'static str,
     pub(crate) seconds: u64,
-    /// Rates a second, or milliseconds where the name says so; none where one could not be had.
+    /// Rates per second, or milliseconds if the name says so; none if it could not be measured.
     pub(crate) yardsticks: BTreeMap<&'static str, Option<f64>>,
     pub(crate) figures: Vec<Figure>,
-    /// What is no rate, such as bytes of memory.
+    /// Sizes and times that are not rates, such as bytes of memory.
     pub(crate) sizes: BTreeMap<&'static str, Option<f64>>,
     pub(crate) goals: Vec<Goal>,
-    /// Nothing that was checked turned out wrong. Whether goals were reached is another matter.
+    /// Whether every check passed. Goals do not count.
     pub(crate) passed: bool,
 }
 
@@ -86,7 +86,7 @@ impl Figure {
         }
     }
 
-    /// What a load came to: an operation is a decision.
+    /// Creates the figure of a load run: an operation is a decision.
     pub(crate) fn of_load(load: crate::load::Figures, clients: u32) -> Figure {
         Figure {
             name: format!("actions, game {}, tables of {}", load.game, load.players),
@@ -103,7 +103,7 @@ impl Figure {
         }
     }
 
-    /// The rate beside a yardstick's, with the goal where there is one.
+    /// Adds the ratio to a baseline's rate, with a goal if there is one.
     pub(crate) fn beside(
         mut self,
         yardstick: &'static str,
@@ -118,7 +118,7 @@ impl Figure {
         self
     }
 
-    /// The rate beside that of PostgreSQL alone writing rows of this shape.
+    /// Adds the ratio to PostgreSQL alone, writing rows of this shape.
     pub(crate) fn beside_floor(mut self, rate: f64, shape: &Shape, least: Option<f64>) -> Figure {
         self.floor = Some(Floor {
             rate,
@@ -129,7 +129,7 @@ impl Figure {
         self.beside("UNNEST", Some(rate), least)
     }
 
-    /// The median answer, where there was one.
+    /// Median latency, in milliseconds.
     pub(crate) fn median(&self) -> Option<f64> {
         self.latency_ms.map(|latency| latency.p50)
     }
@@ -147,7 +147,7 @@ impl Goal {
     }
 }
 
-/// One figure as so many times another.
+/// Ratio of a figure to a baseline.
 pub(crate) fn ratio(figure: Option<f64>, yardstick: Option<f64>) -> Option<f64> {
     let (figure, yardstick) = figure.zip(yardstick)?;
     (yardstick > 0.0).then(|| rounded(figure / yardstick))

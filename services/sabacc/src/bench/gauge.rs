@@ -1,4 +1,4 @@
-//! What a measurement cost: processor time by process, bytes written.
+//! Costs of a measurement: processor time by process, and bytes written.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,39 +8,39 @@ use anyhow::Context as _;
 use super::process;
 use crate::repo::{Database, Written};
 
-/// All processes together, while read …
+/// Key of all processes together, in a reading.
 const MACHINE: &str = "machine";
-/// … and all that are not known, once told.
+/// Key of all other processes, in a result.
 const OTHERS: &str = "others";
 
-/// What is known of the server that is measured.
+/// Sources of the costs of a server.
 #[derive(Default)]
 pub(crate) struct Server {
-    /// The process of a service or of all, where it is not this one.
+    /// Name and process id of the measured service, unless it is this process.
     pub(crate) service: Option<(&'static str, u32)>,
-    /// The database, as its owner. Holds a password: not for logs.
+    /// The database's address, as its owner. Contains a password: never log it.
     pub(crate) postgres: Option<String>,
     /// The data folder with the private PostgreSQL.
     pub(crate) data: Option<PathBuf>,
 }
 
-/// Reads what was used so far.
+/// Reads the costs so far.
 pub(crate) struct Gauge {
     database: Option<Database>,
     service: Option<(&'static str, u32)>,
     postmaster: Option<u32>,
 }
 
-/// What was used up to a moment.
+/// Costs up to a moment.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Reading {
-    /// Processor seconds by process; none where it cannot be told.
+    /// Processor seconds by process; none if unknown.
     pub(crate) cpu: BTreeMap<&'static str, Option<f64>>,
     pub(crate) written: Option<Written>,
 }
 
 impl Gauge {
-    /// Connects to what can be read of a server.
+    /// Connects to the sources of a server's costs.
     pub(crate) async fn open(server: &Server) -> anyhow::Result<Gauge> {
         let database = match &server.postgres {
             Some(url) => Some(Database::connect(url).await.context("the database is away")?),
@@ -69,8 +69,8 @@ impl Gauge {
 }
 
 impl Reading {
-    /// Processor seconds from an earlier reading to this one, by process, and what others took of
-    /// the same machine meanwhile: where that is much, the figures are too low.
+    /// Returns processor seconds since an earlier reading, by process, and those of other processes
+    /// on the machine: if they are many, the figures are too low.
     pub(crate) fn cpu_since(&self, before: &Reading) -> BTreeMap<&'static str, Option<f64>> {
         let spent = self.cpu.iter().map(|(process, now)| {
             let was = before.cpu.get(process).copied().flatten();
@@ -83,7 +83,7 @@ impl Reading {
         spent.into_iter().map(|(process, spent)| (process, spent.map(super::rounded))).collect()
     }
 
-    /// Bytes of write-ahead log and of disk for each of `operations` since an earlier reading.
+    /// Returns bytes of write-ahead log and of disk per operation since an earlier reading.
     #[expect(clippy::cast_precision_loss, reason = "bytes of one run stay far below 2^52")]
     pub(crate) fn written_since(
         &self,

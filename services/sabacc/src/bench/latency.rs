@@ -1,16 +1,16 @@
-//! How long answers took. Every one is kept: a percentile is one of them, not an estimate.
+//! Latencies of answers. All are kept, so a percentile is an observed value and not an estimate.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// Microseconds, one an answer, in no order.
+/// Latencies in microseconds, unordered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Latencies {
     micros: Vec<u32>,
 }
 
-/// What people ask of latencies, in milliseconds.
+/// Percentiles of latencies, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Spread {
     pub(crate) p50: f64,
@@ -20,12 +20,12 @@ pub(crate) struct Spread {
 }
 
 impl Latencies {
-    /// One answer more. Anything over an hour counts as an hour.
+    /// Adds a latency. More than 71 minutes count as 71 minutes.
     pub(crate) fn add(&mut self, took: Duration) {
         self.micros.push(u32::try_from(took.as_micros()).unwrap_or(u32::MAX));
     }
 
-    /// Those of somebody else too.
+    /// Adds another worker's latencies.
     pub(crate) fn absorb(&mut self, mut other: Latencies) {
         self.micros.append(&mut other.micros);
     }
@@ -35,8 +35,8 @@ impl Latencies {
         self.micros.len() as u64
     }
 
-    /// The spread; none where there was no answer. A percentile is the least answer time that so
-    /// many of a hundred answers did not exceed.
+    /// Returns the percentiles; none without an answer. A percentile is the least latency that this
+    /// share of the answers did not exceed.
     #[must_use]
     pub(crate) fn spread(mut self) -> Option<Spread> {
         self.micros.sort_unstable();

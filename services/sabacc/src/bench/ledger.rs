@@ -1,17 +1,16 @@
-//! `sabacc bench ledger`: transfers, asked of a wallet as tables ask it.
+//! `sabacc bench ledger`: measures transfers, requested from a wallet as tables do.
 //!
-//! The wallet is a process of its own with a PostgreSQL of its own. Callers move one credit from a
-//! player's account to his seat and back, each for a player of his own:
+//! The wallet is its own process with its own PostgreSQL. Callers move one credit from a player's
+//! account to a seat and back, each for a different player:
 //!
-//! - `alone`: one caller, beside what such a call cannot do without, a call that does nothing and the
-//!   commit of one row;
-//! - `unary`: a call a transfer, one after the other, over a few connections; beside it as many callers
-//!   of what costs nothing to answer;
-//! - `stream`: one `Post` stream each, on which some transfers are on their way at a time;
-//! - `batch`: a few callers, each with `PostBatch` after `PostBatch`.
+//! - `alone`: one caller, compared with a call that does nothing plus the commit of one row;
+//! - `unary`: one transfer per call, one after the other, over a few connections; compared with as
+//!   many callers of a call that does nothing;
+//! - `stream`: one `Post` stream for each caller, with several transfers in flight;
+//! - `batch`: a few callers, each with one `PostBatch` after another.
 //!
-//! Then accounts are opened that nobody uses, to see what memory one takes, and the wallet is stopped
-//! and started, to see how long it reads.
+//! Then idle accounts are opened, to measure their memory, and the wallet is stopped and started,
+//! to measure the time of a start.
 
 mod accounts;
 mod posts;
@@ -37,10 +36,10 @@ use unary::{Bare, Caller};
 
 /// Credits of each caller's player.
 const PURSE: u32 = 1_000_000;
-/// Accounts that are opened at a time.
+/// Accounts opened concurrently.
 const OPENED_AT_ONCE: usize = 64;
 
-/// What the goals are.
+/// Goals: ratios to the baselines, and bytes of memory for an idle account.
 const UNARY: f64 = 3.0;
 const STREAM: f64 = 6.0;
 const BATCH: f64 = 10.0;
@@ -52,26 +51,26 @@ const IDLE_BYTES: f64 = 200.0;
 pub(crate) struct Arguments {
     #[command(flatten)]
     common: Common,
-    /// Connections that callers share, as a few table services would.
+    /// Number of shared connections, as of a few table services.
     #[arg(long, value_name = "C", default_value = "4", value_parser = clap::value_parser!(u32).range(1..=1000))]
     connections: u32,
     /// Transfers in each batch.
     #[arg(long, value_name = "B", default_value = "100", value_parser = clap::value_parser!(u16).range(1..=1000))]
     batch: u16,
-    /// How many post batches at once.
+    /// Number of concurrent callers of batches.
     #[arg(long, value_name = "C", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=1000))]
     batch_clients: u32,
-    /// Transfers on their way on each stream.
+    /// Transfers in flight on each stream.
     #[arg(long, value_name = "W", default_value = "64", value_parser = clap::value_parser!(u16).range(1..=1024))]
     window: u16,
-    /// Accounts that are opened and left alone; 0: none.
+    /// Number of idle accounts to open; 0: none.
     #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u32).range(..=10_000_000))]
     accounts: u32,
-    /// The inner port of a wallet that runs elsewhere; needs --key. Then nothing stands beside the
-    /// figures but a bare call: its database is its own.
+    /// The inner port of a wallet that runs elsewhere; needs --key. The only baseline then is a
+    /// bare call.
     #[arg(long, value_name = "URL", requires = "key")]
     server: Option<String>,
-    /// The private key (PEM) of an issuer that the wallet at --server believes, services included.
+    /// The private key (PEM) of an issuer that the wallet at --server trusts, services included.
     #[arg(long, value_name = "FILE", requires = "server")]
     key: Option<PathBuf>,
 }
@@ -92,7 +91,7 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     let password = rig.folder.password("wallet.password")?;
     sabacc_wallet::shell::migrate(&rig.postgres.admin_url(), Some(&password)).await?;
     let wallet = Wallet::start(rig, &password).await?;
-    // First of all, while the database has nothing to clear away.
+    // First, while the database has nothing to clean up.
     let (alone, bare) = alone(Some(&*rig), &wallet, common).await?;
     let single_commit = rig.single_commit("wallet", common.short("commits")).await?;
     rig.beside.run().await?;
@@ -125,7 +124,7 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     Ok(report)
 }
 
-/// A wallet that somebody else runs: what it does, beside a call that does nothing.
+/// Measures a wallet that somebody else runs, compared with a call that does nothing.
 async fn measure_elsewhere(wallet: &Wallet, arguments: &Arguments) -> anyhow::Result<Report> {
     let common = arguments.common;
     let (mut figures, bare_calls) = transfers(None, wallet, arguments).await?;
@@ -136,7 +135,7 @@ async fn measure_elsewhere(wallet: &Wallet, arguments: &Arguments) -> anyhow::Re
     Ok(yardsticks.report("ledger", common.seconds, figures))
 }
 
-/// Everything that many do at once, and how many calls that do nothing they make a second.
+/// Measures all concurrent callers, and the rate of calls that do nothing.
 async fn transfers(
     mut rig: Option<&mut Rig>,
     wallet: &Wallet,
@@ -169,17 +168,17 @@ async fn transfers(
     Ok((vec![unary, stream, batch], bare.rate))
 }
 
-/// One way to ask for transfers.
+/// Measurement of one way to request transfers.
 struct Phase {
     name: &'static str,
     clients: u32,
     common: Common,
-    /// Beside `pgbench` and beside `UNNEST`.
+    /// Goals relative to `pgbench` and to `UNNEST`.
     goals: (f64, Option<f64>),
 }
 
 impl Phase {
-    /// What workers come to, beside what is measured right before and right after.
+    /// Runs the workers, and the baselines before and after.
     async fn run<W: Worker>(
         self,
         rig: Option<&mut Rig>,
@@ -209,7 +208,7 @@ async fn gauge(rig: Option<&Rig>, wallet: &Wallet) -> anyhow::Result<Gauge> {
     }
 }
 
-/// One caller, and one who asks for nothing.
+/// Measures one caller of transfers, and one of calls that do nothing.
 async fn alone(
     rig: Option<&Rig>,
     wallet: &Wallet,
@@ -224,7 +223,7 @@ async fn alone(
     Ok((Figure::new("alone", 1, alone), Figure::new("bare", 1, bare)))
 }
 
-/// One caller's median beside what it cannot do without: a bare call and a commit.
+/// Adds the ratio of the median to a bare call plus a commit.
 fn alone_beside(mut alone: Figure, needed: Option<(f64, f64)>) -> Figure {
     let ratio = ratio(alone.median(), needed.map(|(call, commit)| call + commit));
     alone.ratios.insert("bare unary + single commit", ratio);
@@ -233,7 +232,7 @@ fn alone_beside(mut alone: Figure, needed: Option<(f64, f64)>) -> Figure {
     alone
 }
 
-/// Players with credits.
+/// Opens accounts with credits, and returns their players.
 async fn players(wallet: &Wallet, count: u32) -> anyhow::Result<Vec<PlayerId>> {
     let (operator, ids) = (wallet.operator()?, IdMaker::system());
     let players: Vec<PlayerId> = (0..count).map(|_| ids.player_id()).collect();

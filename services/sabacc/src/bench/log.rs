@@ -1,8 +1,8 @@
-//! `sabacc bench log`: the log alone, in this process, without a network between.
+//! `sabacc bench log`: measures the log alone, in this process, without a network.
 //!
-//! Each of the callers appends an event of so many bytes with a request of its own, as every command
-//! of a service does, waits until it is durable, and appends the next. The floor is PostgreSQL
-//! writing the same rows from one connection in batches as large as the log's were on average.
+//! Each caller appends an event with a request, as every command of a service does, waits until it
+//! is durable, and appends the next. The floor is PostgreSQL writing the same rows from one
+//! connection in batches of the log's average size.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +20,10 @@ use super::figures::{Figure, Report};
 use super::rig::{Rig, noise};
 use super::{Common, Yardsticks, unless_stopped};
 
-/// The schema, which is a service's name to the log.
+/// The database schema, named like a service.
 const SCHEMA: &str = "bench";
 const LOG: &str = "bench/0";
-/// What the log should come to of what PostgreSQL writes alone.
+/// Goal: ratio of the log's rate to the floor's.
 const OF_FLOOR: f64 = 0.7;
 
 #[derive(clap::Args)]
@@ -70,7 +70,7 @@ async fn measure(rig: &mut Rig, arguments: &Arguments) -> anyhow::Result<Report>
     Ok(yardsticks.report("log", common.seconds, vec![figure]))
 }
 
-/// A notary with a key of its own.
+/// Starts a notary with a random key.
 fn sign(store: Arc<PgStore>, log: &Log) -> anyhow::Result<Notary> {
     let key = SigningKey::from_bytes(&entropy::bytes(&SystemEntropy));
     let identity = LogIdentity { origin: "bench.local/log".into(), key };

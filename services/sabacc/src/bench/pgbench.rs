@@ -1,6 +1,6 @@
-//! `pgbench`, the yardstick that everybody can have: its simple transaction without the two hot
-//! rows (`-N`: an update, a read, an insert, a commit that waits for the disk), from 16 clients, on
-//! the very PostgreSQL that is measured.
+//! `pgbench` as a common baseline: its simple transaction without the two hot rows (`-N`: an
+//! update, a read, an insert, a synchronous commit), from 16 clients, on the PostgreSQL that is
+//! measured.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -12,21 +12,21 @@ use tokio::process::Command;
 use super::process;
 use crate::repo::Database;
 
-/// The database it gets to itself.
+/// Name of its database.
 const DATABASE: &str = "pgbench";
-/// A million rows.
+/// Scale factor: a million rows.
 const SCALE: &str = "10";
 
-/// The program and where it measures.
+/// The program and its database.
 pub(crate) struct Pgbench {
     program: PathBuf,
-    /// Without the password, which others could see in a command line.
+    /// Without the password, which other users could see in a command line.
     url: String,
     password: String,
 }
 
 impl Pgbench {
-    /// Makes and fills its database. Nothing where the program is not beside the server's.
+    /// Creates and fills its database. None if the program is not in the server's folder.
     pub(crate) async fn prepare(
         postgres: &Postgres,
         postmaster: Option<u32>,
@@ -45,7 +45,7 @@ impl Pgbench {
         Ok(Some(pgbench))
     }
 
-    /// Transactions a second, over so many seconds.
+    /// Returns transactions per second over a run of `seconds`.
     pub(crate) async fn transactions(&self, seconds: u64) -> anyhow::Result<f64> {
         let seconds = seconds.to_string();
         let said = self.run(&["-N", "-n", "-c", "16", "-j", "2", "-T", &seconds]).await?;
@@ -69,7 +69,7 @@ fn rate(said: &str) -> Option<f64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// An address of a private cluster, and the password it held.
+/// Splits the password from the address of a private cluster.
 fn without_password(url: &str) -> (String, String) {
     let (base, query) = url.split_once('?').unwrap_or((url, ""));
     let (secret, rest): (Vec<&str>, Vec<&str>) =

@@ -1,22 +1,22 @@
-//! What processes use, as Linux tells in `/proc`; elsewhere nothing is known of it.
+//! Resource use of processes, from Linux's `/proc`; unknown on other systems.
 
 use std::path::{Path, PathBuf};
 
-/// Seconds of processor time of one process so far, its ended children's left out.
+/// Processor seconds of one process so far, without its ended children.
 #[must_use]
 pub(crate) fn cpu_seconds(pid: u32) -> Option<f64> {
     let [user, system, _, _] = stat(pid)?.ticks;
     Some(seconds(user + system))
 }
 
-/// Seconds of processor time of a PostgreSQL server so far: its first process, those that run under
-/// it, and those that ran and ended.
+/// Processor seconds of a PostgreSQL server so far: its first process, its children, and those that
+/// ended.
 #[must_use]
 pub(crate) fn postgres_cpu_seconds(postmaster: u32) -> Option<f64> {
     let mut ticks: u64 = stat(postmaster)?.ticks.iter().sum();
     for entry in std::fs::read_dir("/proc").ok()?.flatten() {
         let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        // One that ends right now is counted by its parent the next time.
+        // A process that ends right now is counted by its parent in the next reading.
         let Some(process) = pid.and_then(stat) else { continue };
         if process.parent == postmaster {
             ticks += process.ticks.iter().sum::<u64>();
@@ -25,14 +25,14 @@ pub(crate) fn postgres_cpu_seconds(postmaster: u32) -> Option<f64> {
     Some(seconds(ticks))
 }
 
-/// Seconds that all processors of the machine together were at work so far, for whomever.
+/// Processor seconds of the whole machine so far, over all processors.
 #[must_use]
 pub(crate) fn machine_cpu_seconds() -> Option<f64> {
     busy(&std::fs::read_to_string("/proc/stat").ok()?).map(seconds)
 }
 
-/// User, nice, system, and what interrupts take; neither idleness nor waiting nor what guests have,
-/// which is among user and nice already.
+/// Ticks of user, nice, system and interrupts. Idle and waiting are left out, and so are guests,
+/// which user and nice include.
 fn busy(stat: &str) -> Option<u64> {
     let fields: Vec<u64> = stat
         .lines()
@@ -53,14 +53,14 @@ pub(crate) fn resident_bytes(pid: u32) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// The first process of the private PostgreSQL in a data folder.
+/// Process id of the private PostgreSQL in a data folder.
 #[must_use]
 pub(crate) fn postmaster(data: &Path) -> Option<u32> {
     let note = std::fs::read_to_string(data.join("postgres/postmaster.pid")).ok()?;
     note.lines().next()?.trim().parse().ok()
 }
 
-/// The folder of the program that a process runs.
+/// Folder of the program that a process runs.
 #[must_use]
 pub(crate) fn program_folder(pid: u32) -> Option<PathBuf> {
     let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
@@ -69,7 +69,7 @@ pub(crate) fn program_folder(pid: u32) -> Option<PathBuf> {
 
 struct Stat {
     parent: u32,
-    /// User and system of the process, then user and system of its ended children.
+    /// User and system ticks of the process, then those of its ended children.
     ticks: [u64; 4],
 }
 
@@ -77,7 +77,8 @@ fn stat(pid: u32) -> Option<Stat> {
     parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The name in the second field may hold anything, parentheses and spaces too.
+/// Parses `/proc/<pid>/stat`. The name in the second field may contain anything, parentheses and
+/// spaces too.
 fn parse(text: &str) -> Option<Stat> {
     let (_, rest) = text.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();

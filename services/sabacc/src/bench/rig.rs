@@ -1,4 +1,4 @@
-//! A PostgreSQL of one's own to measure on, and the yardsticks that are measured on it too.
+//! Harness of a measurement: a private PostgreSQL, and the baselines that are measured on it.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -16,17 +16,17 @@ use crate::folder::Folder;
 use crate::repo::{Database, Id, Rows, Shape};
 use crate::say::Progress;
 
-/// A temporary folder for a room, which goes away with what is returned first.
+/// Creates a temporary folder for a room. Dropping the first value removes it.
 pub(crate) fn temporary() -> anyhow::Result<(TempDir, Folder)> {
     let made = tempfile::Builder::new().prefix("sabacc-load-").tempdir();
     let dir = made.context("no temporary folder can be made: set TMPDIR to one that can")?;
-    // Started by root, the database's server runs as somebody else, who has to pass.
+    // When started by root, the database server runs as another user, who needs access.
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755))?;
     let folder = Folder::create(dir.path())?;
     Ok((dir, folder))
 }
 
-/// A private PostgreSQL in a temporary folder, which waits for the disk as any other does.
+/// Options of a private PostgreSQL in a temporary folder, with synchronous commits.
 #[must_use]
 pub(crate) fn options(folder: &Folder) -> postgres_launcher::Options {
     let mut options = postgres_launcher::Options::new(folder.path(), Environment::read());
@@ -35,7 +35,7 @@ pub(crate) fn options(folder: &Folder) -> postgres_launcher::Options {
     options
 }
 
-/// `pgbench`, run before and after what it is compared with.
+/// `pgbench`, run before and after the measured work.
 #[derive(Default)]
 pub(crate) struct Beside {
     pgbench: Option<Pgbench>,
@@ -44,7 +44,7 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// Ready to run for so many seconds each time; 0: never.
+    /// Prepares runs of this many seconds each; 0: none.
     pub(crate) async fn prepare(
         postgres: &Postgres,
         folder: &Folder,
@@ -58,7 +58,7 @@ impl Beside {
         Ok(Beside { pgbench, seconds, rates: Vec::new() })
     }
 
-    /// Runs it once more.
+    /// Runs it once.
     pub(crate) async fn run(&mut self) -> anyhow::Result<()> {
         if let Some(pgbench) = &self.pgbench {
             self.rates.push(pgbench.transactions(self.seconds).await?);
@@ -66,7 +66,7 @@ impl Beside {
         Ok(())
     }
 
-    /// Runs it once more, after something that began when the run before had ended: the mean of both.
+    /// Runs it after the measured work, and returns the mean of this run and the one before.
     pub(crate) async fn around(&mut self) -> anyhow::Result<Option<f64>> {
         let before = self.rates.last().copied();
         self.run().await?;
@@ -74,7 +74,7 @@ impl Beside {
         Ok(before.zip(self.rates.last().copied()).map(mean))
     }
 
-    /// Transactions a second, the mean of all runs; none where it never ran.
+    /// Mean of all runs in transactions per second; none if it never ran.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "runs are few")]
     pub(crate) fn mean(&self) -> Option<f64> {
@@ -93,7 +93,7 @@ pub(crate) struct Rig {
 }
 
 impl Rig {
-    /// Starts a server; `pgbench` is the seconds of each of its runs.
+    /// Starts a server; `pgbench` is the length of each of its runs in seconds.
     pub(crate) async fn start(pgbench: u64) -> anyhow::Result<Rig> {
         let (dir, folder) = temporary()?;
         let postgres = postgres_launcher::obtain(&options(&folder)).await?;
@@ -102,7 +102,7 @@ impl Rig {
         Ok(Rig { folder, postgres, admin, beside, dir })
     }
 
-    /// What tells the costs, where `service` runs apart.
+    /// Opens the gauge of the costs; `service` is a measured process, if it is not this one.
     pub(crate) async fn gauge(
         &self,
         service: Option<(&'static str, u32)>,
@@ -115,8 +115,8 @@ impl Rig {
         .await
     }
 
-    /// Events a second that PostgreSQL writes in batches of this shape from one connection, with
-    /// nobody above it: the floor of the log of a service.
+    /// Returns the events per second that PostgreSQL alone writes in batches of this shape from one
+    /// connection: the floor of a service's log.
     pub(crate) async fn floor(
         &mut self,
         schema: &'static str,
@@ -129,7 +129,7 @@ impl Rig {
         Ok(drive(stint, vec![writer], &mut gauge).await?.rate)
     }
 
-    /// Milliseconds, in the median, of the commit of one row by one client, beside the log of a service.
+    /// Returns the median commit of one row by one client, in milliseconds.
     pub(crate) async fn single_commit(
         &mut self,
         schema: &'static str,
@@ -143,7 +143,7 @@ impl Rig {
         Ok(driven.latency.map(|latency| latency.p50))
     }
 
-    /// Stops the server; its files go.
+    /// Stops the server and removes its files.
     pub(crate) async fn stop(self) -> anyhow::Result<()> {
         let Rig { postgres, admin, dir, .. } = self;
         drop(admin);
@@ -207,7 +207,7 @@ impl Worker for SingleWriter {
     }
 }
 
-/// Bytes that do not compress, as sealed and hashed content does not.
+/// Returns incompressible bytes, like sealed and hashed content.
 pub(crate) fn noise(length: usize) -> Vec<u8> {
     let block: [u8; 64] = entropy::bytes(&SystemEntropy);
     block.iter().copied().cycle().take(length).collect()

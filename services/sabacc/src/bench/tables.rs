@@ -1,8 +1,8 @@
-//! `sabacc bench table`: what [`load`] measures, beside `pgbench`, and what a table costs
-//! that does nothing.
+//! `sabacc bench table`: runs [`load`], compares it with `pgbench`, and measures the memory of an
+//! idle table.
 //!
-//! The idle tables are opened in the room before anybody plays, with nobody at them; what the memory
-//! of the process grows by is theirs. A few are opened before, so that what is made once is not counted.
+//! The idle tables are opened in the room before anybody plays; the growth of the process's memory
+//! is theirs. A few are opened before, so that one-time allocations do not count.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,46 +18,46 @@ use super::figures::{Figure, Goal, Report, ratio};
 use super::{Yardsticks, process, rounded, unless_stopped};
 use crate::load::{self, place::Place};
 
-/// What the goals are.
+/// Goals.
 const ACTIONS: f64 = 1.0;
 const P99_MS: f64 = 50.0;
 const IDLE_BYTES: f64 = 50.0 * 1024.0;
-/// Idle tables that are opened before their memory is counted.
+/// Idle tables opened before memory is counted.
 const FIRST: u32 = 100;
-/// And how long after the last the memory is read.
+/// Wait after the last table before memory is read.
 const SETTLED: Duration = Duration::from_millis(500);
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// How many tables.
+    /// Number of tables.
     #[arg(long, value_name = "N", default_value = "200", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     tables: u32,
-    /// How many bots at each.
+    /// Number of bots at each table.
     #[arg(long, value_name = "P", default_value = "4", value_parser = clap::value_parser!(u32).range(2..=10))]
     players: u32,
-    /// How many seconds are measured.
+    /// Seconds to measure.
     #[arg(long, value_name = "S", default_value = "20", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
     /// The game.
     #[arg(long, value_name = "VARIANT", default_value = "dice")]
     game: String,
-    /// Connections that the bots share.
+    /// Number of connections that the bots share.
     #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     connections: Option<u32>,
-    /// Hands that are audited at the end.
+    /// Number of hands to audit at the end.
     #[arg(long, value_name = "K", default_value = "500")]
     audit: u64,
-    /// Tables at which nobody sits, opened to see what memory they take; 0: none.
+    /// Number of empty tables to open, to measure their memory; 0: none.
     #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::value_parser!(u32).range(..=100_000))]
     idle: u32,
     /// Seconds of each run of pgbench, one before and one after; 0: none.
     #[arg(long, value_name = "S", default_value = "5", value_parser = clap::value_parser!(u64).range(..=3600))]
     pgbench: u64,
-    /// The public port of a room that runs elsewhere; needs --key. Then nothing is audited, no memory
-    /// is told, and pgbench is not run.
+    /// The public port of a room that runs elsewhere; needs --key. Then nothing is audited, no
+    /// memory is measured, and pgbench is not run.
     #[arg(long, value_name = "URL", requires = "key")]
     server: Option<String>,
-    /// The private key (PEM) of an issuer that the room at --server believes.
+    /// The private key (PEM) of an issuer that the room at --server trusts.
     #[arg(long, value_name = "FILE", requires = "server")]
     key: Option<PathBuf>,
 }
@@ -115,7 +115,7 @@ async fn measure(place: &Place, arguments: &Arguments) -> anyhow::Result<Report>
     Ok(report)
 }
 
-/// Bytes of memory for each table at which nobody sits.
+/// Returns the bytes of memory of an empty table.
 #[expect(clippy::cast_precision_loss, reason = "bytes of one process stay far below 2^52")]
 async fn idle_bytes(place: &Place, arguments: &Arguments) -> anyhow::Result<Option<f64>> {
     if arguments.idle == 0 || arguments.server.is_some() {

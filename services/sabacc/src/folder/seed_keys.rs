@@ -1,9 +1,9 @@
-//! The keys of the dealer's seeds at rest, and how one takes the place of another.
+//! Keys that encrypt the dealer's seeds at rest, and their rotation.
 //!
-//! `keys/seed.key` is the key of new seeds. `keys/seed.key.previous`, where it is there, holds what
-//! it was before, newest first, one a line: the dealer opens older seeds with these, and seals them
-//! again under the new key. A rotation writes the older file first and the newer one after it, each
-//! whole or not at all: whenever the machine stops, every key that a seed is under is in one of them.
+//! `keys/seed.key` is the key of new seeds. `keys/seed.key.previous`, if it exists, holds its
+//! predecessors, newest first, one per line: the dealer opens older seeds with them, and seals
+//! those again under the new key. A rotation writes the previous keys first and the new key after,
+//! each file atomically: at every moment the key of every seed is in one of the files.
 
 use anyhow::Context as _;
 use sabacc_dealer::vault::{KeyId, SeedKey, parse_key, parse_keys};
@@ -14,7 +14,7 @@ use super::{Folder, random_digits, write_private};
 const CURRENT: &str = "seed.key";
 const PREVIOUS: &str = "seed.key.previous";
 
-/// What a dealer seals and opens seeds with.
+/// Keys that a dealer seals and opens seeds with.
 pub(crate) struct SeedKeys {
     pub(crate) current: SeedKey,
     pub(crate) previous: Vec<SeedKey>,
@@ -36,13 +36,13 @@ impl Folder {
         Ok(SeedKeys { current, previous })
     }
 
-    /// Gives new seeds another key. The names of the old one and of the new one. No room may run.
+    /// Replaces the key of new seeds; returns the ids of the old and the new key. No room may run.
     pub(crate) fn rotate_seed_key(&self) -> anyhow::Result<(KeyId, KeyId)> {
         let old = self.remember_seed_key()?;
         Ok((old, self.renew_seed_key()?))
     }
 
-    /// Puts the current key among the previous ones. Safe to repeat.
+    /// Puts the current key among the previous ones. Idempotent.
     fn remember_seed_key(&self) -> anyhow::Result<KeyId> {
         let SeedKeys { current, previous } = self.seed_keys()?;
         let mut lines = Zeroizing::new(line(&current));

@@ -1,4 +1,4 @@
-//! `sabacc hand export`: a hand of a room as a hand history, with as much as its reader may see.
+//! `sabacc hand export`: writes a hand of a room as a hand history, as one viewer may see it.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ use crate::say;
 pub(crate) struct Options {
     /// The hand's id, or `latest`.
     id: String,
-    /// The form to write.
+    /// The format to write.
     #[arg(long = "as", value_enum, default_value = "shh")]
     form: Form,
-    /// Whose eyes: a player's id, a seat's `pN`, `public` or `auditor`.
+    /// The viewer: a player's id, a seat's `pN`, `public` or `auditor`.
     #[arg(long, value_name = "VIEWER", default_value = "public")]
     viewer: String,
 }
@@ -83,7 +83,7 @@ fn viewer(named: &str, opened: &HandOpened) -> anyhow::Result<Viewer> {
     Ok(Viewer::Player(player.context("a hand has at most eight players")?))
 }
 
-/// The history as one viewer may see it: each line is what the rules show him of the event.
+/// Creates the history: each line is the rules' censored event for the viewer.
 fn write(
     records: &HandRecords,
     opened: &HandOpened,
@@ -109,7 +109,7 @@ fn write(
         }
         rules::evolve(&mut hand, input);
     }
-    // A hand that came to nothing stops where it was: what it might have come to was never paid.
+    // An aborted hand ends without a settlement.
     if !aborted(records)? {
         let end = hand.settlement().context("the hand is not over")?;
         history.settle(&setup.rules, end);

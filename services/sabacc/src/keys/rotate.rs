@@ -1,6 +1,7 @@
-//! `sabacc keys rotate`: another key for the dealer's seeds in the database of a room on one machine.
+//! `sabacc keys rotate`: another key for the dealer's seeds in the database of a room on one
+//! machine.
 //!
-//! The room has to be stopped: a dealer that runs goes on with the keys that it was started with.
+//! The room has to be stopped, because a running dealer keeps the keys of its start.
 
 use crate::folder::Folder;
 use crate::say;

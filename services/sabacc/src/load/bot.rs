@@ -1,7 +1,8 @@
 //! One bot: its stream, its seat, its decisions.
 //!
-//! It keeps no picture of the table, only whether a decision of its own is due and whether its stack
-//! lasts for another hand: what an update costs here is taken from the services on the same machine.
+//! It keeps no state of the table except whether its own decision is due and whether its stack
+//! lasts for another hand, because the bots take processor time from the services on the same
+//! machine.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,29 +24,29 @@ use tokio::time::Instant;
 use super::think::Think;
 use crate::bench::latency::Latencies;
 
-/// Of so many decisions one may be drastic: four players then decide some forty times in a hand of the
-/// dice game, as steady ones do.
+/// One decision of this number is chosen among all moves, the drastic ones included; the others
+/// avoid them. So the length of hands resembles that of steady players.
 const DRASTIC: usize = 3;
 
-/// A bot that the room has no time for waits so long, where it is not told how long.
+/// Wait of a bot after `OVERLOADED`, if the server names none.
 const WAIT: Duration = Duration::from_millis(500);
 
-/// What all bots add up.
+/// Totals of all bots.
 #[derive(Default)]
 pub(crate) struct Tally {
-    /// What happens now counts.
+    /// Whether events count.
     measuring: AtomicBool,
-    /// It is over: nobody thinks any more, so that hands in play end soon.
+    /// Whether bots stop thinking, so that hands in play end soon.
     hurry: AtomicBool,
-    /// Acknowledged decisions since the start, for those who watch.
+    /// Acknowledged decisions since the start, for the progress bar.
     acted: AtomicU64,
-    /// Hands that ended while it counted.
+    /// Hands that ended while events counted.
     hands: AtomicU64,
-    /// Entropy that was revealed while it counted.
+    /// Revealed entropy while events counted.
     parts: AtomicU64,
-    /// Hands that were burnt or voided since the start: bots keep nothing back, so that is the room's.
+    /// Hands burnt or voided since the start. Bots never withhold entropy, so the room is at fault.
     burnt: AtomicU64,
-    /// Decisions that the clock took from bots since the start: they think for less than it gives.
+    /// Decisions that the clock took from bots since the start; they think for less than it gives.
     clocks: AtomicU64,
     latencies: Mutex<Latencies>,
     errors: Mutex<BTreeMap<String, u64>>,
@@ -56,7 +57,7 @@ impl Tally {
         self.measuring.store(measuring, Ordering::Relaxed);
     }
 
-    /// From now on nobody begins to think.
+    /// Makes bots stop thinking.
     pub(crate) fn hurry(&self) {
         self.hurry.store(true, Ordering::Relaxed);
     }
@@ -69,7 +70,7 @@ impl Tally {
         self.hands.load(Ordering::Relaxed)
     }
 
-    /// How often a seat took part in chance to the end, while it counted.
+    /// Number of entropy contributions that were revealed while events counted.
     pub(crate) fn parts(&self) -> u64 {
         self.parts.load(Ordering::Relaxed)
     }
@@ -82,12 +83,12 @@ impl Tally {
         self.clocks.load(Ordering::Relaxed)
     }
 
-    /// How long decisions took that counted, since this was asked last.
+    /// Takes the latencies of counted decisions since the last call.
     pub(crate) fn take_latencies(&self) -> Latencies {
         std::mem::take(&mut *self.latencies.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What was refused or not answered since the start, by reason.
+    /// Refused and unanswered calls since the start, by reason.
     pub(crate) fn errors(&self) -> BTreeMap<String, u64> {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -103,7 +104,7 @@ impl Tally {
     }
 }
 
-/// What a bot is made of.
+/// Dependencies of a bot.
 pub(crate) struct Place {
     /// Its connection and token.
     pub(crate) client: Client,
@@ -111,9 +112,9 @@ pub(crate) struct Place {
     pub(crate) me: PlayerId,
     pub(crate) buy_in: Credits,
     pub(crate) seed: u64,
-    /// It counts the table's hands.
+    /// Whether it counts the table's hands and checks their chance.
     pub(crate) first: bool,
-    /// Before each decision.
+    /// Thinking time before each decision.
     pub(crate) think: Think,
 }
 
@@ -126,11 +127,11 @@ pub(crate) struct Bot {
     rules: Option<RuleSet>,
     seat: u32,
     stack: u64,
-    /// The hand, and the decision of it that is due of this bot.
+    /// The hand number and this bot's decision that is due in it.
     due: Option<(u64, Turn)>,
-    /// No decision is sent before: the bot thinks, or was asked to wait.
+    /// Earliest time to send a decision: the bot thinks, or was asked to wait.
     at: Instant,
-    /// The decision that was sent last, until it is answered.
+    /// The decision in flight.
     asked: Option<Asked>,
 }
 
@@ -158,7 +159,7 @@ impl Bot {
             let ready = self.due.is_some() && self.asked.is_none() && self.play.is_live();
             tokio::select! {
                 biased;
-                // Who does not think, and was not asked to wait, is not kept by a timer.
+                // A bot that neither thinks nor waits needs no timer.
                 () = until(self.at), if ready => {
                     if let Some((hand_no, turn)) = self.due.take() {
                         self.decide(hand_no, turn)?;
@@ -176,7 +177,7 @@ impl Bot {
         }
     }
 
-    /// A decision may be this bot's: it begins to think.
+    /// Records a decision if it is this bot's, and starts to think.
     fn due_of(&mut self, hand_no: u64, turn: Option<Turn>) {
         let mine = turn.filter(|turn| turn.seat == self.seat && self.seat != 0);
         self.due = mine.map(|turn| (hand_no, turn));
@@ -271,7 +272,7 @@ impl Bot {
         Ok(())
     }
 
-    /// Takes any seat. Where there is none, or nothing to buy it with, the bot looks on.
+    /// Takes any seat. Without a free seat or enough credits the bot only watches.
     async fn sit_down(&mut self) -> Result<(), Error> {
         let seat = self.place.client.sit_down(self.place.table, 0, self.place.buy_in).await;
         if let Ok(seat) = seat {
@@ -280,12 +281,13 @@ impl Bot {
         self.asked(seat)
     }
 
-    /// A refusal is counted, and nothing more; no answer at all ends the bot.
+    /// Counts a refusal; a missing answer ends the bot.
     fn asked<A>(&self, answer: Result<A, Error>) -> Result<(), Error> {
         match answer {
             Ok(_) => Ok(()),
             Err(error) if error.reason() == Some(ErrorReason::TableClosed) => Ok(()),
-            // Where the room has no time for as long as the client is patient, the bot looks on.
+            // If the room stays overloaded for the client's whole retry policy, the bot only
+            // watches.
             Err(error) if error.reason() == Some(ErrorReason::Overloaded) => {
                 self.tally.refused(&error);
                 Ok(())
@@ -324,32 +326,32 @@ impl Bot {
         self.tally.refused(&error);
         match error.reason() {
             Some(ErrorReason::NotYourTurn) => Ok(()),
-            // Perhaps taken, perhaps not: asked again, a decision that was taken is refused as over.
+            // The decision may have been accepted: a repeated one is then refused as no longer due.
             Some(ErrorReason::Unavailable | ErrorReason::Overloaded) => {
                 (self.due, self.at) = (Some((hand_no, turn)), Instant::now() + wait);
                 Ok(())
             }
-            // Nothing to choose from leaves the default.
+            // Without a legal move to choose from, the bot sends the default.
             _ if !turn.legal.is_empty() => self.decide(hand_no, Turn { legal: Vec::new(), ..turn }),
             _ => Err(error),
         }
     }
 }
 
-/// Every bot takes part in chance; one at each table checks it for all.
+/// Every bot contributes entropy; one at each table checks the chance.
 fn chance(place: &Place) -> Chance {
     let chance = place.client.chance(place.table, Some(place.me));
     if place.first { chance } else { chance.blind() }
 }
 
-/// Waits until then; not at all where it is past.
+/// Waits until `at`; returns at once if it is past.
 async fn until(at: Instant) {
     if at > Instant::now() {
         tokio::time::sleep_until(at).await;
     }
 }
 
-/// A decision on its way.
+/// Decision in flight.
 struct Asked {
     request: Vec<u8>,
     sent: UnixMicros,
@@ -357,8 +359,8 @@ struct Asked {
     turn: Turn,
 }
 
-/// Any legal move with the smallest amounts, and seldom one that ends the hand for the player or for
-/// all, so that hands are as long as among people.
+/// Chooses a legal move with the smallest amounts, and rarely one that ends the hand for the player
+/// or for all, so that hands last as long as among people.
 fn choose(legal: &[LegalMove], default: Option<&Move>, generator: &mut StdRng) -> Move {
     let mut below = |n: usize| generator.random_range(0..n);
     let drastic = |legal: &&LegalMove| {

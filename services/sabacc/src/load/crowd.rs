@@ -1,4 +1,4 @@
-//! All tables and all bots of a run: seated at once, stopped at once.
+//! All tables and bots of a run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,36 +20,36 @@ use super::think::Think;
 use crate::bench::bar::Bar;
 use crate::bench::latency::Latencies;
 
-/// Tables that are opened at a time.
+/// Tables opened concurrently.
 const OPENED_AT_ONCE: usize = 16;
-/// Bots buy in with the most a table takes, and can so many times.
+/// Number of times that a bot can buy in, with the most that a table takes.
 const BUY_INS: u64 = 100;
-/// Between two attempts to open a table, where the room does not say.
+/// Pause between two attempts to open a table, if the room names none.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Between two looks at what was done.
+/// Time between two updates of the progress bar.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The bots, playing.
+/// Running bots and their tables.
 pub(crate) struct Crowd {
     connections: Vec<Client>,
     tables: Vec<TableId>,
-    /// Closed before the end; they are audited like the others.
+    /// Tables closed before the end; they are audited too.
     closed: Vec<TableId>,
     bots: JoinSet<Result<(), client::Error>>,
     tally: Arc<Tally>,
     bar: Bar,
     options: Options,
     opened: u32,
-    /// Tables that the room had no time for as long as they were asked for.
+    /// Tables that the room refused as overloaded.
     refused_tables: u32,
 }
 
-/// What was played.
+/// Result of a run.
 pub(crate) struct Played {
     pub(crate) tables: Vec<TableId>,
     pub(crate) latencies: Latencies,
     pub(crate) hands: u64,
-    /// How often a seat took part in chance to the end.
+    /// Number of entropy contributions that were revealed.
     pub(crate) parts: u64,
     pub(crate) burnt: u64,
     pub(crate) clocks: u64,
@@ -58,7 +58,7 @@ pub(crate) struct Played {
 }
 
 impl Crowd {
-    /// Nobody yet.
+    /// Creates a run without tables.
     pub(crate) fn new(place: &Place, options: &Options, bots: u32) -> anyhow::Result<Crowd> {
         Ok(Crowd {
             connections: connections(place, options, bots)?,
@@ -73,14 +73,14 @@ impl Crowd {
         })
     }
 
-    /// Opens the tables and seats the bots, who begin to play at once.
+    /// Opens the tables and seats the bots, which start to play at once.
     pub(crate) async fn seat(place: &Place, options: &Options) -> anyhow::Result<Crowd> {
         let mut crowd = Crowd::new(place, options, options.bots())?;
         crowd.grow(place, options.tables, Duration::from_secs(60)).await?;
         Ok(crowd)
     }
 
-    /// Opens so many tables more, each of which the room may refuse for so long; how many it refused.
+    /// Opens `count` more tables, and returns how many the room refused for longer than `patience`.
     pub(crate) async fn grow(
         &mut self,
         place: &Place,
@@ -140,12 +140,12 @@ impl Crowd {
         self.tables.push(table);
     }
 
-    /// Tables that are open.
+    /// Number of open tables.
     pub(crate) fn len(&self) -> usize {
         self.tables.len()
     }
 
-    /// How long decisions took that counted, since this was asked last.
+    /// Takes the latencies of counted decisions since the last call.
     pub(crate) fn take_latencies(&self) -> Latencies {
         self.tally.take_latencies()
     }
@@ -155,7 +155,7 @@ impl Crowd {
         Ok(self.grow(place, 1, Duration::ZERO).await? == 0)
     }
 
-    /// Closes tables until so many are left.
+    /// Closes tables until `left` are open.
     pub(crate) async fn shrink(&mut self, place: &Place, left: usize) -> anyhow::Result<()> {
         let closing = self.tables.split_off(left.min(self.tables.len()));
         self.close(place, &closing).await?;
@@ -180,7 +180,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Lets the bots play for so many seconds; `measured`: what they do counts.
+    /// Lets the bots play for `seconds`; `measured`: their events count.
     pub(crate) async fn play_for(
         &mut self,
         (what, seconds): (&str, u64),
@@ -211,7 +211,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Closes the tables; the hands in play end, and everybody is paid out.
+    /// Closes the tables, and waits until the hands in play have ended and everybody is paid out.
     pub(crate) async fn finish(
         mut self,
         place: &Place,
@@ -257,8 +257,8 @@ fn connections(place: &Place, options: &Options, bots: u32) -> anyhow::Result<Ve
     (0..count).map(|_| Ok(Client::connect(place.url(), String::new())?)).collect()
 }
 
-/// A table that keeps nobody waiting. The clock stays as it usually is: a slow answer has to show as
-/// a slow answer and not as a decision that the clock took.
+/// Configuration of a table without a pause. The clock is the default, so that a slow answer shows
+/// as a latency and not as a decision of the clock.
 fn config(options: &Options, number: u32) -> TableConfig {
     TableConfig {
         name: format!("load {number}"),
@@ -269,19 +269,18 @@ fn config(options: &Options, number: u32) -> TableConfig {
     }
 }
 
-/// What a table is opened with.
+/// Opens one table.
 struct Opener {
     operator: Client,
     config: TableConfig,
     think: Think,
-    /// How long the room may refuse it for want of time.
+    /// Time for which the room may refuse the table as overloaded.
     patience: Duration,
     tally: Arc<Tally>,
 }
 
 impl Opener {
-    /// Opens a table, and an account with credits for everybody who is to play at it; none where the
-    /// room has no time.
+    /// Opens a table, and an account with credits for each player; none if the room refuses it.
     async fn open(
         &self,
         players: Vec<(primitives::PlayerId, Client)>,
@@ -300,7 +299,8 @@ impl Opener {
         Ok(Some((table, places)))
     }
 
-    /// Asks for the table until the room has time, as often as the room says. Every refusal counts.
+    /// Requests the table until the room accepts it, as often as the room asks. Every refusal
+    /// counts.
     async fn create(&self) -> anyhow::Result<Option<TableId>> {
         let once = self.operator.with_patience(Patience::of(Duration::ZERO));
         let end = Instant::now() + self.patience;

@@ -1,4 +1,4 @@
-//! What came of a run, for people and for programs.
+//! Figures of a run, for people and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,14 +14,14 @@ use crate::bench::gauge::Reading;
 use crate::bench::latency::Spread;
 use crate::bench::{rounded, shown};
 
-/// The figures, as they go out in JSON.
+/// The figures, in the form of the JSON output.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Figures {
     pub(crate) measured: &'static str,
     pub(crate) game: String,
     pub(crate) tables: u32,
     pub(crate) players: u32,
-    /// Seconds that counted.
+    /// Measured seconds.
     pub(crate) seconds: f64,
     /// Acknowledged decisions.
     pub(crate) actions: u64,
@@ -29,30 +29,30 @@ pub(crate) struct Figures {
     pub(crate) latency_ms: Option<Spread>,
     pub(crate) hands: u64,
     pub(crate) hands_per_second: f64,
-    /// How often a seat revealed what it had committed to.
+    /// Number of entropy contributions that were revealed.
     pub(crate) parts_in_chance: u64,
-    /// How long bots thought; nothing where they did not.
+    /// Range of thinking times; none without thinking.
     pub(crate) think: Option<String>,
-    /// Hands that came to nothing, from the first bot to the last, warm-up and end included.
+    /// Burnt or voided hands, warm-up and end included.
     pub(crate) burnt_hands: u64,
-    /// Decisions that the clock took, likewise.
+    /// Decisions taken by the clock, warm-up and end included.
     pub(crate) clock_decisions: u64,
-    /// Tables that the room had no time for.
+    /// Tables that the room refused as overloaded.
     pub(crate) refused_tables: u32,
-    /// Calls that were refused or not answered, by reason, likewise.
+    /// Refused or unanswered calls by reason, warm-up and end included.
     pub(crate) errors: BTreeMap<String, u64>,
     pub(crate) cpu_seconds: BTreeMap<&'static str, Option<f64>>,
     pub(crate) wal_bytes_per_action: Option<f64>,
     pub(crate) disk_bytes_per_action: Option<f64>,
-    /// Transactions a second of `pgbench` on the same PostgreSQL; nothing where it did not run.
+    /// Transactions per second of `pgbench` on the same PostgreSQL; none if it did not run.
     pub(crate) pgbench: Option<f64>,
-    /// Actions a second, as so many times that.
+    /// Ratio of actions per second to `pgbench`.
     pub(crate) actions_of_pgbench: Option<f64>,
-    /// Nothing where the logs are out of reach.
+    /// None if the logs cannot be read.
     pub(crate) audit: Option<Audited>,
-    /// What is wrong, in words.
+    /// Failed checks, in words.
     pub(crate) faults: Vec<String>,
-    /// No audit failed, and nothing else that is judged.
+    /// Whether no audit and no other judged check failed.
     pub(crate) passed: bool,
 }
 
@@ -104,7 +104,7 @@ impl Figures {
     }
 }
 
-/// What became of hands by the room's fault: bots keep nothing back and think for less than the clock
+/// Returns the faults of the room: bots never withhold entropy, and think for less than the clock
 /// gives.
 pub(crate) fn of_the_room(played: &Played) -> Vec<String> {
     let mut faults = Vec::new();
@@ -129,7 +129,7 @@ fn too_slow(options: &Options, latency: Option<Spread>) -> Option<String> {
 }
 
 impl Figures {
-    /// The same beside `pgbench`.
+    /// Adds the rate of `pgbench`.
     pub(crate) fn beside(self, pgbench: Option<f64>) -> Figures {
         let actions_of_pgbench = ratio(Some(self.actions_per_second), pgbench);
         Figures { pgbench, actions_of_pgbench, ..self }

@@ -1,4 +1,4 @@
-//! `--overload`: as many tables as saturate the room, then twice as many, then half.
+//! `--overload`: saturates the room, doubles the tables, then leaves half of them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,40 +17,40 @@ use crate::bench::latency::Spread;
 use crate::bench::rounded;
 use crate::say;
 
-/// Times that tables are added, at the most.
+/// Maximum number of times that tables are added.
 pub(crate) const MOST_STEPS: u32 = 40;
-/// One of a hundred actions takes longer: the room is saturated.
+/// The room is saturated if the 99th percentile of actions is over this.
 const SLOW_MS: f64 = 50.0;
-/// After the room has been given fewer tables it answers in time, and takes new ones, within so long.
+/// With fewer tables the room must answer in time and take a new table within this time.
 const RECOVERS_WITHIN: Duration = Duration::from_secs(10);
 const SETTLE_SECONDS: u64 = 2;
 const LOOK_SECONDS: u64 = 4;
-/// How long the room may refuse a table.
+/// Time for which the room may refuse a table.
 const REFUSES_FOR: Duration = Duration::from_secs(5);
 
-/// What came of it, as it goes out in JSON.
+/// Report of the run, in the form of the JSON output.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Report {
     pub(crate) measured: &'static str,
     pub(crate) game: String,
     pub(crate) players: u32,
-    /// Tables that saturate the room.
+    /// Number of tables that saturate the room.
     pub(crate) saturated_at: usize,
-    /// Why it is called saturated.
+    /// Reason that it counts as saturated.
     pub(crate) saturated_by: String,
-    /// Tables that were asked for beyond, and those of them that were refused.
+    /// Tables requested beyond saturation, and those of them that were refused.
     pub(crate) asked: u32,
     pub(crate) refused_tables: u32,
     pub(crate) actions_per_second: f64,
     pub(crate) latency_ms: Option<Spread>,
-    /// Hands that ended while it was looked at.
+    /// Hands that ended while events counted.
     pub(crate) hands: u64,
-    /// From the first bot to the last.
+    /// Burnt hands from the first bot to the last.
     pub(crate) burnt_hands: u64,
     pub(crate) clock_decisions: u64,
-    /// Calls that were refused, by reason, from the first to the last.
+    /// Refused calls by reason, from the first to the last.
     pub(crate) refused_calls: BTreeMap<String, u64>,
-    /// From the closing of tables to a room that answers in time; nothing where it does not within a
+    /// Time from the closing of tables to a room that answers in time; none if it takes more than a
     /// minute.
     pub(crate) recovered_after_seconds: Option<f64>,
     pub(crate) audit: Option<Audited>,
@@ -99,7 +99,7 @@ pub(crate) async fn measure(place: &Place, options: &Options) -> anyhow::Result<
     })
 }
 
-/// Adds tables until the room is saturated; why it is.
+/// Adds tables until the room is saturated, and returns the reason.
 async fn saturate(place: &Place, options: &Options, crowd: &mut Crowd) -> anyhow::Result<String> {
     for _ in 0..MOST_STEPS {
         let refused = crowd.grow(place, options.tables, REFUSES_FOR).await?;
@@ -124,7 +124,7 @@ async fn saturate(place: &Place, options: &Options, crowd: &mut Crowd) -> anyhow
     )
 }
 
-/// Leaves so many tables, and waits until the room answers in time and takes a table again.
+/// Leaves `left` tables, and waits until the room answers in time and takes a table again.
 async fn recover(
     place: &Place,
     crowd: &mut Crowd,
@@ -146,7 +146,7 @@ async fn recover(
 
 fn faults(played: &Played, (recovered, audit): (Option<Duration>, Option<Audited>)) -> Vec<String> {
     let mut faults = of_the_room(played);
-    // A decision may be over when it comes, and a table closed; for want of time there is one reason.
+    // A decision may come too late, and a table be closed; an overloaded room has one reason.
     let honest = [
         ErrorReason::Overloaded,
         ErrorReason::NotYourTurn,

@@ -1,4 +1,4 @@
-//! Where the load goes: a room of one's own, the room of a data folder, or a room elsewhere.
+//! Target of the load: a new room, the room of a data folder, or a room elsewhere.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -23,13 +23,13 @@ use crate::room::{self, Plan, Room};
 use crate::say::Progress;
 use crate::{audits, say};
 
-/// Connections of the bots of a room of one's own.
+/// Connections of the bots to a new room.
 const CONNECTIONS: u32 = 8;
-/// Bots that share a connection to a room with the usual limits: each has a stream open all the time
-/// and a call now and then, and 32 are allowed.
+/// Bots that share a connection to a room with default limits: each has one open stream and an
+/// occasional call, and 32 are allowed.
 const BOTS_ON_ONE: u32 = 24;
 
-/// A room to load.
+/// Room to load.
 pub(crate) struct Place {
     url: String,
     issuer: TokenIssuer,
@@ -38,7 +38,7 @@ pub(crate) struct Place {
     own: Option<(Room, TempDir)>,
 }
 
-/// What was audited.
+/// Result of the audits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Audited {
     /// Hands that ended.
@@ -47,12 +47,12 @@ pub(crate) struct Audited {
     pub(crate) hands: u64,
     /// Hands that passed every check.
     pub(crate) passed: u64,
-    /// Whether every credit is where it must be.
+    /// Whether the ledger passed every check.
     pub(crate) ledger: bool,
 }
 
 impl Place {
-    /// Finds the room, or starts one.
+    /// Connects to the room, or starts one.
     pub(crate) async fn open(data: Option<PathBuf>, options: &Options) -> anyhow::Result<Place> {
         match (&options.server, &options.key, data) {
             (Some(server), Some(key), _) => Place::elsewhere(server, key),
@@ -88,8 +88,8 @@ impl Place {
         Ok(Place { url: running.address, issuer, folder: Some(folder), server, own: None })
     }
 
-    /// A room with a PostgreSQL of its own that waits for the disk, in a folder that goes away with
-    /// it, taking `streams` streams and calls on each connection.
+    /// Starts a room with a private PostgreSQL with synchronous commits, in a temporary folder,
+    /// that takes `streams` streams and calls on each connection.
     pub(crate) async fn own(streams: u32) -> anyhow::Result<Place> {
         let (dir, folder) = rig::temporary()?;
         let postgres = rig::options(&folder);
@@ -117,22 +117,23 @@ impl Place {
         &self.url
     }
 
-    /// How many connections so many bots share unless told otherwise.
+    /// Default number of connections for this many bots.
     pub(crate) fn connections(&self, bots: u32) -> u32 {
         if self.own.is_some() { CONNECTIONS } else { bots.div_ceil(BOTS_ON_ONE) }
     }
 
-    /// The same connection for somebody.
+    /// Returns a client on the same connection with a new token.
     pub(crate) fn client(&self, connection: &Client, role: Role, subject: &str) -> Client {
         connection.bearing(room::token(&self.issuer, role, subject))
     }
 
-    /// What tells how much the room uses.
+    /// Opens the gauge of the room's costs.
     pub(crate) async fn gauge(&self) -> anyhow::Result<Gauge> {
         Gauge::open(&self.server).await
     }
 
-    /// `pgbench` on the PostgreSQL of a room of one's own; nowhere else, where it would be in the way.
+    /// Prepares `pgbench` on the PostgreSQL of a new room; not on any other, where it would
+    /// disturb.
     pub(crate) async fn beside(&self, seconds: u64) -> anyhow::Result<Beside> {
         let Some((room, _)) = self.own.as_ref().filter(|_| seconds > 0) else {
             return Ok(Beside::default());
@@ -141,8 +142,8 @@ impl Place {
         Beside::prepare(&room.postgres, &room.folder, (&mut admin, seconds)).await
     }
 
-    /// Audits up to `most` hands of these tables and the whole ledger; nothing where the logs are
-    /// out of reach.
+    /// Audits up to `most` hands of these tables and the whole ledger; none if the logs cannot be
+    /// read.
     pub(crate) async fn audit(
         &self,
         tables: &[TableId],
@@ -184,7 +185,7 @@ impl Place {
         Ok(Some(Audited { ended, hands, passed, ledger: books.passed() }))
     }
 
-    /// Stops a room of one's own.
+    /// Stops a room that was started for the load.
     pub(crate) async fn close(self) -> anyhow::Result<()> {
         match self.own {
             Some((room, _dir)) => room.stop().await,

@@ -1,14 +1,15 @@
-//! `--think`: how long bots think before a decision.
+//! `--think`: the thinking time of bots.
 
 use std::time::Duration;
 
 use rand::RngExt as _;
 use rand::rngs::StdRng;
 
-/// Longer than the usual clock gives anybody: such bots would lose decisions by their own fault.
+/// Longest thinking time: with more, bots would lose decisions to the default clock by their own
+/// fault.
 const MOST: Duration = Duration::from_secs(15);
 
-/// The shortest and the longest thought; each is drawn from between them.
+/// Shortest and longest thinking time; each one is drawn from this range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Think {
     least: Duration,
@@ -16,7 +17,7 @@ pub(crate) struct Think {
 }
 
 impl Think {
-    /// Reads `1s..6s`, `500ms..2s` or one time for all.
+    /// Parses `1s..6s`, `500ms..2s` or one time for all.
     pub(crate) fn parse(text: &str) -> Result<Think, String> {
         let (least, most) = text.split_once("..").unwrap_or((text, text));
         let (least, most) = (duration(least)?, duration(most)?);
@@ -48,7 +49,7 @@ impl std::fmt::Display for Think {
     }
 }
 
-/// Reads a time with its unit.
+/// Parses a time with its unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let unit = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

@@ -1,9 +1,9 @@
-//! Whose the logs of a database are, asked before anything in it is changed.
+//! Ownership of a database and its logs, checked before anything in it is changed.
 //!
-//! A room whose process was killed leaves its logs leased for some seconds. The next one of the same
-//! folder holds the folder's lock, so it knows that the room before it is dead and takes the logs at
-//! once; any other waits for the leases to end. Who renews a lease meanwhile is alive: two rooms on one
-//! database are one too many, and this one is refused.
+//! A room whose process was killed leaves its logs leased for some seconds. The next room in the
+//! same folder holds the folder's lock, so it knows that its predecessor is dead and takes the logs
+//! at once; any other room waits for the leases to end. An owner that renews a lease meanwhile is
+//! alive: only one room may use a database, and the second is refused.
 
 use std::time::Duration;
 
@@ -15,33 +15,33 @@ use crate::folder::Lock;
 use crate::repo::{Database, LogOwner};
 use crate::say::Progress;
 
-/// After a lease should have ended it is looked at again.
+/// Wait between two attempts, and after the end of a lease.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// How often the database is asked for its lock, which a room that was killed gives up in a moment.
+/// Number of attempts to take the database's lock; a killed room releases it within moments.
 const ATTEMPTS: u32 = 10;
 
-/// The database's lock is looked after this often: it goes with the connection, as in a restart.
+/// Time between two checks of the database's lock, which is lost with the connection.
 const LOOK_AFTER: Duration = Duration::from_secs(2);
-/// As long as another may hold the lock that finds out meanwhile that it came too late.
+/// Time for which another room may hold the lock until it finds that it came too late.
 const GIVEN_UP: Duration = Duration::from_secs(30);
 
-/// A database that a room has for itself, as long as this connection lasts.
+/// Exclusive use of a database by a room, as long as this connection lasts.
 pub(super) struct Own {
     url: String,
     database: Mutex<Database>,
-    /// Whether its logs are to be taken from a dead room of the same folder.
+    /// Whether its logs are taken from a dead room of the same folder.
     pub(super) take_over: bool,
 }
 
-/// Waits until the logs of a database are free for the room that holds this lock. Two that are started at
-/// the same moment find no owner of any log: only one of them gets the database's own lock.
+/// Waits until the logs of a database are free for the room with this lock. Two rooms that start at
+/// the same moment find no owner of any log: only one of them gets the database's lock.
 pub(super) async fn own(url: &str, lock: &Lock, progress: &Progress) -> anyhow::Result<Own> {
     let mut database = Database::connect(url).await.context("the database cannot be asked")?;
     let mut attempts = 1..=ATTEMPTS;
     while !database.lock().await.context("the database gives no lock")? {
         if attempts.next().is_none() {
-            // Who it is can be said where it owns a log already.
+            // The other room can be named if it owns a log already.
             may_own(&mut database, lock, progress).await?;
             bail!(
                 "another room is just being started on this database. Stop that one, or name \
@@ -55,8 +55,8 @@ pub(super) async fn own(url: &str, lock: &Lock, progress: &Progress) -> anyhow::
 }
 
 impl Own {
-    /// Keeps the lock, and takes it again where it went with its connection. Ends where another room has
-    /// the database now.
+    /// Keeps the lock, and takes it again after a lost connection. Returns if another room has the
+    /// database.
     pub(super) async fn taken(&self) {
         let mut held = self.database.lock().await;
         let mut another_since = None;

@@ -1,5 +1,5 @@
-//! The four services as programs of their own: they find each other by address, play the same hands,
-//! outlive each other's deaths, and stop when they are told.
+//! The four services as separate programs: they find each other by address, play the same hands,
+//! survive each other's deaths, and stop on a signal.
 
 use std::process::Command;
 use std::time::Duration;
@@ -21,28 +21,28 @@ use crate::matrix;
 use crate::people::{Guest, close, operator, reach};
 use crate::place::{EXEMPT, PACE, Place, Running, program, token};
 
-/// Services with a database, and what their roles log in with.
+/// Services with a database, and the password of their roles.
 const OWNERS: [&str; 3] = ["dealer", "wallet", "table"];
 const PASSWORD: &str = "of-this-test";
 
-/// A card room in pieces.
+/// Room of separate programs.
 pub(crate) struct Apart {
     pub(crate) place: Place,
     pub(crate) postgres: Postgres,
-    /// Of dealer, wallet, table and gateway.
+    /// Ports of dealer, wallet, table and gateway.
     pub(crate) ports: [u16; 4],
-    /// Where the table finds its wallet, if not at the wallet's port.
+    /// Address of the table's wallet, if it is not the wallet's port.
     pub(crate) wallet_of_table: Option<String>,
 }
 
 impl Apart {
-    /// Keys, a database with its schemas, and roles that may log in.
+    /// Creates keys, a database with its schemas, and roles that may log in.
     pub(crate) async fn new() -> Apart {
         let place = Place::new();
         let keys = place.data().join("keys");
         std::fs::create_dir_all(&keys).unwrap();
-        // Those who let people in, those who speak as services, the edge that collects finished hands,
-        // and each log's own word. One more may do what a measurement does, at the wallet alone.
+        // Keys of players' and services' tokens, of the gateway's own calls, of each log, and of a
+        // measurement at the wallet.
         for name in ["issuer", "services", "edge", "bench", "dealer", "wallet", "table"] {
             let key = TokenIssuer::generate(name, &SystemEntropy);
             std::fs::write(keys.join(format!("{name}.pem")), key.private_pem().expose()).unwrap();
@@ -65,7 +65,7 @@ impl Apart {
     async fn migrate(&self) {
         let admin = self.postgres.admin_url();
         let mut command = self.place.sabacc(&["migrate"]);
-        // It serves nobody, and refuses what it does not know.
+        // The command is no server, and refuses unknown settings.
         command.env_remove(PACE).env_remove(EXEMPT).env("SABACC_DATABASE_URL", &admin);
         let (status, said) = self.place.run(command).await;
         assert!(status.success() && said.contains("up to date"), "{status}:\n{said}");
@@ -80,12 +80,12 @@ impl Apart {
         format!("http://127.0.0.1:{}", self.ports[service])
     }
 
-    /// The services with a database are told by a file, the gateway by its environment.
+    /// The services with a database are configured by a file, the gateway by its environment.
     pub(crate) fn start(&self, service: usize) -> Running {
         self.start_at(service, self.ports[service])
     }
 
-    /// The same on another port than the one the others call.
+    /// Starts a service on another port than the one that the others call.
     pub(crate) fn start_at(&self, service: usize, port: u16) -> Running {
         let keys = self.place.data().join("keys");
         let key = |name: &str| keys.join(name).display().to_string();
@@ -163,7 +163,7 @@ impl Playing {
         Playing { table, stop, bots }
     }
 
-    /// Two hands more are played.
+    /// Waits until two more hands have started.
     async fn goes_on(&self, apart: &Apart) {
         let now = operator(&apart.place, &apart.url(3)).get_table(self.table).await.unwrap();
         reach(&apart.place, &apart.url(3), self.table, now.hand_no + 2).await;
@@ -185,7 +185,7 @@ async fn stop_and_audit(apart: Apart, running: Vec<Running>) {
     for mut service in running.into_iter().rev() {
         service.stop(Signal::TERM).await;
     }
-    // The folder is laid out as a room's, so that its records can be checked as a room's.
+    // The folder has the layout of a room's, so its records can be audited in the same way.
     let Apart { place, postgres, ports: _, wallet_of_table: _ } = apart;
     postgres.stop().await.unwrap();
     for audit in [&["audit", "ledger"][..], &["audit", "hand", "latest"]] {
@@ -194,7 +194,7 @@ async fn stop_and_audit(apart: Apart, running: Vec<Running>) {
     }
 }
 
-/// Anybody gets a finished hand at the edge, and proves it with the keys of the three logs.
+/// Fetches a finished hand from the gateway as a player, and verifies it with the keys of the logs.
 async fn proved(apart: &Apart, table: TableId) {
     let guest = Guest::new(&apart.place, &apart.url(3)).await;
     let bytes = guest.client.get_hand_bundle(table, 1).await.unwrap();
@@ -214,7 +214,7 @@ async fn proved(apart: &Apart, table: TableId) {
 #[tokio::test(flavor = "multi_thread")]
 async fn four_programs_play_and_outlive_each_other() {
     let apart = Apart::new().await;
-    // The edge first: whoever is early waits for whoever is late.
+    // The gateway first: each program waits for those that it calls.
     let mut running: Vec<Running> = [3, 2, 1, 0].map(|service| apart.start(service)).into();
     running.reverse();
     let playing = Playing::start(&apart).await;

@@ -1,4 +1,4 @@
-//! Old ranges of the wallet's log in a file: the room goes on without them, and has them back.
+//! Old ranges of the wallet's log move to a file and back while the room goes on.
 
 use std::process::ExitStatus;
 
@@ -33,7 +33,7 @@ async fn the_wallets_past_moves_to_a_file_and_back() {
     let (status, said) = archive(&place, &room, &["check", file]).await;
     assert!(status.success() && said.contains("whole"), "{said}");
 
-    // A copy with one byte changed proves nothing, wherever that byte is.
+    // A copy with any byte changed is refused.
     let whole = std::fs::read(file).unwrap();
     let copy = place.path().join("copy");
     for at in [9, whole.len() / 2, whole.len() - 40] {
@@ -46,7 +46,7 @@ async fn the_wallets_past_moves_to_a_file_and_back() {
 
     let (status, said) = archive(&place, &room, &["remove", "--keep-days", "1", file]).await;
     assert!(!status.success() && said.contains("to be kept"), "{said}");
-    // Nothing goes that the wallet could not start without.
+    // Events that the wallet needs for its start are not removed.
     let (status, said) = archive(&place, &room, &["remove", "--keep-days", "0", file]).await;
     assert!(!status.success() && said.contains("stop and start it"), "{said}");
     room.running.stop(Signal::INT).await;
@@ -54,7 +54,7 @@ async fn the_wallets_past_moves_to_a_file_and_back() {
     let (status, said) = archive(&place, &room, &["remove", "--keep-days", "0", file]).await;
     assert!(status.success() && said.contains("removed"), "{said}");
 
-    // Play goes on, also after a start; credits come and go.
+    // Play goes on, also after a restart; credits are issued and redeemed.
     reach(&place, &room.url, table, 5).await;
     room.running.stop(Signal::INT).await;
     let mut room = place.up(&["--thinking", "5"]).await;

@@ -1,4 +1,5 @@
-//! What is over can be proved: to a player with nothing but the keys, and to whoever has the logs.
+//! Finished hands can be proved: to a player with the public keys alone, and to a reader of the
+//! logs.
 
 use std::process::Command;
 
@@ -13,7 +14,7 @@ use crate::people::Guest;
 use crate::place::{Place, Room, program};
 use crate::records;
 
-/// The demo table and the number of a hand that is over on all records.
+/// Returns the demo table and the number of a hand whose records are complete.
 async fn over(room: &Room, guest: &Guest) -> (TableId, u64) {
     while records::finished(&room.database).await.len() < 2 {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
@@ -48,13 +49,13 @@ async fn a_player_proves_a_hand_with_nothing_but_the_keys() {
     assert!(told.checks.iter().all(|check| check.verdict() == CheckVerdict::Passed));
     assert!(told.story.iter().any(|line| line.what == "opens the seed"), "{told:#?}");
 
-    // What is not over is not told, and what never was is not there.
+    // Unfinished and unknown hands are refused.
     let ahead = guest.client.get_table(table).await.unwrap().hand_no + 1;
     let refused = reason(guest.client.get_hand_bundle(table, ahead + 1_000).await);
     assert_eq!(refused, ErrorReason::HandUnknown);
     room.running.stop(Signal::INT).await;
 
-    // No room runs any more, and no data folder is needed.
+    // The room has stopped, and no data folder is needed.
     let file = place.path().join("hand.sabacc");
     std::fs::write(&file, &bytes).unwrap();
     let verify = |arguments: &[&str]| -> Command {
@@ -78,7 +79,7 @@ async fn a_player_proves_a_hand_with_nothing_but_the_keys() {
     everything_else(&place).await;
 }
 
-/// What somebody does who has the logs of a room that was stopped: it signed for its last hand.
+/// Audits the logs of a stopped room, whose last hand is signed.
 async fn everything_else(place: &Place) {
     let mut said_of_hand = String::new();
     for audit in [

@@ -1,5 +1,5 @@
-//! Whatever is sent that should not be: one code, one reason, the field to blame, and nothing has
-//! changed.
+//! Bad input: each is refused with one code, one reason and the field at fault, and changes
+//! nothing.
 
 use std::fmt::Debug;
 
@@ -22,7 +22,7 @@ use tonic_types::StatusExt as _;
 use crate::people::{Guest, Party, bearing, calm, cards, channel, legal, operator, plain, turn_of};
 use crate::place::{Place, Room, token};
 
-/// A room with a party of two in the middle of a hand, and a stranger.
+/// Room with a party of two in the middle of a hand, and a player without a seat.
 struct Scene {
     place: Place,
     room: Room,
@@ -32,7 +32,7 @@ struct Scene {
     wallet: WalletServiceClient<Channel>,
 }
 
-/// What must not change.
+/// State that must not change.
 type Facts = (Vec<pb::TableView>, Vec<(u64, Vec<u64>)>, usize);
 
 impl Scene {
@@ -65,7 +65,7 @@ impl Scene {
     }
 }
 
-/// The refusal that a call must have come back with.
+/// Checks the refusal of a call.
 fn refused<T: Debug>(
     answer: Result<Response<T>, Status>,
     (code, reason): (Code, ErrorReason),
@@ -84,7 +84,7 @@ fn refused<T: Debug>(
     status
 }
 
-/// A fact that comes with a refusal.
+/// Returns a metadata value of a refusal.
 fn metadata(status: &Status, key: &str) -> String {
     let info = status.get_details_error_info().unwrap();
     info.metadata.get(key).unwrap_or_else(|| panic!("no {key}: {status:?}")).clone()
@@ -142,7 +142,7 @@ async fn decisions_that_cannot_be() {
     refused(act(guest, short).await, FIELD, Some("table_id"));
     let nowhere = pb::ActRequest { table_id: vec![1; 16], ..right() };
     refused(act(guest, nowhere).await, (Code::NotFound, TableUnknown), Some("table_id"));
-    // A card that he does not hold: whether somebody else does is not to be learnt here.
+    // A card that the player does not hold; the refusal must not reveal whether somebody else does.
     let held = cards(&view);
     let deck = rules::variant("dice").unwrap().deck;
     let strange = deck.faces().filter(|code| !held.iter().any(|own| own == code));
@@ -155,7 +155,7 @@ async fn decisions_that_cannot_be() {
         answers.insert((status.code() as i32, status.message().replace(code, "that card")));
     }
     assert_eq!(answers.len(), 1, "{answers:?}");
-    // Somebody without a seat.
+    // A player without a seat.
     let mut tables = scene.tables.clone();
     let answer = tables.act(bearing(&scene.stranger.token, right())).await;
     refused(answer, (Code::PermissionDenied, NotYourSeat), None);
@@ -196,7 +196,7 @@ async fn seats_that_cannot_be_taken() {
         assert_eq!(metadata(&status, "max"), most.to_string());
     }
     assert_eq!(scene.facts().await, before);
-    // The wallet is asked, and says no: the seat was held meanwhile, and is free again.
+    // The wallet refuses: the seat was held meanwhile, and is free again.
     let poor = Guest::of(&scene.place, &scene.room.url, IdMaker::system().player_id());
     poor.client.open_account(None).await.unwrap();
     let request = sit(3, least);
@@ -303,7 +303,7 @@ async fn a_request_id_stands_for_one_request() {
     let other = pb::ActRequest { r#move: Some(plain(MoveKind::Fold)), ..act.clone() };
     refused(party.act(guest, other).await, REUSED, Some("request_id"));
     let theirs = pb::ActRequest { request_id: act.request_id.clone(), ..act.clone() };
-    // Of another caller it is another request, and judged as such.
+    // With another caller the same id is another request, and is judged separately.
     let theirs = party.act(1 - guest, theirs).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&theirs), Some(ErrorReason::NotYourTurn), "{theirs}");
     refused(
@@ -319,7 +319,7 @@ async fn a_request_id_stands_for_one_request() {
     scene.end().await;
 }
 
-/// Tables with times that no table has, and the field to blame.
+/// Returns table configurations with invalid times, and the field at fault.
 fn odd_times() -> [(pb::TableConfig, &'static str); 4] {
     let ages = pb::TableConfig { action_seconds: 3601, ..calm("slow") };
     let hasty = pb::TableConfig { entropy_ms: 99, ..calm("hasty") };

@@ -1,5 +1,5 @@
-//! Who keeps out of play, or has reached a limit, plays no further hand: the hand in play is played to its
-//! end, then the seat is paid out or sits out.
+//! Players who exclude themselves or reach a limit play no further hand: the hand in play is played
+//! to its end, then the seat is paid out or sits out.
 
 use primitives::Credits;
 use proto::common::v1::{ErrorReason, LimitMeasure, StandingKind};
@@ -24,7 +24,7 @@ async fn exclude(url: &str, guest: &Guest) {
     wallet.exclude(bearing(&guest.token, request)).await.unwrap();
 }
 
-/// Plays until this hand has begun, or the table waits for something else.
+/// Plays until this hand has started, or the table waits for something else.
 pub(crate) async fn play_on(party: &mut Party, hand: u64) {
     for _ in 0..1000 {
         let view = party.seen_by(0).await;
@@ -42,7 +42,7 @@ pub(crate) async fn play_on(party: &mut Party, hand: u64) {
     panic!("hand {hand} does not begin");
 }
 
-/// Of three players the second excludes themselves in mid-hand.
+/// The second of three players excludes themselves in mid-hand.
 async fn out_after_the_hand(party: &mut Party, url: &str) {
     let (_, view) = party.turn().await;
     let hand_no = view.hand_no;
@@ -70,7 +70,7 @@ async fn out_after_the_hand(party: &mut Party, url: &str) {
         }
     };
     tokio::time::timeout(LONG, paid).await.expect("the seat is paid out");
-    // What they had before the hand and what the hand made of it, to the credit.
+    // The credits are those from before the hand and the hand's result.
     let mut entries = Vec::new();
     let mut token = String::new();
     loop {
@@ -88,7 +88,7 @@ async fn out_after_the_hand(party: &mut Party, url: &str) {
     assert_eq!(last.total, i64::try_from(PURSE).unwrap() + hands, "{entries:?}");
     assert_eq!(last.balance, last.total);
     assert!(entries.iter().any(|it| it.hand_id.len() == 16), "{entries:?}");
-    // No seat, no buy-in, nothing to sit in to.
+    // Sitting down, buying in and sitting in are refused.
     let again = out.client.sit_down(party.table, 2, Credits::of(view_min(party).await)).await;
     let refused = again.unwrap_err().to_string();
     assert!(refused.contains("keep"), "{refused}");
@@ -171,8 +171,9 @@ async fn a_frozen_player_sits_out_with_the_credits_and_is_told_why() {
     room.running.stop(Signal::INT).await;
 }
 
-/// In mid-hand two of three players set a loss limit of a credit, with more at the table, and the third may
-/// play for a second. They are told at the table; after the hand none of them plays a further one.
+/// In mid-hand two of three players set a loss limit of one credit, with more at the table, and the
+/// third a time limit of a second. They are told at the table; after the hand none of them plays
+/// another.
 async fn limits_bite(mut party: Party, url: &str) {
     party.turn().await;
     let mut accounts = WalletServiceClient::new(channel(url));
@@ -209,7 +210,7 @@ async fn limits_bite(mut party: Party, url: &str) {
         let measure = standing.limit.map(|mark| mark.measure());
         let expected = if number == 3 { LimitMeasure::Time } else { LimitMeasure::Loss };
         assert_eq!((standing.kind(), measure), (StandingKind::LimitReached, Some(expected)));
-        // A looser limit waits for a day, so there is no way back today.
+        // A looser limit takes effect a day later, so it does not help at once.
         let mut loose = wallet::SetLimitsRequest { request_id: id(), ..Default::default() };
         (loose.loss, loose.time) = (day(1_000_000), day(80_000));
         let set = accounts.set_limits(bearing(&guest.token, loose)).await.unwrap().into_inner();

@@ -1,5 +1,6 @@
-//! Seats take part in chance at every game: whoever commits is in the transcript, what the table says
-//! of it holds against the keys it gave out, and a client that starts anew owes nothing it cannot pay.
+//! Seats contribute entropy in every game: each commitment is in the transcript, the table's
+//! messages pass the checks against its published keys, and a restarted client can reveal what it
+//! committed to.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,24 +18,24 @@ use tokio_util::sync::CancellationToken;
 use crate::people::{Guest, Party, calm, operator, plain, reach, turn_of};
 use crate::place::{LONG, Place, Room};
 
-/// Hands at each game.
+/// Hands of each game.
 const HANDS: u64 = 4;
 
-/// The keys that the room gives out.
+/// Returns the keys that the room publishes.
 fn trust(place: &Place) -> Trust {
     let keys = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
     Trust::parse(&keys).unwrap()
 }
 
-/// What somebody who looks on saw of the hands' chance.
+/// Observations of a viewer about the hands' chance.
 #[derive(Default)]
 struct Saw {
-    /// What came of each seat's part, by hand.
+    /// Statuses of the seats' entropy, by hand.
     rows: BTreeMap<u64, Vec<EntropyStatus>>,
     seeds: usize,
 }
 
-/// Follows a table until so many seeds were opened, checking all of it.
+/// Follows a table until `hands` seeds were published, and checks everything.
 async fn look_on(client: Client, table: TableId, hands: u64) -> Saw {
     let (mut watch, mut chance) = (client.watch(table), client.chance(table, None));
     let mut saw = Saw::default();
@@ -63,7 +64,7 @@ async fn bots(place: &Place, room: &Room, config: pb::TableConfig) -> (TableId, 
         bots.spawn(async move {
             let bot = Bot { seat: 0, buy_in: Credits::ZERO, thinking: Duration::ZERO };
             let steady = strategy::by_name("steady", number).unwrap();
-            // A table that cheats would end it with an error.
+            // A table that breaks the rules of chance would end the bot with an error.
             let done = run_bot(&client, table, bot, steady, CancellationToken::new()).await;
             done.unwrap().end
         });
@@ -94,8 +95,8 @@ async fn every_bot_takes_part_in_every_hand_of_every_game() {
     room.running.stop(Signal::INT).await;
 }
 
-/// Commits to the hand to come, and is gone before it can reveal; somebody with the same secret, and
-/// nothing else of it, reveals in its place.
+/// Commits to the next hand and disconnects before the reveal; another client with the same secret
+/// reveals in its place.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_starts_anew_reveals_what_it_had_committed_to() {
     let place = Place::new();
@@ -105,7 +106,7 @@ async fn a_client_that_starts_anew_reveals_what_it_had_committed_to() {
     let secret = Secret::kept([0x33; 32]);
     let client = guest.client.with_secret(secret).trusting(trust(&place));
 
-    // The first hand begins without it: nobody waits longer than the table says.
+    // The first hand starts without it: nobody waits longer than the table's configuration says.
     reach(&place, &room.url, party.table, 1).await;
     let mut before = client.play(party.table).taking_part(guest.id);
     let committed = async {
@@ -129,8 +130,8 @@ async fn a_client_that_starts_anew_reveals_what_it_had_committed_to() {
     room.running.stop(Signal::INT).await;
 }
 
-/// Folds whatever hand is in play, and follows until the next is dealt: whether there was a reveal,
-/// and what came of each seat's part.
+/// Folds the hand in play, and follows until the next is dealt; returns whether there was a reveal,
+/// and the statuses of the seats' entropy.
 async fn after_fold(
     play: &mut client::Play,
     party: &Party,
@@ -148,7 +149,7 @@ async fn after_fold(
             let default = turn_of(&view).unwrap().default_move.clone();
             let decision = if legal { fold } else { default.unwrap() };
             let client = &party.guests[guest].client;
-            // Somebody else may have been faster.
+            // Another player may have been faster.
             let _ = client.act(party.table, view.hand_no, turn, decision).await;
         }
     };

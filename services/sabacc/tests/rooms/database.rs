@@ -1,5 +1,5 @@
-//! A room whose private PostgreSQL dies: it is started again and play goes on, or the room ends with
-//! words that say what to do.
+//! A room whose private PostgreSQL dies: it is restarted and play goes on, or the room ends with a
+//! message that names the remedy.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,10 +12,10 @@ use crate::people::{close, demo, operator, reach};
 use crate::place::{LONG, Place, until};
 use crate::records;
 
-/// Ending takes no longer than this, whatever does not answer.
+/// Longest time of an end, whatever does not answer.
 const AT_ONCE: Duration = Duration::from_secs(15);
 
-/// The number of the postmaster that runs in a data folder.
+/// Returns the process id of the postmaster in a data folder.
 pub(crate) fn postmaster(data: &Path) -> Option<Pid> {
     let note = std::fs::read_to_string(data.join("postgres/postmaster.pid")).ok()?;
     Pid::from_raw(note.lines().next()?.trim().parse().ok()?)
@@ -46,7 +46,8 @@ async fn play_goes_on_after_the_postmaster_is_killed() {
     room.running.stop(Signal::TERM).await;
 }
 
-/// Server programs that find the disk full once the file that is returned is there.
+/// Creates server programs that report a full disk while a file exists; returns their folder and
+/// that file.
 fn full_disk(place: &Place) -> (PathBuf, PathBuf) {
     let real = std::fs::read_dir("/usr/lib/postgresql").unwrap();
     let real = real.map(|entry| entry.unwrap().path().join("bin")).max().unwrap();
@@ -82,7 +83,7 @@ async fn a_room_whose_database_cannot_start_again_ends_with_words() {
     assert_eq!(status.code(), Some(1), "{}", room.running.said());
     let said = room.running.log();
     assert!(said.contains("the disk is full: make room where"), "{said}");
-    // With room again it goes on where it was.
+    // With free space it continues.
     std::fs::remove_file(&flag).unwrap();
     let mut room = place.up_with(&["--thinking", "10"], &variables).await;
     let table = demo(&place, &room.url, 1).await;
@@ -91,7 +92,7 @@ async fn a_room_whose_database_cannot_start_again_ends_with_words() {
     room.running.stop(Signal::TERM).await;
 }
 
-/// A client's minute, and what it takes to see that it is over.
+/// Retry time of a client, with some tolerance.
 const PATIENCE: Duration = Duration::from_secs(65);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -104,7 +105,7 @@ async fn a_room_whose_given_database_is_away_for_long_waits_for_it_in_few_words(
     let mut room = place.up_with(&["--thinking", "10"], &variables).await;
     let table = demo(&place, &room.url, 1).await;
     database.stop().await.unwrap();
-    // Longer than any client has patience, so that a bot who had asked for something has given up.
+    // Longer than any client retries, so that a bot with a call in flight has given up.
     tokio::time::sleep(PATIENCE).await;
     let log = room.running.log();
     assert!(room.running.runs(), "{log}");
@@ -113,7 +114,7 @@ async fn a_room_whose_given_database_is_away_for_long_waits_for_it_in_few_words(
     assert!(warnings < 60, "{warnings} warnings in little more than a minute:\n{log}");
     assert!(!log.contains('\u{1b}'), "{log}");
 
-    // It comes back, and everything goes on.
+    // The database returns, and everything goes on.
     let database = crate::second::database(&away).await;
     let reached = async {
         while operator(&place, &room.url).get_table(table).await.is_err() {}
@@ -122,7 +123,7 @@ async fn a_room_whose_given_database_is_away_for_long_waits_for_it_in_few_words(
     };
     tokio::time::timeout(LONG, reached).await.expect("play goes on");
 
-    // Told to stop without it, the room does not wait for it.
+    // A room without its database stops without waiting for it.
     database.stop().await.unwrap();
     room.running.tell(Signal::TERM);
     let ended = tokio::time::timeout(AT_ONCE, room.running.ended()).await;

@@ -1,4 +1,4 @@
-//! Hostile callers at the public port beside honest ones, who go on.
+//! Hostile callers at the public port: honest callers are still served.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -23,10 +23,10 @@ use crate::people::{Guest, bearing};
 use crate::place::{LONG, Place, Room, token};
 use crate::records;
 
-/// Longer than an honest call takes beside an attack on a slow machine.
+/// Longest time of an honest call during an attack on a slow machine.
 const SOON: Duration = Duration::from_secs(4);
 
-/// A connection from an address of this machine, which takes no more than it must.
+/// Connects from a loopback address, with small flow-control windows.
 async fn from(address: &str, url: &str) -> Result<Channel, tonic::transport::Error> {
     let address: IpAddr = address.parse().unwrap();
     let endpoint = Endpoint::from_shared(url.to_owned()).unwrap();
@@ -37,7 +37,7 @@ async fn from(address: &str, url: &str) -> Result<Channel, tonic::transport::Err
 async fn demo(guest: &Guest) -> TableId {
     loop {
         let tables = guest.client.list_tables().await.unwrap();
-        // A table that is busy may be left out of a list.
+        // A busy table may be missing from a list.
         if let Some(table) = tables.first() {
             return TableId::try_from(&table.table_id[..]).unwrap();
         }
@@ -45,13 +45,13 @@ async fn demo(guest: &Guest) -> TableId {
     }
 }
 
-/// The number of the table's hand, asked for as an honest player does.
+/// Returns the number of the table's hand, as an honest player asks for it.
 async fn hand_no(guest: &Guest, table: TableId) -> u64 {
     let view = tokio::time::timeout(SOON, guest.client.get_table(table)).await;
     view.expect("an honest call is answered").unwrap().hand_no
 }
 
-/// Waits until so many hands more were played, looking all the time.
+/// Waits until `more` hands were played, with a steady flow of calls.
 async fn hands_go_on(guest: &Guest, table: TableId, more: u64) {
     let first = hand_no(guest, table).await;
     let played = async {
@@ -151,7 +151,7 @@ async fn forged_tokens_from_elsewhere_are_not_even_read() {
     room.running.stop(Signal::INT).await;
 }
 
-/// Connections to the room's database that services hold.
+/// Returns the number of database connections of the services.
 async fn connections(admin: &mut PgConnection) -> i64 {
     let count = "SELECT count(*) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()";

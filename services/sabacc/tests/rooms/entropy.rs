@@ -1,5 +1,5 @@
-//! Whatever ends a hand before its time leaves everybody what he had: seats that withhold what they have
-//! committed to, an operator; and a seed that is opened late.
+//! Hands that end early leave all credits unchanged: seats withhold entropy, or an operator voids a
+//! hand. Also a seed that is published late.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::people::{Guest, Party, calm, operator};
 use crate::place::{LONG, Place, Room, program};
 use crate::records;
 
-/// A table with two guests at seats 1 and 2.
+/// Table with two guests at seats 1 and 2.
 struct Two {
     table: TableId,
     guests: Vec<Guest>,
@@ -41,7 +41,7 @@ impl Two {
         }
     }
 
-    /// The table, once it has come to that.
+    /// Waits for a view of the table that satisfies `wanted`.
     async fn once(&self, wanted: impl Fn(&pb::TableView) -> bool) -> pb::TableView {
         let looked = async {
             loop {
@@ -59,7 +59,7 @@ impl Two {
         Entropy([self.guests[guest].id.0[15]; 32])
     }
 
-    /// A guest commits to what only he knows.
+    /// Commits a guest to a secret of their own.
     async fn commit(
         &self,
         guest: usize,
@@ -73,7 +73,8 @@ impl Two {
         self.guests[guest].client.commit_entropy(self.table, hand_no, commitment).await
     }
 
-    /// Both commit to the next hand, or to the one that has opened meanwhile; what they are given.
+    /// Commits both to the next hand, or to the one that has opened meanwhile; returns the
+    /// receipts.
     async fn both_commit(&self, hand_no: u64) -> Vec<pb::EntropyReceipt> {
         let mut receipts = Vec::new();
         for guest in 0..2 {
@@ -126,7 +127,7 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
         assert_eq!(view.paused_until, None, "nobody waits for who withholds");
         let back = two.guests[1].client.sit_out(two.table, false);
         if hand == 1 {
-            // Committed before anybody is dealt in: nobody is waited for twice.
+            // Committed before anybody is dealt in: nobody waits twice.
             let _ = two.both_commit(2).await;
             back.await.unwrap();
             two.closed(2).await;
@@ -162,7 +163,7 @@ async fn who_withholds_burns_the_hand_and_sits_out() {
     held_against_the_log(&place, &bundle, &receipts).await;
 }
 
-/// A receipt is worth what the log shows, and nothing where the table has not signed it.
+/// Checks receipts against the log: kept, or worthless if the table has not signed them.
 async fn held_against_the_log(place: &Place, bundle: &[u8], receipts: &[pb::EntropyReceipt]) {
     std::fs::write(place.path().join("hand.sabacc"), bundle).unwrap();
     let mut forged = receipts[0].clone();
@@ -203,7 +204,7 @@ async fn void_hand_leaves_everybody_what_he_had() {
     assert_eq!(over.reason(), Some(ErrorReason::NotYourTurn));
     let (_, after) = party.play_until(|after| after.hand_no > view.hand_no).await;
     assert_eq!((stacks(&after), after.sabacc_pot), (stacks(&before), before.sabacc_pot));
-    // Play goes on, and the books are right.
+    // Play goes on, and the ledger is correct.
     party.play_until(|view| view.hand_no > after.hand_no).await;
     records::audit(&place, &records::finished(&room.database).await).await;
     room.running.stop(Signal::INT).await;
@@ -216,7 +217,7 @@ async fn delayed_seed_is_opened_late_and_over_a_restart() {
     let two = Two::new(&place, &room, |config| config.reveal_delay_seconds = 8).await;
     two.sit_down().await;
     two.once(|view| view.hand.is_some()).await;
-    // Whoever stands up in a hand gives it up: it is settled and posted, and the table closes.
+    // A player who stands up in a hand folds: it is settled and posted, and the table closes.
     for guest in &two.guests {
         guest.client.stand_up(two.table).await.unwrap();
     }

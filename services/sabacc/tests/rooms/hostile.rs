@@ -1,4 +1,4 @@
-//! One of three players makes every lawful call as often as anybody may, and the others' hands go on.
+//! One of three players makes every lawful call as often as allowed, and the others' hands go on.
 
 use std::time::Duration;
 
@@ -7,15 +7,16 @@ use attacks::hostile::{self, Hostility};
 use attacks::room::{Room, quickest_folder};
 use tokio_util::sync::CancellationToken;
 
-/// Calls of each turn: a round of all calls takes thirty.
+/// Calls of each period; a round of all calls has thirty.
 const CALLS: u64 = 120;
-/// Turns of each kind.
+/// Periods of each kind.
 const TURNS: usize = 2;
-/// Hands with hostility, of a hundred without: on a machine that does other things too.
+/// Least percentage of hands with hostility, relative to those without, on a machine with other
+/// load.
 const LEFT: u64 = 75;
 
-/// Counted are hands over a fixed number of calls at a fixed pace, so that a slow machine changes both
-/// sides alike: a turn of harmless calls, a turn of hostile ones, and so on.
+/// Compares hands over a fixed number of calls at a fixed rate, so that a slow machine affects both
+/// sides alike: periods with harmless and with hostile calls alternate.
 #[tokio::test(flavor = "multi_thread")]
 async fn hands_go_on_beside_every_lawful_call_at_the_highest_rate() {
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_sabacc"));
@@ -35,7 +36,7 @@ async fn hands_go_on_beside_every_lawful_call_at_the_highest_rate() {
         accepted += made.accepted;
         hands += crew.hands();
     }
-    // The limits of a player refuse the others.
+    // The rest is refused by a player's limits.
     assert!(accepted > 0, "some of them are taken: {accepted}");
     assert!(harmless >= 10, "{harmless} hands beside harmless calls");
     assert!(hands * 100 >= harmless * LEFT, "{hands} hands beside hostile calls, {harmless} else");

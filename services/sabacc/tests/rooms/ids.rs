@@ -1,4 +1,4 @@
-//! A request's id belongs to its caller: nobody uses up an id that somebody else will need.
+//! A request id belongs to its caller: nobody can use up an id that another caller needs.
 
 use std::time::Duration;
 
@@ -33,8 +33,8 @@ async fn set_limits(
     wallet.set_limits(request).await.map(drop)
 }
 
-/// A player tries to have limits set under the ids of the hands to come, which are those of their settlements,
-/// and under others that services derive; and has them set under ids of their own.
+/// A player tries to set limits under the ids of the next hands, which are those of their
+/// settlements, and under others that services derive; and sets limits under ids of their own.
 async fn uses_up_what_settlements_need(party: &mut Party, url: &str) {
     let (hand_no, hostile) = (party.seen_by(0).await.hand_no, party.guests[2].clone());
     let hands = (0..5).map(|ahead| RequestId(fairness::hand_id(party.table, hand_no + ahead).0));
@@ -44,14 +44,14 @@ async fn uses_up_what_settlements_need(party: &mut Party, url: &str) {
     }
     let own = IdMaker::system().request_id();
     set_limits(url, &hostile, limits(own, 1_000_000)).await.unwrap();
-    // Somebody else's use of the same id is another request.
+    // The same id of another caller is another request.
     set_limits(url, &party.guests[1], limits(own, 2_000_000)).await.unwrap();
     play_on(party, hand_no + 5).await;
     let view = party.seen_by(0).await;
     assert!(view.stopped.is_empty(), "{:?}", view.stopped);
 }
 
-/// Everybody leaves, and has their credits.
+/// Closes the tables, and checks that everybody has their credits.
 async fn ends_well(place: &Place, mut parties: Vec<Party>) {
     for party in &mut parties {
         party.close(place).await;
@@ -80,7 +80,8 @@ async fn no_call_of_a_player_stops_a_table() {
     assert!(status.success(), "{said}");
 }
 
-/// Two tables of the same people: one of them leaves both, and both close after the same hand.
+/// Seats the same players at two tables: one of them leaves both, and both close after the same
+/// hand.
 async fn who_had_left(apart: &Apart, url: &str) -> [primitives::TableId; 2] {
     let mut one = Party::new(&apart.place, url, 3).await;
     let mut two = one.at_another(&apart.place, calm("another")).await;
@@ -90,7 +91,7 @@ async fn who_had_left(apart: &Apart, url: &str) -> [primitives::TableId; 2] {
     for party in [&mut one, &mut two] {
         party.guests[2].client.stand_up(party.table).await.unwrap();
         play_on(party, hand_no + 1).await;
-        // Being paid out takes the wallet a moment.
+        // Paying out takes the wallet a moment.
         let gone = async {
             while party.seen_by(0).await.seats.len() > 2 {
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -111,7 +112,7 @@ async fn four_programs_pay_who_had_left_two_tables_and_are_stopped_by_no_call() 
     let url = apart.url(3);
     operator(&apart.place, &url).list_tables().await.unwrap();
     let mut both = 0;
-    // A pot that the last hand won leaves nothing to share: then it is played again.
+    // If the last hand won the pot, there is nothing to share, and the test plays again.
     for _ in 0..5 {
         let tables = who_had_left(&apart, &url).await;
         let events = records::events(&apart.postgres.admin_url(), "table").await;
@@ -157,15 +158,15 @@ async fn two_players_sit_down_under_the_same_id() {
     let first = sit(&guests[0], tables[0]).await.unwrap().into_inner();
     assert_eq!(sit(&guests[0], tables[0]).await.unwrap().into_inner(), first);
     sit(&guests[1], tables[0]).await.unwrap();
-    // An id is one caller's at the whole service: at another table it is another content.
+    // An id belongs to a caller across the whole service: at another table the content differs.
     let elsewhere = sit(&guests[0], tables[1]).await.unwrap_err();
     assert_eq!(wire::status::reason_of(&elsewhere), Some(ErrorReason::RequestIdReused));
     assert_eq!(operator.get_table(tables[0]).await.unwrap().seats.len(), 2);
     room.running.stop(Signal::INT).await;
 }
 
-/// A seat that was refused for want of credits is refused when the request is repeated, however many were
-/// refused since.
+/// A buy-in refused for lack of credits is refused again when the request is repeated, however many
+/// were refused since.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_seat_stays_refused() {
     let place = Place::new();
@@ -194,7 +195,7 @@ async fn a_refused_seat_stays_refused() {
     for n in 0..75 {
         assert_eq!(sit(&poor[1 + n % 25], IdMaker::system().request_id()).await, refused);
     }
-    // Whoever was refused three times is told before anything is written.
+    // After three refusals the player is refused before anything is written.
     let fourth = sit(&poor[1], IdMaker::system().request_id()).await;
     assert_eq!(fourth, Some(ErrorReason::RecordsSpent));
     assert_eq!(sit(&poor[0], first).await, refused);

@@ -1,5 +1,4 @@
-//! A room that is killed at any moment goes on where it was: same cards, same clock, and every
-//! record holds.
+//! A killed room continues: with the same cards, the same clock, and valid records.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,7 +16,7 @@ use crate::records;
 
 const KILLS: usize = 22;
 
-/// A player's cards after each update: the hand, and what he holds.
+/// Cards of a player after each update: the hand number, and the codes.
 type Story = Arc<Mutex<BTreeMap<u64, (u64, Vec<String>)>>>;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -51,7 +50,7 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
     following.abort();
 
     reach(&place, &room.url, table, 8).await;
-    // What was begun ends, everybody is paid out, and the room goes on without its demo.
+    // The hand in play ends, everybody is paid out, and the room goes on without its demo.
     close(&place, &room.url, table).await;
     room.running.stop(Signal::TERM).await;
     let mut quiet = place.up(&["--no-bots"]).await;
@@ -61,7 +60,7 @@ async fn play_goes_on_after_a_kill_at_any_moment_and_every_record_holds() {
     quiet.running.stop(Signal::INT).await;
 }
 
-/// One of those who play at a table.
+/// Returns a player of a table.
 async fn somebody(place: &Place, room: &Room, table: TableId) -> PlayerId {
     let operator = operator(place, &room.url);
     loop {
@@ -78,7 +77,7 @@ fn same_hand(before: &TableView, after: &TableView) -> bool {
     !over && id(before) == id(after)
 }
 
-/// Follows the table as a player through every kill, and notes his cards after each update.
+/// Follows the table as a player through every kill, and records the cards after each update.
 async fn follow(client: Client, (table, player): (TableId, PlayerId), story: Story) {
     let mut state = TableState::new(Some(player));
     let mut watch = client.watch(table);
@@ -95,7 +94,7 @@ async fn follow(client: Client, (table, player): (TableId, PlayerId), story: Sto
     }
 }
 
-/// What the table showed when it was asked, before kills and after them, is what it told.
+/// Checks that views fetched before and after kills agree with the updates.
 async fn following_agrees(story: &Story, told: &[TableView]) {
     let last = told.last().unwrap().sequence;
     until(|| story.lock().unwrap().last_key_value().filter(|(at, _)| **at >= last).map(|_| ()))
@@ -140,7 +139,7 @@ async fn a_hand_that_was_cut_off_has_the_same_cards_and_the_same_clock() {
 }
 
 /// The clock stood still while nobody could decide: the deadline is later, and no longer away than
-/// it ever was.
+/// before.
 fn assert_same_but_for_the_clock(mut before: TableView, mut after: TableView) {
     let clock = |view: &mut TableView| {
         let turn = view.hand.as_mut().unwrap().turn.as_mut().unwrap();

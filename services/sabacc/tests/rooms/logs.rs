@@ -1,5 +1,5 @@
-//! The logs of a room, as everybody may see them: files at the public port, calls through the gateway,
-//! a witness outside, and a client who remembers.
+//! The logs of a room for outside readers: files at the public port, calls through the gateway, a
+//! witness, and a client that stores checkpoints.
 
 use std::process::Command;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::people::{bearing, channel};
 use crate::place::{LONG, Place, Running, program};
 use crate::records;
 
-/// The keys that a room has published.
+/// Returns the keys that a room has published.
 fn keys(place: &Place) -> Vec<VerifierKey> {
     let text = std::fs::read_to_string(place.data().join("keys.txt")).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -32,7 +32,7 @@ fn key_of<'k>(keys: &'k [VerifierKey], log: &str) -> &'k VerifierKey {
     keys.iter().find(|key| key.name().as_str() == format!("sabacc.local/{log}")).unwrap()
 }
 
-/// A witness of the room's logs, its address and its key.
+/// Starts a witness of the room's logs; returns it with its address and its key.
 async fn witness(place: &Place, state: &str) -> (Running, String, String) {
     let port = testkit::free_port().unwrap();
     let mut command: Command = program("sabacc");
@@ -54,7 +54,7 @@ async fn witness(place: &Place, state: &str) -> (Running, String, String) {
     (running, format!("http://127.0.0.1:{port}"), key)
 }
 
-/// Reads a log's checkpoint and all of its tiles at the public port, and believes them.
+/// Reads a log's checkpoint and all of its tiles at the public port, and verifies them.
 async fn read_as_files(url: &str, log: &str, key: &VerifierKey) -> Opened {
     let (fetch, base) = (Fetch::new(), url.parse::<Uri>().unwrap());
     let note = fetch.get(&base, &format!("log/{log}/checkpoint")).await.unwrap();
@@ -79,7 +79,7 @@ async fn read_as_files(url: &str, log: &str, key: &VerifierKey) -> Opened {
 #[tokio::test(flavor = "multi_thread")]
 async fn everybody_sees_the_logs_and_a_witness_sees_them_grow() {
     let place = Place::new();
-    // The keys are there before anybody is told them.
+    // The keys exist before a witness needs them.
     let mut room = place.up(&["--no-bots"]).await;
     room.running.stop(Signal::INT).await;
     let (mut outside, at, witness_key) = witness(&place, "seen").await;
@@ -175,7 +175,7 @@ async fn a_room_whose_database_forgot_signs_no_more_and_says_so() {
     let seen = || Checkpoints::new(keys.clone(), InFolder::open(place.path().join("s")).unwrap());
     let auditor = || Client::connect(&room.url, place.token(Role::Auditor, "test")).unwrap();
     seen().look(&auditor()).await.unwrap();
-    // As if a dump from before the first event had been put back.
+    // As after the restore of a dump from before the first event.
     let mut admin = PgConnection::connect(&room.database).await.unwrap();
     let forget = "SET search_path TO \"table\";
         ALTER TABLE events DISABLE TRIGGER append_only;
@@ -197,7 +197,7 @@ async fn a_room_whose_database_forgot_signs_no_more_and_says_so() {
     let client = Client::connect(&room.url, place.token(Role::Auditor, "test")).unwrap();
     let patience = client::Patience { total: Duration::from_millis(100), ..Default::default() };
     let looked = seen().look(&client.with_patience(patience)).await;
-    // Nothing is shown, and least of all something else.
+    // No checkpoint is shown, in particular no contradicting one.
     assert!(matches!(looked, Err(LookError::Call(_))), "{looked:?} after {before:?}");
     room.running.stop(Signal::INT).await;
 }

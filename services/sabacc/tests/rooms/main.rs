@@ -1,7 +1,7 @@
-//! Whole card rooms, as programs, under what happens to them: kills, stops, bad input, curious eyes.
+//! Whole card rooms as programs, under kills, stops, bad input and attempts to see hidden data.
 //!
-//! Each file is one promise. `place` starts rooms and ends them, `people` plays in them, `records`
-//! reads what they have written down.
+//! Each file tests one promise. `place` starts and stops rooms, `people` plays in them, `records`
+//! reads their logs.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for a few events among all")]

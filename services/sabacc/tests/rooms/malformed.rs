@@ -1,4 +1,4 @@
-//! Bytes that are no message: a mistake of the caller's, said as such, and no line of the log.
+//! Bytes that are no message are refused as bad input of the caller, without a line in the log.
 
 use bytes::{Buf, BufMut, Bytes};
 use chassis::auth::Role;
@@ -14,7 +14,7 @@ use crate::matrix::{PUBLIC, allowed};
 use crate::people::{bearing, channel};
 use crate::place::Place;
 
-/// Bytes as they are.
+/// Codec for raw bytes.
 #[derive(Clone, Copy, Default)]
 struct Raw;
 
@@ -65,7 +65,7 @@ async fn what_is_no_message_is_a_bad_field_everywhere_and_no_warning() {
             let (roles, _) = allowed(&pool, &method);
             let role = roles[0];
             let token = place.token(role, if role == Role::Player { &player } else { "test" });
-            // A field of no kind; one that ends before it begins; text that is none.
+            // An unknown field; one that ends too early; invalid text.
             for bytes in [&b"\x0f"[..], b"\x0a\xff\xff\xff\x7f", b"\x0a\x02\xff\xfe\x0f"] {
                 let path = format!("/{service}/{}", method.name()).parse().unwrap();
                 let mut grpc = Grpc::new(channel.clone());

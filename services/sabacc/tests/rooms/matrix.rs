@@ -1,4 +1,4 @@
-//! Every method at the edge, as everybody: what the .proto files say about roles is what happens.
+//! Every method at the gateway, for every role: access is as the .proto files say.
 
 use chassis::auth::Role;
 use prost_reflect::{DescriptorPool, MethodDescriptor};
@@ -14,7 +14,7 @@ use tonic_prost::ProstCodec;
 use crate::people::{bearing, channel};
 use crate::place::Place;
 
-/// Services of the public edge; of the others there is nothing here, whoever asks.
+/// Services of the public port; the others are not reachable there.
 pub(crate) const PUBLIC: [&str; 6] = [
     "sabacc.audit.v1.AuditService",
     "sabacc.audit.v1.DisputeService",
@@ -24,11 +24,11 @@ pub(crate) const PUBLIC: [&str; 6] = [
     "sabacc.wallet.v1.WalletService",
 ];
 
-/// Names of services that there are, that there could be, and that look like one.
+/// Names of services that exist, that could exist, and that resemble one.
 const SERVICES: [&str; 8] =
     ["table", "dealer", "wallet", "gateway", "bench", "Table", "table2", "service:table"];
 
-/// The roles that the descriptors allow a method to, and the services by name.
+/// Returns the roles and the services that the descriptors allow a method to.
 pub(crate) fn allowed(
     pool: &DescriptorPool,
     method: &MethodDescriptor,
@@ -46,7 +46,7 @@ pub(crate) fn allowed(
     (roles, services.map(|name| name.as_str().unwrap().to_owned()).collect())
 }
 
-/// Everybody who might call, with whether a method is open to them.
+/// Returns every kind of caller, and whether a method is open to them.
 fn callers(roles: &[Role], services: &[String], player: &str) -> Vec<(Role, String, bool)> {
     let mut callers = Vec::new();
     for role in Role::ALL {
@@ -62,7 +62,7 @@ fn callers(roles: &[Role], services: &[String], player: &str) -> Vec<(Role, Stri
     callers
 }
 
-/// Calls every method of a service that is served at an address, as everybody.
+/// Calls every method of a service at an address, as every kind of caller.
 pub(crate) async fn walk(
     (service, url): (&str, &str),
     token: impl Fn(Role, &str) -> String,
@@ -71,7 +71,7 @@ pub(crate) async fn walk(
     let player = IdMaker::system().player_id().to_string();
     let mut walked = 0;
     for method in pool.get_service_by_name(service).unwrap().methods() {
-        // Streams that are dropped count against their connection.
+        // Dropped streams count against their connection.
         let channel = channel(url);
         let (roles, services) = allowed(&pool, &method);
         for (role, subject, open) in callers(&roles, &services, &player) {
@@ -85,7 +85,7 @@ pub(crate) async fn walk(
     walked
 }
 
-/// Calls a method with an empty message; how it was refused, if it was.
+/// Calls a method with an empty message; returns the refusal, if there was one.
 async fn call(
     channel: &Channel,
     method: &MethodDescriptor,
@@ -116,7 +116,7 @@ async fn every_method_is_for_whom_the_descriptors_say() {
     let player = IdMaker::system().player_id().to_string();
     let mut walked = 0;
     for service in pool.services() {
-        // Streams that are dropped count against their connection.
+        // Dropped streams count against their connection.
         let channel = channel(&room.url);
         let public = PUBLIC.contains(&service.full_name());
         for method in service.methods() {
@@ -127,7 +127,7 @@ async fn every_method_is_for_whom_the_descriptors_say() {
             for (role, subject, open) in callers(&roles, &services, &player) {
                 let token = place.token(role, &subject);
                 let reason = call(&channel, &method, Some(&token)).await;
-                // Let in, and then told what is wrong with an empty message, if anything is.
+                // An admitted call may still be refused for its empty message.
                 let fine = match (open, public) {
                     (true, true) => matches!(
                         reason,

@@ -1,4 +1,4 @@
-//! Who has seeds and keys in memory keeps them there: locked, and without core dumps.
+//! Programs with seeds and keys lock their memory and write no core dumps.
 
 use std::process::Command;
 
@@ -8,14 +8,14 @@ use crate::apart::Apart;
 use crate::people::operator;
 use crate::place::{Place, Running};
 
-/// A line of a file of the system about a process.
+/// Returns a line of a `/proc` file of a process.
 fn line(program: &Running, file: &str, name: &str) -> String {
     let text = std::fs::read_to_string(format!("/proc/{}/{file}", program.pid())).unwrap();
     let line = text.lines().find(|line| line.starts_with(name));
     line.unwrap_or_else(|| panic!("{name} is missing in:\n{text}")).to_owned()
 }
 
-/// Whether a process has locked memory; where it has not, it says so in one line.
+/// Whether a process has locked memory; if not, its log says so in one line.
 fn is_locked(program: &Running) -> bool {
     let core = line(program, "limits", "Max core file size");
     let zeros = core.split_whitespace().filter(|word| *word == "0").count();
@@ -37,7 +37,7 @@ async fn a_room_locks_its_memory_or_says_why_not() {
         eprintln!("SKIPPED: this user may not lock memory, so there is nothing to take away");
         return;
     }
-    // Without the right to it, under the limit of eight megabytes that most systems have.
+    // Without the capability, under the common limit of eight megabytes.
     let sabacc = place.sabacc(&["up", "--no-bots", "--listen", "127.0.0.1:0"]);
     let mut command = Command::new("prlimit");
     command.args(["--memlock=8388608:8388608", "setpriv", "--bounding-set", "-ipc_lock"]);

@@ -1,11 +1,11 @@
-//! A folder, a setting or a port that was mistyped: said at once, all of it, and nothing is made.
+//! Mistyped folders, settings and ports are all reported at once, and nothing is created.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::place::{EXEMPT, PACE, Place, program};
 
-/// Everything below a folder.
+/// Returns everything below a folder.
 fn below(path: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(path).unwrap();
     let mut names: Vec<String> =
@@ -65,7 +65,7 @@ async fn a_log_that_goes_to_a_file_has_no_colour_codes() {
     assert!(!said.contains('\u{1b}'), "{said:?}");
 }
 
-/// What a program says that is told nothing.
+/// Returns the output of a program without settings.
 async fn told_nothing(place: &Place, name: &str) -> String {
     let mut command: Command = program(name);
     command.env_remove(PACE).env_remove(EXEMPT);

@@ -1,4 +1,4 @@
-//! People at a room's public port: an operator, and players who decide one after the other.
+//! Clients of a room's public port: an operator, and players who decide one after the other.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use tonic::{Request, Response, Status};
 
 use crate::place::{LONG, Place};
 
-/// Between two looks at a table.
+/// Pause between two looks at a table.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Credits of each guest.
 pub(crate) const PURSE: u64 = 100_000;
 
-/// A player with an account.
+/// Player with an account.
 #[derive(Clone)]
 pub(crate) struct Guest {
     pub(crate) id: PlayerId,
@@ -30,7 +30,7 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Somebody new, with credits.
+    /// Creates a new player with credits.
     pub(crate) async fn new(place: &Place, url: &str) -> Guest {
         let guest = Guest::of(place, url, IdMaker::system().player_id());
         guest.client.open_account(None).await.unwrap();
@@ -39,20 +39,20 @@ impl Guest {
         guest
     }
 
-    /// A player that there is.
+    /// Returns an existing player.
     pub(crate) fn of(place: &Place, url: &str, id: PlayerId) -> Guest {
         let token = place.token(Role::Player, &id.to_string());
         let client = Client::connect(url, token.clone()).unwrap();
         Guest { id, token, client }
     }
 
-    /// The same at another address.
+    /// Returns this player at another address.
     pub(crate) fn at(&self, url: &str) -> Guest {
         let client = Client::connect(url, self.token.clone()).unwrap();
         Guest { client, ..self.clone() }
     }
 
-    /// What is on the account, and at tables.
+    /// Returns the credits of the account, and those at tables.
     pub(crate) async fn credits(&self) -> (u64, Vec<u64>) {
         let account = self.client.get_account(None).await.unwrap();
         (account.balance, account.seats.iter().map(|seat| seat.balance).collect())
@@ -63,7 +63,7 @@ pub(crate) fn operator(place: &Place, url: &str) -> Client {
     Client::connect(url, place.token(Role::Operator, "test")).unwrap()
 }
 
-/// A table of the dice game where nobody is hurried.
+/// Returns the configuration of a table of the dice game with long times.
 pub(crate) fn calm(name: &str) -> pb::TableConfig {
     pb::TableConfig {
         name: name.to_owned(),
@@ -74,22 +74,22 @@ pub(crate) fn calm(name: &str) -> pb::TableConfig {
     }
 }
 
-/// Guests at a table of theirs.
+/// Guests at a table.
 pub(crate) struct Party {
     pub(crate) table: TableId,
     pub(crate) guests: Vec<Guest>,
     url: String,
-    /// The requests of all decisions that were acknowledged.
+    /// Request ids of all acknowledged decisions.
     pub(crate) acknowledged: BTreeSet<RequestId>,
 }
 
 impl Party {
-    /// So many guests, seated: 1, 2 and so on.
+    /// Seats this number of guests at seats 1, 2 and so on.
     pub(crate) async fn new(place: &Place, url: &str, count: u32) -> Party {
         Party::at(place, url, count, calm("party")).await
     }
 
-    /// The same at a table like this.
+    /// Seats guests at a table with this configuration.
     pub(crate) async fn at(place: &Place, url: &str, count: u32, config: pb::TableConfig) -> Party {
         let table = operator(place, url).create_table(config).await.unwrap();
         let mut guests = Vec::new();
@@ -103,7 +103,7 @@ impl Party {
         Party { table, guests, url: url.to_owned(), acknowledged: BTreeSet::new() }
     }
 
-    /// The same guests at another table.
+    /// Seats these guests at another table too.
     pub(crate) async fn at_another(&self, place: &Place, config: pb::TableConfig) -> Party {
         let table = operator(place, &self.url).create_table(config).await.unwrap();
         for (seat, guest) in (1..).zip(&self.guests) {
@@ -115,7 +115,7 @@ impl Party {
         Party { table, guests, url, acknowledged: BTreeSet::new() }
     }
 
-    /// Asks for the table to be closed, and plays the hand in play to its end.
+    /// Closes the table, and plays the hand in play to its end.
     pub(crate) async fn close(&mut self, place: &Place) {
         operator(place, &self.url).close_table(self.table).await.unwrap();
         let playing = async {
@@ -135,18 +135,18 @@ impl Party {
         tokio::time::timeout(LONG, playing).await.expect("the table closes");
     }
 
-    /// The room has moved.
+    /// Connects the guests to a new address of the room.
     pub(crate) fn moved(&mut self, url: &str) {
         self.guests = self.guests.iter().map(|guest| guest.at(url)).collect();
         url.clone_into(&mut self.url);
     }
 
-    /// The table as a guest sees it.
+    /// Returns the table as a guest sees it.
     pub(crate) async fn seen_by(&self, guest: usize) -> pb::TableView {
         self.guests[guest].client.get_table(self.table).await.unwrap()
     }
 
-    /// Waits until somebody has to decide; the table as he sees it, and who he is.
+    /// Waits until a guest has to decide; returns the guest and their view.
     pub(crate) async fn turn(&self) -> (usize, pb::TableView) {
         let due = async {
             loop {
@@ -165,7 +165,7 @@ impl Party {
         tokio::time::timeout(LONG, due).await.expect("somebody has to decide")
     }
 
-    /// Plays until it is somebody's turn and `enough` says so of what he sees.
+    /// Plays until it is a guest's turn and `enough` accepts their view.
     pub(crate) async fn play_until(
         &mut self,
         mut enough: impl FnMut(&pb::TableView) -> bool,
@@ -188,7 +188,7 @@ impl Party {
         self.acknowledged.insert(request);
     }
 
-    /// A decision as a steady player would make it, under a request's id.
+    /// Returns the request of a steady player's decision, under this request id.
     pub(crate) fn act_request(
         &self,
         guest: usize,
@@ -208,7 +208,7 @@ impl Party {
         }
     }
 
-    /// One attempt, as it comes.
+    /// Sends a request once, without retries.
     pub(crate) async fn act(
         &self,
         guest: usize,
@@ -219,29 +219,29 @@ impl Party {
     }
 }
 
-/// The decision that is due.
+/// Returns the decision that is due.
 pub(crate) fn turn_of(view: &pb::TableView) -> Option<&pb::Turn> {
     view.hand.as_ref()?.turn.as_ref().filter(|turn| !turn.legal.is_empty())
 }
 
-/// What is legal of a kind.
+/// Returns the legal move of a kind.
 pub(crate) fn legal(view: &pb::TableView, kind: MoveKind) -> Option<&LegalMove> {
     turn_of(view)?.legal.iter().find(|legal| legal.kind() == kind)
 }
 
-/// A move without anything besides.
+/// Returns a move without further fields.
 pub(crate) fn plain(kind: MoveKind) -> Move {
     Move { kind: kind.into(), ..Move::default() }
 }
 
-/// The viewer's own cards.
+/// Returns the viewer's own cards.
 pub(crate) fn cards(view: &pb::TableView) -> Vec<String> {
     let places = view.hand.iter().flat_map(|hand| &hand.seats);
     let own = places.filter(|place| place.seat == view.your_seat);
     own.flat_map(|place| &place.cards).map(|card| card.code.clone()).collect()
 }
 
-/// A connection without patience, not made yet.
+/// Returns a connection without retries, opened on first use.
 pub(crate) fn channel(url: &str) -> Channel {
     Endpoint::from_shared(url.to_owned()).unwrap().connect_lazy()
 }
@@ -250,14 +250,14 @@ pub(crate) fn tables(url: &str) -> TableServiceClient<Channel> {
     TableServiceClient::new(channel(url))
 }
 
-/// A call with a token.
+/// Wraps a message in a request with a token.
 pub(crate) fn bearing<T>(token: &str, message: T) -> Request<T> {
     let mut request = Request::new(message);
     chassis::channel::bear(&mut request, token);
     request
 }
 
-/// The demo table, once so many hands were begun at it.
+/// Returns the demo table, once this number of hands have started.
 pub(crate) async fn demo(place: &Place, url: &str, hands: u64) -> TableId {
     let operator = operator(place, url);
     let found = async {
@@ -273,7 +273,7 @@ pub(crate) async fn demo(place: &Place, url: &str, hands: u64) -> TableId {
     tokio::time::timeout(LONG, found).await.expect("hands are played at the demo table")
 }
 
-/// Waits until this hand of a table has begun.
+/// Waits until this hand of a table has started.
 pub(crate) async fn reach(place: &Place, url: &str, table: TableId, hand: u64) {
     let operator = operator(place, url);
     let reached = async {

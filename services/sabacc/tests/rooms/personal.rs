@@ -1,5 +1,5 @@
-//! What is personal: a name that is shown while its player wants it, words between him and an auditor,
-//! and nothing left of either once he is erased, while every hand and every credit stays proved.
+//! Personal data: a chosen name, and the texts of a dispute. Nothing of either remains after an
+//! erasure, while every hand and every credit stays proved.
 
 use std::path::Path;
 use std::time::Duration;
@@ -34,18 +34,18 @@ fn auditor(place: &Place, url: &str) -> Client {
     Client::connect(url, place.token(Role::Auditor, "auditor")).unwrap()
 }
 
-/// The name under which seat 1 is shown.
+/// Returns the name shown at seat 1.
 fn shown(view: &pb::TableView) -> String {
     view.seats.iter().find(|seat| seat.seat == 1).map(|seat| seat.name.clone()).unwrap()
 }
 
-/// The name that an update tells seat 1 under.
+/// Returns the name of seat 1 in an update.
 fn renamed(update: &pb::TableUpdate) -> Option<String> {
     let Some(What::Seat(change)) = &update.what else { return None };
     change.seat.as_ref().filter(|seat| seat.seat == 1).map(|seat| seat.name.clone())
 }
 
-/// Follows the party's table from a place on until an update tells of seat 1 under a name.
+/// Follows the party's table from a token until an update shows seat 1 under a name.
 async fn told(party: &Party, token: Vec<u8>, name: &str) {
     let mut watch = party.guests[1].client.watch_from(party.table, token);
     let told = async {
@@ -72,7 +72,7 @@ async fn play_a_hand(party: &mut Party, room: &Room) {
     tokio::time::timeout(LONG, over).await.expect("the first hand's seed is opened");
 }
 
-/// Leaves the table; the others play on until he is paid out.
+/// Leaves the table; the others play on until the guest is paid out.
 async fn leave(party: &Party, guest: &Guest) {
     guest.client.stand_up(party.table).await.unwrap();
     loop {
@@ -80,20 +80,20 @@ async fn leave(party: &Party, guest: &Guest) {
         if view.seats.iter().all(|seat| seat.seat != 1) {
             return;
         }
-        // Of the one who leaves every decision is its default, which may have come first.
+        // A leaving guest's decisions are their defaults, which the clock may have taken first.
         let act = party.act_request(one, &view, IdMaker::system().request_id());
         let _ = party.act(one, act).await;
     }
 }
 
-/// Where a viewer is who has seen everything so far.
+/// Returns the resume token of a viewer who has seen everything so far.
 async fn place_in(party: &Party) -> Vec<u8> {
     let mut watch = party.guests[1].client.watch(party.table);
     while watch.next().await.unwrap() != Some(Seen::CaughtUp) {}
     watch.resume_token().to_vec()
 }
 
-/// Every name of seat 1 that somebody is told who goes on from there.
+/// Returns every name of seat 1 in updates after a token.
 async fn names_since(party: &Party, token: Vec<u8>) -> Vec<String> {
     let mut watch = party.guests[1].client.watch_from(party.table, token);
     let mut names = Vec::new();
@@ -106,7 +106,7 @@ async fn names_since(party: &Party, token: Vec<u8>) -> Vec<String> {
     }
 }
 
-/// Nobody is told anything of him but that he was erased.
+/// Checks that nobody is shown anything of a player except the erasure.
 async fn check_erased(guest: &Guest, dispute: DisputeId, auditor: &Client) {
     for client in [auditor, &guest.client] {
         let shown = client.get_player(Some(guest.id)).await.unwrap();
@@ -117,7 +117,7 @@ async fn check_erased(guest: &Guest, dispute: DisputeId, auditor: &Client) {
     }
 }
 
-/// What is sought in every file of a folder; where it was found.
+/// Searches every file of a folder for texts, and adds the files that contain them.
 fn search(folder: &Path, sought: &[&str], found: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -143,7 +143,7 @@ async fn a_name_is_told_as_it_changes_and_after_a_restart() {
     let token = place_in(&party).await;
     assert_eq!(lando.set_name("  Lando   C. ").await.unwrap(), "Lando C.");
     told(&party, token, "Lando C.").await;
-    // From here on: what is told again shows the name of today.
+    // Updates repeated from this token show the current name.
     let token = place_in(&party).await;
     lando.set_name(NAME).await.unwrap();
     told(&party, token, NAME).await;
@@ -196,7 +196,7 @@ async fn a_dispute_is_seen_with_its_hand_and_answered() {
     let (status, said) = place.run(place.sabacc(&answer)).await;
     assert!(!status.success() && said.contains("is answered"), "{said}");
 
-    // What was said is still said by the next process.
+    // The texts survive a kill.
     room.running.kill();
     let mut room = place.up(&["--no-bots"]).await;
     party.moved(&room.url);

@@ -1,4 +1,4 @@
-//! A folder of one's own, and rooms in it: started, told to stop, killed, started again.
+//! Temporary folder, and rooms in it: started, stopped, killed, restarted.
 
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,17 +14,17 @@ use system::clock::SystemClock;
 use system::entropy::SystemEntropy;
 use tempfile::TempDir;
 
-/// Longer than anything takes on a slow machine that has other things to do.
+/// Longer than anything takes on a slow machine with other load.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(25);
 
-/// How often a player may call.
+/// Setting of a player's call rate.
 pub(crate) const PACE: &str = "SABACC_LIMITS_PLAYER_CALLS";
 
-/// Whether this machine's own address may connect and call as often as it likes.
+/// Setting that exempts loopback from the limits of an address.
 pub(crate) const EXEMPT: &str = "SABACC_LIMITS_EXEMPT_LOOPBACK";
 
-/// What a program of ours must not inherit from whoever runs the tests.
+/// Environment variables that a program must not inherit.
 const NOT_INHERITED: &[&str] = &[
     "DATABASE_URL",
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -35,7 +35,7 @@ const NOT_INHERITED: &[&str] = &[
     "SABACC_TOKEN",
 ];
 
-/// The folder, gone at the end with all that is in it.
+/// The folder, removed with its content when dropped.
 pub(crate) struct Place {
     dir: TempDir,
     started: AtomicU32,
@@ -44,7 +44,7 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new() -> Place {
         let dir = tempfile::Builder::new().prefix("sabacc-room-").tempdir_in(quickest()).unwrap();
-        // Started by root, the database's server runs as somebody else, who has to pass.
+        // When started by root, the database server runs as another user, who needs access.
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(dir.path(), open).unwrap();
         Place { dir, started: AtomicU32::new(0) }
@@ -54,19 +54,19 @@ impl Place {
         self.dir.path()
     }
 
-    /// The data folder of the rooms here.
+    /// Returns the data folder of the rooms.
     pub(crate) fn data(&self) -> PathBuf {
         self.dir.path().join("room")
     }
 
-    /// The program for people, on the data folder of this place.
+    /// Returns the program `sabacc` on the data folder.
     pub(crate) fn sabacc(&self, arguments: &[&str]) -> Command {
         let mut command = program("sabacc");
         command.arg("--data").arg(self.data()).args(arguments).current_dir(self.dir.path());
         command
     }
 
-    /// Starts something here; its words go to files.
+    /// Starts a program here; its output goes to files.
     pub(crate) fn spawn(&self, mut command: Command) -> Running {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         let out = self.dir.path().join(format!("out-{number}"));
@@ -76,7 +76,7 @@ impl Place {
         Running { child: command.spawn().unwrap(), out, err }
     }
 
-    /// Runs something here to its end.
+    /// Runs a program here to its end.
     pub(crate) async fn run(&self, command: Command) -> (ExitStatus, String) {
         let mut running = self.spawn(command);
         let status = running.ended().await;
@@ -88,7 +88,7 @@ impl Place {
         self.up_with(arguments, &[]).await
     }
 
-    /// The same with variables.
+    /// Starts a room with environment variables.
     pub(crate) async fn up_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Room {
         let mut command = self.sabacc(&["up"]);
         command.args(arguments).envs(variables.iter().copied());
@@ -104,13 +104,13 @@ impl Place {
             }
             let text = std::fs::read(&file).ok()?;
             let room: serde_json::Value = serde_json::from_slice(&text).ok()?;
-            // A killed room leaves its note behind.
+            // A killed room leaves its `room.json` behind.
             (room["pid"] == pid).then_some(room)
         });
         let Some(room) = found.await else { panic!("no room yet:\n{}", running.said()) };
         let text = |name: &str| room[name].as_str().unwrap().to_owned();
         let room = Room { running, url: text("address"), database: text("database_url") };
-        // The tables are taken up a moment after the port is open; a client waits for them.
+        // The tables are read a moment after the port opens; a client waits for them.
         let client = Client::connect(&room.url, self.token(Role::Auditor, "test")).unwrap();
         client
             .list_tables()
@@ -119,7 +119,7 @@ impl Place {
         room
     }
 
-    /// A token of the rooms here, for a day.
+    /// Issues a token of the rooms, good for a day.
     pub(crate) fn token(&self, role: Role, subject: &str) -> String {
         token(&self.issuer(), role, subject, Duration::from_secs(86_400))
     }
@@ -131,7 +131,7 @@ impl Place {
 }
 
 impl Drop for Place {
-    /// A database stops some moments after its room; until then its files come back.
+    /// A database stops some moments after its room and writes files until then.
     fn drop(&mut self) {
         let note = self.data().join("postgres/postmaster.pid");
         for _ in 0..400 {
@@ -143,14 +143,14 @@ impl Drop for Place {
     }
 }
 
-/// A token by somebody's key.
+/// Issues a token with this key.
 pub(crate) fn token(key: &TokenIssuer, role: Role, subject: &str, lifetime: Duration) -> String {
     let identity = Identity { role, subject: subject.to_owned() };
     let clock = SystemClock::new();
     key.issue(&Claims::new(key.name(), &identity, lifetime, (&clock, &SystemEntropy)))
 }
 
-/// A program of this workspace: they all lie in one folder.
+/// Returns a program of this workspace; all are in one folder.
 pub(crate) fn program(name: &str) -> Command {
     let path = Path::new(env!("CARGO_BIN_EXE_sabacc")).with_file_name(name);
     assert!(path.exists(), "{} is not built: test the whole workspace", path.display());
@@ -158,12 +158,12 @@ pub(crate) fn program(name: &str) -> Command {
     for name in NOT_INHERITED {
         command.env_remove(name);
     }
-    // The guests of these tests look at their tables over and over.
+    // The guests of these tests poll their tables.
     command.env(PACE, "1000").env(EXEMPT, "true");
     command
 }
 
-/// A program that runs; killed when this is dropped.
+/// Running program; killed when dropped.
 pub(crate) struct Running {
     child: Child,
     out: PathBuf,
@@ -180,13 +180,13 @@ impl Running {
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
-    /// Ends it as a power cut would.
+    /// Kills it with SIGKILL.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Whether it has not ended.
+    /// Whether it is still running.
     pub(crate) fn runs(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
@@ -197,19 +197,19 @@ impl Running {
         ended.unwrap_or_else(|| panic!("it does not end:\n{}", self.said()))
     }
 
-    /// Asks it to stop, and waits until it has, of its own will and without complaint.
+    /// Sends a signal, and waits for an orderly end without errors.
     pub(crate) async fn stop(&mut self, signal: Signal) {
         self.tell(signal);
         let status = self.ended().await;
         assert!(status.success(), "{status}:\n{}", self.said());
     }
 
-    /// Everything it has written.
+    /// Returns all of its output.
     pub(crate) fn said(&self) -> String {
         format!("{}{}", self.written(&self.out), self.log())
     }
 
-    /// What it has written to its log.
+    /// Returns its log output.
     pub(crate) fn log(&self) -> String {
         self.written(&self.err)
     }
@@ -227,7 +227,7 @@ impl Drop for Running {
     }
 }
 
-/// A room that serves.
+/// Running room.
 pub(crate) struct Room {
     pub(crate) running: Running,
     /// The public port.
@@ -236,7 +236,7 @@ pub(crate) struct Room {
     pub(crate) database: String,
 }
 
-/// Asks again and again until there is an answer; none if there is none for a long time.
+/// Polls until there is an answer; none after a long time.
 pub(crate) async fn until<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     let answered = async {
         loop {
@@ -249,7 +249,7 @@ pub(crate) async fn until<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     tokio::time::timeout(LONG, answered).await.ok()
 }
 
-/// Memory where there is plenty: a database is a thousand small files.
+/// Returns a folder in memory if there is plenty: a database is a thousand small files.
 fn quickest() -> PathBuf {
     let memory = Path::new("/dev/shm");
     match rustix::fs::statvfs(memory) {

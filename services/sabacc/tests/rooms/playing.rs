@@ -1,5 +1,5 @@
-//! A player may follow and decide over one stream: what he decides counts once, what is refused ends
-//! nothing, and a room that dies and comes back goes on with him.
+//! Playing over one stream: each decision counts once, a refusal does not end the stream, and play
+//! continues after a kill of the room.
 
 use std::collections::BTreeMap;
 
@@ -19,16 +19,16 @@ use crate::people::{Guest, Party, bearing, calm, close, plain, tables, turn_of};
 use crate::place::{LONG, Place};
 use crate::records;
 
-/// A guest who plays as a steady player would, and what became of his decisions.
+/// Guest who plays steadily, and the outcomes of their decisions.
 struct Player {
     play: Play,
     state: TableState,
     waiting: BTreeMap<Vec<u8>, u32>,
-    /// The updates that carry his decisions.
+    /// Sequence numbers of the updates that carry their decisions.
     carried: Vec<u64>,
-    /// Turns that were over when his decision came: of a decision whose answer was lost.
+    /// Decisions that came too late, after the answer to the first attempt was lost.
     late: usize,
-    /// Receipts for entropy, and reveals of it.
+    /// Numbers of receipts for entropy, and of reveals.
     parts: (usize, usize),
 }
 
@@ -44,7 +44,7 @@ impl Player {
         }
     }
 
-    /// Plays until there is enough, or the table is closed.
+    /// Plays until `enough` accepts the view, or the table is closed.
     async fn until(&mut self, enough: impl Fn(&pb::TableView) -> bool) {
         let mut steady = strategy::by_name("steady", 1).unwrap();
         let mut decided = 0;
@@ -91,13 +91,13 @@ async fn hands_are_played_over_streams_through_a_kill() {
     let address = format!("127.0.0.1:{}", testkit::free_port().unwrap());
     let arguments = ["--no-bots", "--listen", &address];
     let mut room = place.up(&arguments).await;
-    // Long enough for seats to take part in chance over a kill.
+    // Long enough for seats to contribute entropy over a kill.
     let config = pb::TableConfig { entropy_ms: 20_000, ..calm("party") };
     let party = Party::at(&place, &room.url, 2, config).await;
     let mut players: Vec<Player> =
         party.guests.iter().map(|guest| Player::new(guest, party.table)).collect();
     let [one, two] = &mut players[..] else { panic!("two players") };
-    // It dies while the seats take part in a hand's chance.
+    // It dies while the seats contribute to a hand.
     let opens = |view: &pb::TableView| view.hand_no >= 3;
     let both = async { tokio::join!(one.until(opens), two.until(opens)) };
     tokio::time::timeout(LONG, both).await.expect("two hands are played");
@@ -107,7 +107,7 @@ async fn hands_are_played_over_streams_through_a_kill() {
     let both = async { tokio::join!(one.until(dealt), two.until(dealt)) };
     tokio::time::timeout(LONG, both).await.expect("play goes on after the kill");
 
-    // The hand in play ends without anybody: both leave.
+    // The hand in play ends without its players: both leave.
     for guest in &party.guests {
         guest.client.stand_up(party.table).await.unwrap();
     }
@@ -130,7 +130,7 @@ async fn hands_are_played_over_streams_through_a_kill() {
     quiet.running.stop(Signal::INT).await;
 }
 
-/// A stream without our client: what is said, and what is heard.
+/// Raw stream without our client.
 struct Bare {
     say: tokio::sync::mpsc::Sender<pb::PlayRequest>,
     hear: tonic::Streaming<pb::PlayResponse>,
@@ -196,7 +196,7 @@ async fn what_is_refused_is_named_and_ends_nothing() {
     let after = party.seen_by(guest).await;
     assert_eq!(after.sequence, view.sequence, "nothing has changed");
 
-    // The same decision twice is one decision with one answer, over the stream or by a call.
+    // A repeated decision is one decision with one answer, over the stream or by a call.
     let act = good();
     let first = bare.act(act.clone()).await.outcome;
     assert!(matches!(first, Some(pb::acted::Outcome::Sequence(_))), "{first:?}");
@@ -204,7 +204,7 @@ async fn what_is_refused_is_named_and_ends_nothing() {
     let by_call = party.act(guest, act).await.unwrap().into_inner().sequence;
     assert_eq!(first, Some(pb::acted::Outcome::Sequence(by_call)));
 
-    // A second table to follow ends the stream with a word.
+    // A second table to follow ends the stream with an error.
     bare.say.send(pb::PlayRequest { message: Some(watch(table)) }).await.unwrap();
     let status = loop {
         match bare.hear.message().await {

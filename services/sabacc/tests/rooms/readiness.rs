@@ -1,4 +1,4 @@
-//! What load balancers and operators are told of a service, and that it is so.
+//! Readiness of a service, as load balancers and operators see it.
 
 use std::time::Duration;
 
@@ -14,20 +14,20 @@ use crate::apart::Apart;
 use crate::people::operator;
 use crate::place::{EXEMPT, LONG, PACE, Place, Running};
 
-/// A trouble is seen within this.
+/// Longest time until an outage is seen.
 const SEEN: Duration = Duration::from_secs(10);
 
 fn to(url: &str) -> PeerChannel {
     channel::to(&url.parse().unwrap(), None, Carry::Nothing).unwrap()
 }
 
-/// What a service's health says of a name.
+/// Returns a service's health for a name.
 async fn says(url: &str, name: &str) -> ServingStatus {
     let request = HealthCheckRequest { service: name.to_owned() };
     HealthClient::new(to(url)).check(request).await.unwrap().into_inner().status()
 }
 
-/// Waits until a service is ready, or is not and says why in these words.
+/// Waits until a service is ready, or is not ready for this reason.
 pub(crate) async fn ready(url: &str, why_not: Option<&str>, within: Duration) {
     let (began, channel) = (Instant::now(), to(url));
     loop {
@@ -45,7 +45,7 @@ pub(crate) async fn ready(url: &str, why_not: Option<&str>, within: Duration) {
     }
 }
 
-/// Every process of a database's server.
+/// Returns every process of a database server.
 fn server(apart: &Apart) -> Vec<Pid> {
     let note = apart.place.data().join("postgres/postmaster.pid");
     let note = std::fs::read_to_string(note).unwrap();
@@ -64,7 +64,7 @@ fn server(apart: &Apart) -> Vec<Pid> {
 
 fn tell(processes: &[Pid], signal: Signal) {
     for process in processes {
-        // Some have ended since.
+        // Some have ended meanwhile.
         let _ = rustix::process::kill_process(*process, signal);
     }
 }

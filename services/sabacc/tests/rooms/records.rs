@@ -1,4 +1,4 @@
-//! What a room has written down, read from its database.
+//! Records of a room, read from its database.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -9,13 +9,13 @@ use wire::Recorded;
 
 use crate::place::Place;
 
-/// A service's log.
+/// Opens a service's log.
 pub(crate) async fn log(database: &str, service: &str) -> Reader {
     let store = PgStore::connect(database, service, Pools::default()).await.unwrap();
     Reader::new(store, format!("{service}/0"))
 }
 
-/// All of it.
+/// Returns all events of a service's log.
 pub(crate) async fn events(database: &str, service: &str) -> Vec<Event> {
     let reader = log(database, service).await;
     let mut events: Vec<Event> = Vec::new();
@@ -29,8 +29,8 @@ pub(crate) async fn events(database: &str, service: &str) -> Vec<Event> {
     }
 }
 
-/// The hands that are over, on record to the last: what they came to is posted or came to nothing, and
-/// their seeds are open.
+/// Returns the hands whose records are complete: settled and posted or aborted, with their seeds
+/// open.
 pub(crate) async fn finished(database: &str) -> Vec<HandId> {
     let mut ends: BTreeMap<HandId, (bool, bool)> = BTreeMap::new();
     for event in events(database, "table").await {
@@ -44,7 +44,7 @@ pub(crate) async fn finished(database: &str) -> Vec<HandId> {
     ends.into_iter().filter(|(_, end)| *end == (true, true)).map(|(hand, _)| hand).collect()
 }
 
-/// Has the books and every hand checked, two at a time, while the room runs.
+/// Audits the ledger and every hand, two at a time, while the room runs.
 pub(crate) async fn audit(place: &Place, hands: &[HandId]) {
     let (status, said) = place.run(place.sabacc(&["audit", "ledger"])).await;
     assert!(status.success(), "the ledger:\n{said}");

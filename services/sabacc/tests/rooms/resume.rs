@@ -1,5 +1,5 @@
-//! A stream taken up again from any of its tokens tells the same as one that was never broken, to
-//! each viewer his own, also after the room has died and come back.
+//! A stream resumed from any of its tokens repeats what an unbroken one showed its viewer, also
+//! after a kill of the room.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,10 +14,10 @@ use tokio::task::JoinHandle;
 use crate::people::{Party, bearing, tables};
 use crate::place::{LONG, Place, until};
 
-/// What a viewer has been told, message by message.
+/// Messages that a viewer has received.
 type Told = Arc<Mutex<Vec<pb::WatchTableResponse>>>;
 
-/// A stream that is read as it comes.
+/// Stream that is read as it comes.
 struct Unbroken {
     token: String,
     told: Told,
@@ -25,7 +25,7 @@ struct Unbroken {
 }
 
 impl Unbroken {
-    /// From a token on, or from the start.
+    /// Opens a stream from a token, or from the start.
     async fn new(url: &str, table: &[u8], token: &str, resume: &[u8]) -> Unbroken {
         let mut stream = watch(url, table, token, resume).await;
         let told = Told::default();
@@ -38,7 +38,7 @@ impl Unbroken {
         Unbroken { token: token.to_owned(), told, reading }
     }
 
-    /// Every update with its token, once that of `last` is there.
+    /// Returns every update with its token, once the update `last` has come.
     async fn updates(&self, last: u64) -> Vec<(pb::TableUpdate, Vec<u8>)> {
         let there = until(|| {
             let told = self.told.lock().unwrap();
@@ -50,7 +50,7 @@ impl Unbroken {
     }
 }
 
-/// Opens a stream, as soon as the tables are there and its caller may.
+/// Opens a stream, as soon as the tables are ready and the rate limit allows it.
 async fn watch(
     url: &str,
     table: &[u8],
@@ -64,7 +64,7 @@ async fn watch(
             let request = pb::WatchTableRequest { table_id, resume_token };
             match tables.watch_table(bearing(token, request)).await {
                 Ok(stream) => return stream.into_inner(),
-                // What was told again before is paid for first.
+                // Updates that were sent again count against the rate limit.
                 Err(status)
                     if matches!(
                         status.code(),
@@ -85,7 +85,7 @@ fn update(message: &pb::WatchTableResponse) -> Option<(pb::TableUpdate, Vec<u8>)
     Some((update.as_ref().clone(), message.resume_token.clone()))
 }
 
-/// What a stream from a token on tells of the past: everything before it is live.
+/// Returns the messages of a resumed stream before it is live.
 async fn past(url: &str, table: &[u8], token: &str, resume: &[u8]) -> Vec<Message> {
     let mut stream = watch(url, table, token, resume).await;
     let mut past = Vec::new();
@@ -102,7 +102,7 @@ async fn past(url: &str, table: &[u8], token: &str, resume: &[u8]) -> Vec<Messag
     past
 }
 
-/// Takes the stream up from every token; how many went on without a snapshot.
+/// Resumes the stream from every token; returns how many resumed without a snapshot.
 async fn taken_up(url: &str, table: &[u8], told: &Unbroken, last: u64) -> usize {
     let updates = told.updates(last).await;
     assert!(updates.windows(2).all(|two| two[1].0.sequence == two[0].0.sequence + 1), "dense");
@@ -112,7 +112,7 @@ async fn taken_up(url: &str, table: &[u8], told: &Unbroken, last: u64) -> usize 
         let rest: Vec<&pb::TableUpdate> = updates[at + 1..].iter().map(|(it, _)| it).collect();
         if let [Message::Snapshot(view)] = &past[..] {
             assert_eq!(view.sequence, last, "a snapshot is of now");
-            // Long ago only: the hand in play is never so long ago.
+            // Only old tokens get a snapshot, and none within the hand in play.
             let hand = |it: &&&pb::TableUpdate| matches!(it.what, Some(What::HandStarted(_)));
             assert!(rest.iter().any(|it| hand(&it)), "update {} is of this hand", seen.sequence);
             continue;
@@ -133,8 +133,8 @@ async fn taken_up(url: &str, table: &[u8], told: &Unbroken, last: u64) -> usize 
     whole
 }
 
-/// Of the cards dealt to each seat before the reveal, where a tie may be broken by a card face up:
-/// how many a viewer was shown, and how many he was not.
+/// Counts cards dealt to each seat before the reveal, where a tie may be broken by a face-up card:
+/// those shown to a viewer, and those hidden.
 fn shown(updates: &[(pb::TableUpdate, Vec<u8>)]) -> BTreeMap<u32, (usize, usize)> {
     let mut shown: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
     for (update, _) in updates {
@@ -165,11 +165,11 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
     }
     let first = party.seen_by(0).await.hand_no;
     party.play_until(|view| view.hand_no > first + 1).await;
-    // In the middle of a hand a seat changes, which is told between the hand's own updates.
+    // In the middle of a hand a seat changes, between the hand's own updates.
     for out in [true, false] {
         party.guests[0].client.sit_out(party.table, out).await.unwrap();
     }
-    // The dealer's commitment to the next hand is the last that comes by itself.
+    // The dealer's commitment to the next hand is the last spontaneous update.
     let round = |view: &pb::TableView| view.hand.as_ref().unwrap().round > 1;
     let quiet = |view: &pb::TableView| view.next_hand.is_some();
     let (_, view) = party.play_until(|view| round(view) && quiet(view)).await;
@@ -183,7 +183,7 @@ async fn a_stream_goes_on_from_any_token_for_each_viewer() {
             assert_eq!((open > 0, hidden > 0), (own, !own), "viewer {viewer}, seat {seat}");
         }
     }
-    // What two viewers are told differs in faces only: never in number, never in time.
+    // Updates of two viewers differ only in hidden cards, never in number or time.
     let mut tails = Vec::new();
     for told in &viewers {
         let updates = told.updates(last).await.into_iter().rev().take(100);

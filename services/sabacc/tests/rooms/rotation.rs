@@ -1,5 +1,5 @@
-//! The key of the dealer's seeds is exchanged in a room that goes on: hands that were under way are
-//! dealt to their end, and afterwards nothing needs the old key.
+//! Rotation of the key of the dealer's seeds: hands in play are dealt to their end, and afterwards
+//! nothing needs the old key.
 
 use rustix::process::Signal;
 use sqlx::{Connection as _, PgConnection};
@@ -7,7 +7,7 @@ use sqlx::{Connection as _, PgConnection};
 use crate::people::{demo, reach};
 use crate::place::{Place, Room};
 
-/// How many seeds are under each key; the name of none is empty.
+/// Counts the seeds under each key; seeds without a key have an empty name.
 async fn keys(room: &Room) -> Vec<(String, i64)> {
     let mut connection = PgConnection::connect(&room.database).await.unwrap();
     let counted = "SELECT COALESCE(encode(key_id, 'hex'), ''), count(*) FROM dealer_vault.seed \
@@ -25,7 +25,7 @@ async fn a_room_goes_on_under_another_key() {
     assert_eq!(before.len(), 1, "{before:?}");
     let (status, said) = place.run(place.sabacc(&["keys", "rotate"])).await;
     assert!(!status.success() && said.contains("in use by process"), "{status}: {said}");
-    // As a power cut would: hands stay under way.
+    // A kill, so that hands stay in play.
     room.running.kill();
 
     let (status, said) = place.run(place.sabacc(&["keys", "rotate"])).await;

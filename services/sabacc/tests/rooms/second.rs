@@ -1,5 +1,5 @@
-//! Two rooms want one database: the second is refused with words while the first lives, and a room that
-//! was killed comes back to its own logs at once.
+//! Two rooms on one database: the second is refused with a message while the first lives, and a
+//! killed room takes its own logs again at once.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::people::{demo, operator, reach};
 use crate::place::{Place, until};
 use crate::records;
 
-/// The database of a test may lose everything.
+/// A test's database need not be durable.
 pub(crate) const IN_MEMORY: (&str, &str) = ("SABACC_ALLOW_UNSAFE_DATABASE", "true");
 
-/// A PostgreSQL that somebody else runs.
+/// Starts a PostgreSQL outside of any room.
 pub(crate) async fn database(place: &Place) -> Postgres {
     let options = postgres_launcher::Options {
         database_url: None,
@@ -41,12 +41,12 @@ async fn a_second_room_on_one_database_is_refused_and_the_first_plays_on() {
     for words in [owner.as_str(), "127.0.0.1:", "since", "Stop that one"] {
         assert!(said.contains(words), "{words} is missing in:\n{said}");
     }
-    // The passwords of the roles are the first room's too: it can connect anew.
+    // The roles still have the first room's passwords: it can reconnect.
     let now = operator(&first, &room.url).get_table(table).await.unwrap().hand_no;
     reach(&first, &room.url, table, now + 2).await;
     assert!(!room.running.log().contains("another owner"), "{}", room.running.log());
 
-    // Its lock goes with its connection, and it takes it again.
+    // Its lock is lost with its connection, and it takes it again.
     let mut admin = PgConnection::connect(&url).await.unwrap();
     let holder = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted";
     let holder: i32 = sqlx::query_scalar(holder).fetch_one(&mut admin).await.unwrap();
@@ -63,7 +63,7 @@ async fn a_second_room_on_one_database_is_refused_and_the_first_plays_on() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 
-    // Killed, it knows its own logs again; another room has to wait for the lease.
+    // After a kill it recognizes its own logs; another room has to wait for the lease.
     room.running.kill();
     let again = tokio::time::timeout(Duration::from_secs(60), first.up_with(&[], &variables));
     let mut room = again.await.expect("it starts");

@@ -1,7 +1,8 @@
-//! Nothing shows a hidden card before its time: not the table's records, not the wallet's, no log.
+//! Hidden cards appear nowhere before their time: not in the table's records, not in the wallet's,
+//! in no log output.
 //!
-//! A hundred hands are played; then the dealer's log says what was hidden, and everything else is
-//! searched for it. What the table's log may say of cards, and when, is listed by name below.
+//! A hundred hands are played; then the dealer's log gives the hidden cards, and everything else is
+//! searched for them. The events of the table that may name cards, and when, are listed below.
 
 mod hands;
 mod schema;
@@ -30,12 +31,12 @@ use search::Secrets;
 const HANDS: u64 = 100;
 const BOTS: u64 = 3;
 
-/// Everything that our own code may say.
+/// Log filter that shows everything our own code logs.
 const ALL_OURS: &str = "warn,sabacc=trace,sabacc_table=trace,sabacc_dealer=trace,\
                         sabacc_wallet=trace,sabacc_gateway=trace,chassis=trace,eventlog=trace,\
                         wire=trace,client=trace,rules=trace,fairness=trace,ledger=trace";
 
-/// Plays until so many hands are over and the table is closed.
+/// Plays until this number of hands are over and the table is closed.
 async fn play(place: &Place, room: &Room) -> Vec<Guest> {
     let config =
         TableConfig { name: "play".into(), variant: "dice".into(), ..TableConfig::default() };
@@ -53,7 +54,7 @@ async fn play(place: &Place, room: &Room) -> Vec<Guest> {
     }
     while operator.get_table(table).await.unwrap().hand_no <= HANDS {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        // A bot ends when the table closes and not before.
+        // A bot must not end before the table closes.
         assert_eq!(bots.len(), guests.len());
         if let Some(ended) = bots.try_join_next() {
             panic!("{ended:?}");
@@ -87,7 +88,7 @@ async fn nothing_shows_a_hidden_card_before_its_time() {
     codes.iter().for_each(|code| secrets.code(code));
     the_search_finds_what_is_there(&secrets, &table, hands.len());
 
-    // The records: all bytes of them, but for those that open a seed when all is over.
+    // The records: all of their bytes, except the events that publish a seed after the end.
     let opening = [Recorded::HandRevealed(Default::default()).kind().into()];
     let seed_opened = [Recorded::SeedOpened(Default::default()).kind().into()];
     for (service, without) in
@@ -109,7 +110,7 @@ async fn nothing_shows_a_hidden_card_before_its_time() {
     let wallet = records::events(&room.database, "wallet").await;
     assert_eq!(codes_too_early(&wallet, &codes, &open), [""; 0]);
 
-    // The log: nothing of all this, and nobody's token or password.
+    // The log output: no secrets, tokens or passwords.
     for guest in &guests {
         secrets.text("a token", &guest.token);
     }
@@ -129,7 +130,7 @@ async fn nothing_shows_a_hidden_card_before_its_time() {
     }
 }
 
-/// The same search finds every seed where one is opened, and shown cards where they are shown.
+/// The search finds every published seed, and shown cards where they are shown.
 fn the_search_finds_what_is_there(secrets: &Secrets, table: &[Event], hands: usize) {
     let mut seeds = BTreeSet::new();
     let mut shown = 0;
@@ -148,7 +149,7 @@ fn the_search_finds_what_is_there(secrets: &Secrets, table: &[Event], hands: usi
     assert!(shown > hands, "{shown} shown cards are found");
 }
 
-/// Card codes in events where there must not be any.
+/// Returns card codes in events that must not contain any.
 fn codes_too_early(events: &[Event], codes: &[&str], open: &Open) -> Vec<String> {
     let payloads = Payloads::new();
     let mut early = Vec::new();
@@ -165,7 +166,7 @@ fn codes_too_early(events: &[Event], codes: &[&str], open: &Open) -> Vec<String>
     early
 }
 
-/// Where cards may be said: at the reveal, where the dealer has opened them to everybody, and where
+/// Whether an event may name cards: at the reveal, after the dealer opened them to everybody, or if
 /// their player lays them open.
 fn may_say_cards((hand, event): (StreamId, &Recorded), place: &str, open: &Open) -> bool {
     match event {

@@ -18,10 +18,10 @@ use crate::people::{Guest, close, operator, reach};
 use crate::place::{LONG, Running, until};
 use crate::readiness::ready;
 
-/// A lease, and what it takes to see that it has ended.
+/// A lease, and the time to notice its end.
 const TAKEN_OVER: Duration = Duration::from_secs(15);
 
-/// One address for two processes: connections go to the one that is ready, as a load balancer sends them.
+/// Load balancer of two processes: connections go to the one that is ready.
 async fn balance(port: u16, to: [u16; 2]) {
     let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     let ways = to.map(|port| {
@@ -80,7 +80,7 @@ async fn a_standby_takes_a_killed_wallets_log_and_hands_go_on() {
     let now = operator.get_table(table).await.unwrap().hand_no;
     reach(&apart.place, &apart.url(3), table, now + 3).await;
 
-    // One that lost its log and lives lets its callers go to the other.
+    // A live process that lost its log sends its callers to the other.
     let third = apart.start_at(1, own[0]);
     ready(&url(own[0]), Some("log: standby: log wallet/0 is owned by wallet "), LONG).await;
     second.tell(Signal::STOP);

@@ -1,6 +1,7 @@
-//! What another service refuses stops alone: everybody else plays on, and an operator lets it go on.
+//! An effect that another service refuses stops alone: everybody plays on, and an operator resumes
+//! it.
 //!
-//! Between the table and the wallet stands somebody who refuses cash-outs when told to.
+//! A proxy between the table and the wallet refuses cash-outs on demand.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +31,7 @@ use crate::apart::Apart;
 use crate::people::{Guest, PURSE, bearing, calm, channel, close, operator, reach};
 use crate::place::{LONG, Running};
 
-/// Passes calls on to the wallet, and refuses cash-outs while it is told to.
+/// Proxy that passes calls on to the wallet, and refuses cash-outs on demand.
 #[derive(Clone)]
 struct Between {
     wallet: Channel,
@@ -94,7 +95,7 @@ async fn resume(apart: &Apart, table: TableId, more: &[&str]) -> String {
     said
 }
 
-/// Somebody sits down and leaves, and is not paid out.
+/// Seats a guest who leaves and is not paid out.
 async fn stuck(apart: &Apart, (table, refuses): (TableId, &AtomicBool)) -> Guest {
     let guest = Guest::new(&apart.place, &apart.url(3)).await;
     guest.client.sit_down(table, 0, Credits::of(1000)).await.unwrap();
@@ -106,8 +107,8 @@ async fn stuck(apart: &Apart, (table, refuses): (TableId, &AtomicBool)) -> Guest
     guest
 }
 
-/// The lawful acts that would leave a table with a payment nobody can take. The guest is not seated, has
-/// been, and has so much on their account.
+/// Tries the lawful calls that would leave a table with a payment that nobody can take. The guest
+/// is not seated, has been, and has some credits on their account.
 async fn forbidden(apart: &Apart, table: TableId, guest: &Guest) {
     let token = apart.place.token(Role::Operator, "boss");
     let mut wallet = WalletServiceClient::new(channel(&apart.url(3)));
@@ -136,7 +137,7 @@ async fn forbidden(apart: &Apart, table: TableId, guest: &Guest) {
     let view = operator(&apart.place, &apart.url(3)).get_table(table).await.unwrap();
     let close = pb::CloseAccountRequest { request_id: id(), player_id, reason: reason() };
     let closed = wallet.close_account(bearing(&token, close)).await;
-    // Who sat here may have a share in what lies here.
+    // A former player may have a share in this pot.
     if view.sabacc_pot > 0 {
         let said = refusal(closed.unwrap_err());
         assert_eq!(said, ("SHARE_IN_POT".to_owned(), table.to_string()));
@@ -172,7 +173,7 @@ async fn what_the_wallet_refuses_stops_nobody_else_and_goes_on_by_an_operators_w
     assert!(now.stopped[0].why.contains("not today"), "{:?}", now.stopped);
     let public = waits.client.get_table(table).await.unwrap();
     assert_eq!((public.stopped.len(), public.stopped[0].why.as_str()), (1, ""));
-    // Hands go on, and a crash forgets nothing.
+    // Hands go on, and a crash loses nothing.
     reach(&apart.place, &apart.url(3), table, now.hand_no + 2).await;
     running[2].kill();
     running[2] = apart.start(2);

@@ -1,4 +1,4 @@
-//! A room for the world speaks TLS; its own people come in by a port of this machine.
+//! A public room uses TLS; its own clients use a port on loopback.
 
 use rcgen::{CertificateParams, KeyPair};
 use rustix::process::Signal;
@@ -40,7 +40,7 @@ async fn a_room_with_a_certificate_speaks_tls_to_the_world() {
     assert!(room.url.starts_with("http://127.0.0.1:") && !room.url.ends_with(&port.to_string()));
     room.running.stop(Signal::INT).await;
 
-    // Half of a pair is a mistake, and said before anything is started.
+    // Half of a key pair is refused before anything is started.
     let mut command = place.sabacc(&["up", "--listen", "127.0.0.1:0"]);
     command.env("SABACC_TLS_CERTIFICATE", &certificate);
     let (status, said) = place.run(command).await;

@@ -1,5 +1,5 @@
-//! One trace from a player's call at the edge to the commit that makes it durable, and its id
-//! wherever somebody looks for it.
+//! One trace from a player's call at the gateway to the commit that makes it durable, and its id
+//! everywhere it is reported.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,7 @@ use crate::people::Party;
 use crate::place::Place;
 use crate::records;
 
-/// Keeps every span it gets.
+/// Trace collector that keeps every span.
 #[derive(Clone, Default)]
 struct Collector(Arc<Mutex<Vec<Span>>>);
 
@@ -37,7 +37,7 @@ impl TraceService for Collector {
 }
 
 impl Collector {
-    /// Listens; the address to export to.
+    /// Listens; returns the address to export to.
     async fn listen(&self) -> String {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -71,12 +71,12 @@ async fn one_trace_leads_from_the_edge_to_the_commit() {
     let events = records::events(&room.database, "table").await;
     let decided = events.iter().find(|event| event.request_id == Some(request)).unwrap();
     assert_eq!(hex(&decided.trace), trace, "the record names the trace");
-    // An error shows its trace as well.
+    // An error carries its trace as well.
     let again = party.act_request(guest, &view, IdMaker::system().request_id());
     let refused = party.act(guest, again).await.expect_err("that turn is over");
     let other = refused.metadata().get("trace-id").expect("every answer has it");
     assert_ne!(other.to_str().unwrap(), trace);
-    // The end flushes what is still in memory.
+    // The end flushes spans from memory.
     room.running.stop(Signal::INT).await;
 
     let spans = collector.0.lock().unwrap();

@@ -1,4 +1,4 @@
-//! What goes wrong around a room: said in so many words, and survived where that can be.
+//! Failures around a room: reported clearly, and survived where possible.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::people::{Party, bearing, channel, close, demo, operator, reach};
 use crate::place::{LONG, Place, Room, until};
 use crate::records;
 
-/// Starts a room that cannot start; what it says.
+/// Starts a room that cannot start; returns its output.
 async fn refused(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let mut command = place.sabacc(&["up", "--no-bots"]);
     command.args(arguments).envs(variables.iter().copied());
@@ -66,7 +66,7 @@ async fn a_folder_in_use_is_refused_and_a_stop_leaves_nothing_behind() {
     assert!(room.running.said().contains("stopped"), "{}", room.running.said());
 }
 
-/// A command of a new player's, once, without patience.
+/// Sends a new player's command once, without retries.
 async fn open_account(place: &Place, room: &Room) -> Result<(), Status> {
     let player = IdMaker::system().player_id();
     let token = place.token(Role::Player, &player.to_string());
@@ -97,7 +97,7 @@ async fn a_database_that_goes_and_comes_back_costs_nothing_that_was_acknowledged
         party.decide(guest, &view).await;
     }
 
-    // It goes in the middle of everything.
+    // The database stops in mid-play.
     let (guest, view) = party.turn().await;
     let request = IdMaker::system().request_id();
     let act = party.act_request(guest, &view, request);
@@ -109,13 +109,13 @@ async fn a_database_that_goes_and_comes_back_costs_nothing_that_was_acknowledged
     assert!(told.is_some(), "the log says what is wrong:\n{}", room.running.log());
     assert_eq!(party.seen_by(guest).await.sequence, view.sequence, "nothing has happened");
 
-    // And comes back: the same request is taken now, once.
+    // The database returns: the repeated request is accepted once.
     let database = postgres_launcher::obtain(&options).await.unwrap();
     let now = operator(&place, &room.url).get_table(demo).await.unwrap().hand_no;
     let first = accepted(&party, (guest, &act)).await;
     assert_eq!(accepted(&party, (guest, &act)).await, first, "the same answer again");
     party.acknowledged.insert(request);
-    // The wallet may be reading its accounts still.
+    // The wallet may still be reading its accounts.
     let opened = async {
         while let Err(passing) = open_account(&place, &room).await {
             assert_passing(&passing);
@@ -139,7 +139,7 @@ async fn a_database_that_goes_and_comes_back_costs_nothing_that_was_acknowledged
     let operator = operator(&place, &room.url);
     operator.close_table(party.table).await.unwrap();
     finish(&mut party).await;
-    // Without a demo the room has less to show, and goes on.
+    // Without a demo the room goes on.
     close(&place, &room.url, demo).await;
     let told = until(|| room.running.said().contains("without bots").then_some(())).await;
     assert!(told.is_some(), "{}", room.running.said());
@@ -150,7 +150,7 @@ async fn a_database_that_goes_and_comes_back_costs_nothing_that_was_acknowledged
     database.stop().await.unwrap();
 }
 
-/// It says that waiting mends it, and after how long to ask again.
+/// Checks that a refusal is transient and names the time to wait.
 fn assert_passing(status: &Status) {
     use tonic_types::StatusExt as _;
     let code = status.code();
@@ -162,7 +162,7 @@ fn assert_passing(status: &Status) {
     }
 }
 
-/// Repeats a decision until it is taken; its answer.
+/// Repeats a decision until it is accepted; returns its sequence number.
 async fn accepted(party: &Party, (guest, act): (usize, &proto::table::v1::ActRequest)) -> u64 {
     let taken = async {
         loop {
@@ -176,7 +176,7 @@ async fn accepted(party: &Party, (guest, act): (usize, &proto::table::v1::ActReq
     tokio::time::timeout(LONG, taken).await.expect("it is taken")
 }
 
-/// Plays a hand to its end, after which a table that is to be closed closes.
+/// Plays a hand to its end, after which a closing table closes.
 pub(crate) async fn finish(party: &mut Party) {
     let hand = party.seen_by(0).await.hand_no;
     let playing = async {

@@ -1,5 +1,5 @@
-//! The wallet believes its log and nothing else: credits that somebody writes into its tables are not
-//! there after a restart, whoever they are, and nobody redeems them.
+//! The wallet believes only its log: credits written into its tables by hand are gone after a
+//! restart, and nobody can redeem them.
 
 use client::Client;
 use rustix::process::Signal;
@@ -12,7 +12,7 @@ use primitives::{Credits, PlayerId};
 
 const MINTED: u64 = 1_000_000;
 
-/// What mints credits on a player's account, the house owing them: two updates.
+/// Returns two updates that add credits to a player's account, at the house's expense.
 fn mint(player: PlayerId) -> [String; 2] {
     let update = |name: &str, sign: &str| {
         format!(
@@ -25,7 +25,8 @@ fn mint(player: PlayerId) -> [String; 2] {
     [update(&format!("player/{player}"), "+"), update("house/issuance", "-")]
 }
 
-/// As the wallet's own role, then as a superuser who knows the way; whether the role could.
+/// Applies them as the wallet's own role, or else as a superuser with the setting of a rebuild;
+/// returns whether the role could.
 async fn mints(admin_url: &str, player: PlayerId) -> bool {
     let mut admin = PgConnection::connect(admin_url).await.unwrap();
     let mut as_role = true;
@@ -42,7 +43,7 @@ async fn mints(admin_url: &str, player: PlayerId) -> bool {
     as_role
 }
 
-/// The account is what the log says, and nothing more comes out of it.
+/// Checks that the account is as the log says, and that the added credits cannot be redeemed.
 async fn nothing_is_redeemed(operator: &Client, guest: &Guest) {
     let all = Credits::try_new(MINTED).unwrap();
     let refused = operator.redeem(guest.id, all, "all of it").await;
@@ -56,7 +57,7 @@ async fn a_room_whose_tables_were_changed_ends_with_words_and_mints_nothing() {
     let mut room = place.up(&["--no-bots"]).await;
     let guest = Guest::new(&place, &room.url).await;
     assert!(!mints(&room.database, guest.id).await, "the role may change entries");
-    // Nothing that is running believes it either.
+    // The running wallet does not believe it either.
     let all = Credits::try_new(MINTED).unwrap();
     assert!(operator(&place, &room.url).redeem(guest.id, all, "all of it").await.is_err());
     room.running.stop(Signal::INT).await;
@@ -71,7 +72,7 @@ async fn a_room_whose_tables_were_changed_ends_with_words_and_mints_nothing() {
         said.contains(&format!("player/{}", guest.id)) || said.contains("house/issuance"),
         "{said}"
     );
-    // As told.
+    // As the message says.
     let mut command = place.sabacc(&["migrate", "--rebuild"]);
     command.env_remove(PACE).env_remove(EXEMPT);
     let (status, said) = place.run(command).await;

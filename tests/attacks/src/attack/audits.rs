@@ -1,4 +1,4 @@
-//! Eight players who have every finished hand audited, again and again, as often as each may call.
+//! Eight players request audits of every finished hand, as often as each may call.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use super::{Outcome, Stage};
 use crate::caller::{Caller, Sent, answered};
 
 const PLAYERS: u8 = 8;
-/// Calls that one player has under way at a time.
+/// Calls in flight of one player.
 const AT_ONCE: usize = 8;
-/// Calls of each of those, at the most.
+/// Maximum number of calls of each task.
 const MOST: u64 = 1000;
-/// Between two calls: with the others of a player as often as a player may call.
+/// Pause between two calls of a task. All tasks of a player together call as often as a player may.
 const PAUSE: Duration = Duration::from_millis(400);
-/// Sessions that the database may have of the services together, out of its hundred: the rest is for
-/// an operator, and for whoever is next.
+/// Maximum number of database sessions of all services, out of the server's hundred: the rest is
+/// for operators and for new clients.
 const CONNECTIONS: usize = 80;
 
 pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {

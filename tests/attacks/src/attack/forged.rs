@@ -1,5 +1,5 @@
-//! Tokens that somebody else has signed, as fast as refusals come back, from four addresses; and from a
-//! fifth connections on which nothing is ever said.
+//! Forged tokens from four addresses, as fast as refusals come back; and idle connections from a
+//! fifth.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -26,13 +26,13 @@ use crate::room::token;
 
 const ADDRESSES: std::ops::Range<u8> = 2..6;
 const CONNECTIONS: usize = 4;
-/// Calls under way on each connection.
+/// Calls in flight on each connection.
 const AT_ONCE: usize = 8;
-/// Calls of all together, at the most.
+/// Maximum number of calls in total.
 const MOST: u64 = 200_000;
-/// Different tokens: each has to be looked at.
+/// Number of different tokens: each has to be verified.
 const TOKENS: usize = 256;
-/// Connections on which nothing is said.
+/// Number of idle connections.
 const SILENT: usize = 400;
 const SILENT_FROM: u8 = 6;
 
@@ -93,7 +93,7 @@ impl Flood {
             let at = usize::try_from(number).unwrap_or(0) % self.forged.len();
             self.forged[at].bear(&mut request);
             let answer = answered(client.get_table(request)).await;
-            // Where there is no connection there is nothing to wait for either.
+            // Without a connection there is no answer to wait for.
             let refused =
                 answer.as_ref().err().is_some_and(|it| wire::status::reason_of(it).is_none());
             sent.count(answer);
@@ -105,7 +105,7 @@ impl Flood {
     }
 }
 
-/// Connections that are open as long as these are kept.
+/// Opens idle connections, which last as long as the returned values.
 async fn silence(url: &str) -> anyhow::Result<Vec<TcpStream>> {
     let address = url.trim_start_matches("http://");
     let address: SocketAddr = address.parse().with_context(|| format!("{url} is no address"))?;

@@ -1,5 +1,5 @@
-//! One player who fills the log: limits that change with every call, the same limits again and again,
-//! and then request ids of their own choice, each of which a log without bounds has to look up.
+//! One player fills the log: limits that change with every call, equal limits again and again, and
+//! random request ids, each of which an unbounded log has to look up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,23 +13,23 @@ use tokio::time::Instant;
 use super::{Outcome, Stage};
 use crate::caller::{Caller, Sent, answered};
 
-/// Calls under way at a time.
+/// Calls in flight.
 const AT_ONCE: usize = 8;
-/// Calls of each kind, at the most.
+/// Maximum number of calls of each kind.
 const MOST: u64 = 3_000;
 /// Recorded commands of one player in a day: less than a megabyte.
 const A_DAY: u64 = 1_000;
-/// Chosen ids that are looked up within a second, with some room for when the second begins.
+/// Random ids that are looked up within a second, with some tolerance for its start.
 const LOOKED_UP: u64 = 3;
 
-/// What a call says.
+/// Content of a call.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// Other limits each time, under ids as our clients make them.
+    /// Other limits each time, under request ids of our clients.
     Changing,
-    /// Limits as they are, likewise.
+    /// Equal limits, under request ids of our clients.
     Same,
-    /// Limits as they are, under random ids.
+    /// Equal limits, under random ids.
     Chosen,
 }
 
@@ -39,14 +39,14 @@ pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
     let before = stage.room.log_size("wallet").await?;
     let changing = flood(stage, &one, Kind::Changing).await;
     outcome.at_most("changes of limits that were recorded", changing.accepted, A_DAY);
-    // As they are now, for a player who has not used up the day.
+    // The current limits, for a player with commands left in the day.
     let first = flood_of(stage, &two, (Kind::Same, 1)).await;
     let same_before = settled_size(stage).await?;
     let same = flood_of(stage, &two, (Kind::Same, 500)).await;
     let grown = settled_size(stage).await?.saturating_sub(same_before);
     let hands = stage.crew.hands();
     outcome.note(format!("the wallet's log before: {before}, hands meanwhile: {hands}"));
-    // The crew's hands are in the same log, one record or a few each, and so are seats bought again.
+    // The crew's hands and buy-ins add a few records to the same log.
     outcome.at_most("records for 500 times the same limits", grown, 250);
     let begun = Instant::now();
     let chosen = flood(stage, &two, Kind::Chosen).await;
@@ -59,13 +59,13 @@ pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// The size that the log has signed, once the signature has caught up with what was sent.
+/// Returns the signed size of the log, once a checkpoint covers the calls.
 async fn settled_size(stage: Stage<'_>) -> anyhow::Result<u64> {
     tokio::time::sleep(Duration::from_millis(1500)).await;
     stage.room.log_size("wallet").await
 }
 
-/// As many as there may be, for at most a quarter of the time that there is.
+/// Sends as many calls as allowed, for at most a quarter of the available time.
 async fn flood(stage: Stage<'_>, caller: &Caller, kind: Kind) -> Sent {
     flood_of(stage, caller, (kind, MOST)).await
 }
@@ -89,7 +89,7 @@ async fn flood_of(stage: Stage<'_>, caller: &Caller, (kind, most): (Kind, u64)) 
                     answer.as_ref().err().is_some_and(|it| wire::status::reason_of(it).is_none());
                 sent.count(answer);
                 if unanswered {
-                    // Where there is no connection, what is left of the calls is not spent on that.
+                    // Without a connection the remaining calls are not used up.
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
             }

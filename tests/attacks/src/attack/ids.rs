@@ -1,4 +1,4 @@
-//! Request ids that a table derives from its state and that anybody can work out, used up beforehand.
+//! A player uses up request ids that a table derives from its state and that anybody can compute.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use sha2::{Digest as _, Sha256};
 use super::{Outcome, Stage};
 use crate::caller::{Caller, answered};
 
-/// Hands ahead of the one in play.
+/// Number of hands beyond the one in play.
 const AHEAD: u64 = 4;
-/// Rounds, at the most.
+/// Maximum number of rounds.
 const MOST: usize = 600;
-/// Between two calls: as often as a player may.
+/// Pause between two calls: as often as a player may.
 const PAUSE: Duration = Duration::from_millis(55);
 
 pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
@@ -36,7 +36,7 @@ pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
                 ..SetLimitsRequest::default()
             };
             let answer = answered(caller.wallet().set_limits(caller.says(request))).await;
-            // What was refused as one too many is tried again.
+            // A call that was refused by the rate limit is repeated.
             if outcome.sent.count(answer).is_some() || RequestId(id).is_derived() {
                 used.insert(id);
             }
@@ -51,7 +51,7 @@ pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Ids of transfers to come: of hands, of the pot's refund, of shares of those who are gone.
+/// Returns ids of later transfers: of hands, of the pot's refund, of shares of players who left.
 fn ids(table: TableId, hand_no: u64, victims: &[[u8; 16]]) -> Vec<[u8; 16]> {
     let mut ids = Vec::new();
     for hand_no in hand_no..=hand_no + AHEAD {
@@ -65,7 +65,7 @@ fn ids(table: TableId, hand_no: u64, victims: &[[u8; 16]]) -> Vec<[u8; 16]> {
     ids
 }
 
-/// An id as the table service derives it: anybody can work it out.
+/// Derives an id as the table service does.
 fn derived(what: &str, parts: &[&[u8]]) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(b"sabacc/request-id/v2");

@@ -1,5 +1,5 @@
 //! Readers that do not read: each of three players opens as many streams of a table as a connection
-//! takes, from the beginning of its history, and never takes a message out of one.
+//! takes, from the beginning of its history, and takes no message out of them.
 
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use super::{Outcome, Stage};
 use crate::caller::{Caller, Sent, answered};
 
 const PLAYERS: u8 = 3;
-/// Streams that are asked for on each connection.
+/// Streams requested on each connection.
 const STREAMS: usize = 32;
 const CONNECTIONS: usize = 3;
 const OPENS_WITHIN: Duration = Duration::from_secs(2);
-/// Between two calls: as often as a player may.
+/// Pause between two calls: as often as a player may.
 const PAUSE: Duration = Duration::from_millis(55);
-/// A new reader who reads has a snapshot within so many milliseconds.
+/// Milliseconds within which an honest new reader must have a snapshot.
 const SNAPSHOT: u64 = 2_000;
-/// When it is looked at what became of the streams: the room gives a stream that takes nothing half a
+/// Time after which the streams must have ended: the room allows a stream that takes nothing half a
 /// minute.
 const ENDED_WITHIN: Duration = Duration::from_secs(36);
-/// How long each of them may take to say that it has ended.
+/// Time for each stream to report its end.
 const LOOK: Duration = Duration::from_millis(125);
 
-/// As many streams as are given over these connections, opened as often as a player may call.
+/// Opens as many streams as these connections take, as often as a player may call.
 async fn open(
     connections: Vec<Caller>,
     watch: WatchTableRequest,
@@ -38,7 +38,7 @@ async fn open(
             let request = caller.says(watch.clone());
             let mut client = caller.table();
             let opening = tokio::time::timeout(OPENS_WITHIN, client.watch_table(request));
-            // A stream more than a connection takes is never opened.
+            // A stream beyond the connection's limit is never opened.
             let Ok(opened) = opening.await else { break };
             streams.extend(sent.count(opened));
             tokio::time::sleep(PAUSE).await;
@@ -53,7 +53,7 @@ pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
         table_id: stage.crew.table.bytes().to_vec(),
         resume_token,
     };
-    // Of the table's first message, so that everything since is sent to each.
+    // From the table's first message, so that each stream is sent everything since.
     let honest = Caller::new(stage.room, 20).await?;
     let mut first = answered(honest.table().watch_table(honest.says(watch(Vec::new())))).await?;
     let token = first.get_mut().message().await?.context("a followed table has a snapshot")?;
@@ -88,7 +88,7 @@ pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
     tokio::time::sleep_until(looked_at).await;
     let mut left = 0_u64;
     for stream in &mut unread {
-        // What was under way is still there; behind it is the end, if there was one.
+        // Messages in flight are still delivered; the end follows them, if there was one.
         let drained = async { while let Ok(Some(_)) = stream.message().await {} };
         left += u64::from(tokio::time::timeout(LOOK, drained).await.is_err());
     }

@@ -1,5 +1,5 @@
-//! One player commits to entropy and never reveals it, and comes back as soon as they sit out; another
-//! sits out and in again as often as anybody may call. Both decide at once where it is their turn.
+//! One player commits to entropy, never reveals it, and sits in again as soon as possible; another
+//! sits out and in as often as possible. Both decide at once on their turns.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use super::{Outcome, Stage};
 use crate::caller::Sent;
 use crate::crew::Phase;
 
-/// Messages that are acted on, at the most.
+/// Maximum number of messages to react to.
 const MOST: usize = 100_000;
-/// Between two changes of mind.
+/// Pause between two changes of sitting out and in.
 const TOGGLE: Duration = Duration::from_millis(100);
-/// Real changes between sitting out and in that may be recorded between two hands.
+/// Changes between sitting out and in that may be recorded between two hands.
 const CHANGES_A_HAND: u64 = 4;
-/// Hands that may come to nothing: after the second a withholder waits for longer than this attack takes.
+/// Hands that may be burnt: after the second a withholder waits for longer than this attack takes.
 const BURNT: u64 = 2;
 
 pub(super) async fn run(stage: Stage<'_>) -> anyhow::Result<Outcome> {
@@ -59,7 +59,7 @@ struct Nuisance {
     table: TableId,
     withholds: bool,
     sent: Sent,
-    /// How often their seat was seen to change between sitting out and in.
+    /// Number of changes of their seat between sitting out and in.
     changes: u64,
 }
 
@@ -106,7 +106,7 @@ impl Nuisance {
         if let Some(turn) = turn {
             let decision = turn.default_move.clone().unwrap_or_default();
             let (hand_no, number) = (state.view().hand_no, turn.turn);
-            // An answer that waits is enough: the turn is over by then.
+            // If too many answers are missing, the turn is over by the time they come.
             let _ = play.decide(hand_no, number, decision);
         }
         if !self.withholds {

@@ -1,5 +1,5 @@
-//! One honest player: takes part in chance, decides after a short thought, buys in again when a stack is
-//! gone, and counts what happens to them.
+//! One honest player: contributes entropy, decides after a short time to think, buys in again when
+//! the stack is gone, and counts events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,19 +22,19 @@ use tokio_util::sync::CancellationToken;
 use super::Tally;
 use crate::room::Guest;
 
-/// What a player is made of.
+/// Dependencies of a player.
 pub(crate) struct Place {
     pub(crate) guest: Guest,
     pub(crate) table: TableId,
     pub(crate) buy_in: Credits,
     pub(crate) thinking: (Duration, Duration),
-    /// They count the table's hands.
+    /// Whether they count the table's hands.
     pub(crate) counts_hands: bool,
     pub(crate) tally: Arc<Tally>,
     pub(crate) stop: CancellationToken,
 }
 
-/// A decision that is due.
+/// Decision that is due.
 struct Due {
     hand_no: u64,
     turn: Turn,
@@ -49,7 +49,7 @@ pub(crate) struct Player {
     seat: u32,
     stack: u64,
     due: Option<Due>,
-    /// The decision that was sent last, and when.
+    /// Request id of the decision in flight, and the time it was sent.
     sent: Option<(Vec<u8>, Instant)>,
 }
 
@@ -73,7 +73,7 @@ impl Player {
         }
     }
 
-    /// Plays until told to stop, or the table is closed.
+    /// Plays until `stop` is cancelled, or the table is closed.
     pub(crate) async fn play(mut self) -> Result<(), Error> {
         let stop = self.place.stop.clone();
         self.sit_down().await?;
@@ -210,7 +210,7 @@ impl Player {
         self.settled(seat.map(drop))
     }
 
-    /// A refusal is counted, and nothing more; no answer at all ends the player.
+    /// Counts a refusal; a missing answer ends the player.
     fn settled(&self, answer: Result<(), Error>) -> Result<(), Error> {
         match answer {
             Err(error @ Error::Refused(_)) => {
@@ -254,7 +254,7 @@ impl Player {
     }
 }
 
-/// A legal move with the smallest amounts; one that ends the hand only where nothing else is legal.
+/// Chooses a legal move with the smallest amounts; a drastic one only without another.
 fn choose(turn: &Turn, generator: &mut StdRng) -> Move {
     let drastic = |legal: &&LegalMove| {
         matches!(

@@ -1,4 +1,4 @@
-//! Every lawful call of a player, one after the other, as often as anybody may call.
+//! Every lawful call of a player, one after the other, as often as allowed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,12 +21,12 @@ use crate::caller::{Caller, Sent, answered};
 use crate::crew::Crew;
 use crate::room::Room;
 
-/// Between two calls: twenty a second, which is what a player may.
+/// Pause between two calls: twenty a second, the limit of a player.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Calls that are under way at a time.
+/// Calls in flight.
 const AT_ONCE: usize = 16;
 
-/// A kind of call.
+/// Kind of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Table,
@@ -89,8 +89,8 @@ enum People {
     Tables,
 }
 
-/// Calls, in the order in which they are made over and over. What moves a seat stands between calls that
-/// do not, so that a hand is met by each of them at any moment of it.
+/// Calls in the order in which they are repeated. Calls that change a seat alternate with others,
+/// so that each call meets a hand at every moment of it.
 const ROUND: &[Call] = &[
     Call::Table,
     Call::Act(Act::Late),
@@ -124,7 +124,7 @@ const ROUND: &[Call] = &[
     Call::Audit(Audit::Disputes),
 ];
 
-/// A player of the crew who, beside playing, calls.
+/// Player of the crew who also makes calls.
 #[derive(Clone)]
 pub struct Hostility {
     caller: Caller,
@@ -133,7 +133,7 @@ pub struct Hostility {
     last: Arc<Mutex<Last>>,
 }
 
-/// The table as it was looked at last.
+/// Facts of the table from the last look at it.
 #[derive(Clone, Copy, Default)]
 struct Last {
     buy_in: u64,
@@ -142,23 +142,23 @@ struct Last {
 }
 
 impl Hostility {
-    /// Of the player of the crew that comes last, who counts nothing; from an address of their own.
+    /// Creates the hostility of the crew's last player, who counts nothing, from another address.
     ///
     /// # Errors
-    /// The room's address is none.
+    /// The room's address is malformed.
     pub fn of(room: &Room, crew: &Crew) -> anyhow::Result<Hostility> {
         let guest = crew.guests.last().cloned();
         let guest = guest.ok_or_else(|| anyhow::anyhow!("a crew has players"))?;
         Ok(Hostility::at(Caller::of(room, guest, 2)?, crew.table))
     }
 
-    /// The same for a caller who sits at the table.
+    /// Creates the hostility of a caller who sits at the table.
     #[must_use]
     pub fn at(caller: Caller, table: TableId) -> Hostility {
         Hostility { caller, ids: IdMaker::system(), table, last: Arc::default() }
     }
 
-    /// Makes so many calls, or until told to stop; none waits for the one before.
+    /// Makes `calls` calls, or until `stop` is cancelled, without waiting for answers.
     pub async fn make(self, calls: u64, stop: CancellationToken) -> Sent {
         let mut sent = Sent::default();
         let mut ticks = tokio::time::interval(PAUSE);
@@ -184,8 +184,8 @@ impl Hostility {
         sent
     }
 
-    /// As many calls that do nothing, at the same pace: what hostility is compared with where calls are
-    /// counted instead of seconds.
+    /// Makes as many calls that do nothing at the same rate: the baseline where calls are counted
+    /// instead of seconds.
     pub async fn make_harmless(self, calls: u64) -> Sent {
         let mut sent = Sent::default();
         let mut ticks = tokio::time::interval(PAUSE);
@@ -264,7 +264,7 @@ impl Hostility {
         }
     }
 
-    /// Neither promises anything that is not kept, nor keeps back what was promised.
+    /// Neither breaks a commitment nor withholds entropy.
     async fn entropy(&self, call: Entropy) -> Result<Response<()>, Status> {
         let (request_id, table_id) = (self.request_id(), self.table_id());
         let mut client = self.caller.table();
@@ -393,7 +393,7 @@ fn done<A>(answer: Result<Response<A>, Status>) -> Result<Response<()>, Status> 
     answer.map(|_| Response::new(()))
 }
 
-/// The first message of a stream, which is dropped after it.
+/// Waits for the first message of a stream, and drops the stream.
 async fn first<T>(stream: &mut tonic::Streaming<T>) -> Result<Response<()>, Status> {
     stream.message().await.map(|_| Response::new(()))
 }

@@ -1,4 +1,4 @@
-//! Betting by what a hand wins on average.
+//! Betting by the average share of the pot that a hand wins.
 
 use proto::common::v1::{LegalMove, Move, MoveKind};
 
@@ -6,20 +6,20 @@ use super::deal::ALL;
 use super::situation::Money;
 use super::{find, plain};
 
-/// What is known about the hand.
+/// Estimates about the viewer's hand.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chances {
-    /// The share of the pot that it wins on average, in thousandths.
+    /// Average share of the pot that it wins, in thousandths.
     pub(super) equity: i64,
-    /// What the reveal costs on average besides, in thousandths of the pot.
+    /// Average further cost of the reveal, in thousandths of the pot.
     pub(super) penalty: i64,
-    /// What folding costs.
+    /// Cost of folding, in credits.
     pub(super) fold: u64,
-    /// How many others can win.
+    /// Number of opponents who can win.
     pub(super) others: usize,
 }
 
-/// The decision of a betting round; none where none is on.
+/// Chooses the move of a betting round; none outside of one.
 pub(super) fn bet(legal: &[LegalMove], money: Money, chances: Chances) -> Option<Move> {
     let Chances { equity, penalty, fold, others } = chances;
     let fair = ALL / i64::try_from(others + 1).unwrap_or(ALL);
@@ -44,12 +44,12 @@ pub(super) fn bet(legal: &[LegalMove], money: Money, chances: Chances) -> Option
         return Some(lift(raise, raise.min, money.stack / 2));
     }
     let price = i128::from(price);
-    // Who bets holds a little more than just any hand.
+    // An opponent who bets holds more than a random hand.
     let staying = i128::from(equity - penalty) * (pot + price) - 1100 * price;
     plain(legal, if staying >= folding { MoveKind::Match } else { MoveKind::Fold })
 }
 
-/// About `wanted`, and no more than `most` above the least that is legal.
+/// Returns a bet of about `wanted`, at most `most` unless the legal minimum is higher.
 fn lift(legal: &LegalMove, wanted: u64, most: u64) -> Move {
     let amount = wanted.min(most).clamp(legal.min, legal.max.max(legal.min));
     Move { kind: legal.kind, amount, ..Move::default() }

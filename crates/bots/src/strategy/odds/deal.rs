@@ -1,4 +1,4 @@
-//! One imagined deal of what is not seen, and what came of many.
+//! Random deals of the unseen cards, and the tally of their results.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -7,10 +7,10 @@ use rules::{Card, Cards, Strength};
 use super::LOOKS;
 use super::situation::{Other, Situation};
 
-/// The packs of a situation while cards are dealt from them.
+/// Packs of unseen cards, from which hands are dealt.
 pub(super) struct Packs {
     packs: Vec<Vec<Card>>,
-    /// How many of each are dealt.
+    /// Number of cards dealt from each pack.
     dealt: Vec<usize>,
 }
 
@@ -20,12 +20,12 @@ impl Packs {
         Packs { dealt: vec![0; packs.len()], packs }
     }
 
-    /// All cards are back. Their order does not matter: every card dealt is any of the rest.
+    /// Returns all cards to the packs. Their order does not matter: each deal takes a random card.
     pub(super) fn gather(&mut self) {
         self.dealt.fill(0);
     }
 
-    /// Any card of those left in a pack.
+    /// Deals a random card from the rest of a pack.
     pub(super) fn deal(&mut self, pile: usize, generator: &mut StdRng) -> Option<Card> {
         let (pack, dealt) = (self.packs.get_mut(pile)?, self.dealt.get_mut(pile)?);
         if *dealt >= pack.len() {
@@ -37,7 +37,7 @@ impl Packs {
         pack.get(*dealt - 1).copied()
     }
 
-    /// Somebody's hand, whatever it may be: where there are two piles, a card of each is held.
+    /// Returns an opponent's hand: its open cards and random hidden ones, from each pack in turn.
     pub(super) fn hand(&mut self, other: &Other, generator: &mut StdRng) -> Cards {
         let mut cards = other.open.clone();
         for nth in 0..other.hidden {
@@ -48,7 +48,7 @@ impl Packs {
     }
 }
 
-/// The best of the others in one deal, and how many have it.
+/// Best strength among the opponents in one deal, and the number of hands that have it.
 pub(super) struct Rivals {
     best: Option<Strength>,
     count: i64,
@@ -67,7 +67,7 @@ impl Rivals {
         rivals
     }
 
-    /// What a hand wins of the pot, in thousandths.
+    /// Returns the share of the pot that a hand wins, in thousandths.
     pub(super) fn share(&self, mine: Option<Strength>) -> i64 {
         match (mine, self.best) {
             (None, _) => 0,
@@ -78,10 +78,10 @@ impl Rivals {
     }
 }
 
-/// Everything, in thousandths.
+/// The whole pot, in thousandths.
 pub(super) const ALL: i64 = 1000;
 
-/// What came of a choice in many deals.
+/// Results of one choice over many deals.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Tally {
     deals: i64,
@@ -96,18 +96,18 @@ impl Tally {
         self.bombed += i64::from(bombed);
     }
 
-    /// The share of the pot that is won on average, in thousandths.
+    /// Returns the average share of the pot, in thousandths.
     pub(super) fn equity(self) -> i64 {
         self.won / self.deals.max(1)
     }
 
-    /// How often the hand cannot win anything, in thousandths.
+    /// Returns how often the hand cannot win anything, in thousandths.
     pub(super) fn bombs(self) -> i64 {
         ALL * self.bombed / self.deals.max(1)
     }
 }
 
-/// How many deals to imagine where each looks at so many hands.
+/// Returns the number of deals to evaluate if each needs `hands` evaluations.
 pub(super) fn deals(hands: usize) -> usize {
     (LOOKS / hands.max(1)).clamp(20, 400)
 }

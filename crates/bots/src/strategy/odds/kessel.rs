@@ -1,5 +1,4 @@
-//! Kessel: what is lost there is chips, so the best choice is the one that loses fewest on average.
-//! Tokens stay in the pocket.
+//! Kessel: chooses what loses the fewest chips on average. Shift tokens are never played.
 
 use proto::common::v1::{LegalMove, Move, MoveKind};
 use rand::RngExt;
@@ -10,12 +9,12 @@ use super::deal::{Packs, Rivals, deals};
 use super::situation::Situation;
 use super::{find, naming, plain};
 
-/// A choice: the hand it leaves, and what may still come to it.
+/// Choice: the hand that it leaves, and the card that it may bring.
 #[derive(Clone)]
 struct Plan {
     hand: Cards,
     draw: Draw,
-    /// What cards count then.
+    /// Values of the cards after the choice.
     scale: Scale,
 }
 
@@ -84,7 +83,7 @@ fn primes(situation: &Situation<'_>, prime: &LegalMove) -> Choices {
     prime.values.iter().filter_map(choice).collect()
 }
 
-/// To stand, or to draw from one of the piles.
+/// Returns the choices between standing and drawing from one of the piles.
 fn actions(situation: &Situation<'_>) -> Option<Choices> {
     let stand = plain(situation.legal, MoveKind::Stand)?;
     let mine = || situation.mine.clone();
@@ -111,17 +110,17 @@ fn plan(situation: &Situation<'_>, hand: Cards, draw: Draw) -> Plan {
     Plan { hand, draw, scale: situation.scale }
 }
 
-/// The card on a discard pile: any copy, since copies are alike.
+/// Returns the card on a discard pile: any copy, since copies are alike.
 fn top(situation: &Situation<'_>, family: &str) -> Option<Card> {
     situation.rules.variant().deck.parse(situation.told.top(family)?).nth(0)
 }
 
-/// Thousandths of chips that each plan loses on average.
+/// Returns the average loss of each plan, in thousandths of a chip.
 fn losses(situation: &Situation<'_>, plans: &[Plan], generator: &mut StdRng) -> Vec<i64> {
     let rules = situation.rules;
     let mut losses = vec![0; plans.len()];
     let mut packs = Packs::new(situation);
-    // A hand with Impostors is looked at a few times.
+    // A hand with Impostors is evaluated several times.
     let deals = deals(3 * (plans.len() + situation.others.len()));
     for _ in 0..deals {
         packs.gather();
@@ -152,7 +151,7 @@ fn roll(generator: &mut StdRng) -> [Dice; 2] {
     [(); 2].map(|()| [(); 2].map(|()| generator.random_range(1..=6)))
 }
 
-/// The best that becomes of a plan: the drawn card may be kept or not.
+/// Returns the best outcome of a plan: the drawn card may be kept or not.
 fn outcome(
     rules: &RuleSet,
     plan: &Plan,
@@ -171,7 +170,8 @@ fn outcome(
     as_it_is.max(best(rules, &plan.scale, &with, dice))
 }
 
-/// What a hand is worth, with the chips that losing with it costs; its Impostors get the better dice.
+/// Returns a hand's strength, and the chips that losing with it costs; its Impostors take the
+/// better die.
 fn best(rules: &RuleSet, scale: &Scale, hand: &[Card], dice: [Dice; 2]) -> Option<(Strength, u8)> {
     if let Some(strength) = scale.strength(hand) {
         return Some((strength, scale.due(hand)?));
@@ -193,13 +193,13 @@ fn is_impostor(rules: &RuleSet, card: Card) -> bool {
     rules.variant().deck.code(card).ends_with('I')
 }
 
-/// 0 for Sand, 1 for Blood.
+/// Returns 0 for Sand, 1 for Blood.
 fn family(rules: &RuleSet, card: Card) -> usize {
     let piles = rules.variant().piles;
     piles.iter().position(|pile| (pile.first..pile.end).contains(&card.id())).unwrap_or(0)
 }
 
-/// A card of the same family with this number.
+/// Returns a card of the same family with this number.
 fn numbered(rules: &RuleSet, card: Card, value: u8) -> Option<Card> {
     let deck = rules.variant().deck;
     let family = deck.code(card).get(..1)?;

@@ -1,28 +1,28 @@
-//! What the lines of a hand tell beside the cards that lie there: facts that change what cards count, and
-//! the tops of open discard piles. A snapshot's facts stand in where the lines began too late.
+//! Facts from the lines of a hand that are not in its cards: changes of what cards count, and the
+//! tops of open discard piles. A snapshot's facts stand in for lines before the viewer joined.
 
 use rules::Deck;
 
-/// What has happened, read from the lines.
+/// Events of a hand, read from its lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Told {
-    /// By the names that a view's facts have.
+    /// Facts under the names that a view's facts have.
     pub(super) facts: Vec<(String, String)>,
-    /// The codes of the open discards, top last; none where a card cannot be known.
+    /// Codes of the open discards, top last; none for an unknown card.
     pub(super) discards: Vec<Option<String>>,
-    /// Players, by their number, who folded, junked or left.
+    /// Numbers of the players who folded, junked or left.
     pub(super) gone: Vec<usize>,
-    /// What the viewer selected.
+    /// Codes of the cards that the viewer selected.
     pub(super) selected: Vec<String>,
-    /// Chips the viewer has drawn with in this round.
+    /// Chips that the viewer has paid for draws in this round.
     pub(super) drawn: u32,
 }
 
-/// The facts that one round of Kessel changes.
+/// Facts that end with a round of Kessel.
 const ROUND: [&str; 4] = ["prime", "markdown", "cook-the-books", "major-fraud"];
 
 impl Told {
-    /// `me` is the viewer's number.
+    /// Reads the lines. `me` is the viewer's number.
     pub(super) fn of(lines: &[String], me: usize, deck: &Deck) -> Told {
         let mut told = Told::default();
         for line in lines {
@@ -90,7 +90,7 @@ impl Told {
         }
     }
 
-    /// The top card of a family's discards is gone.
+    /// Removes the top card of a family's discards.
     fn take(&mut self, family: &str) {
         let of = |card: &Option<String>| card.as_ref().is_none_or(|code| code.starts_with(family));
         if let Some(at) = self.discards.iter().rposition(of) {
@@ -98,7 +98,7 @@ impl Told {
         }
     }
 
-    /// The top discard among the cards whose code begins like this.
+    /// Returns the top discard among the cards whose code begins with `family`.
     pub(super) fn top(&self, family: &str) -> Option<&str> {
         let of = |card: &&Option<String>| card.as_ref().is_none_or(|code| code.starts_with(family));
         self.discards.iter().rev().find(of)?.as_deref()

@@ -1,4 +1,4 @@
-//! What may be done about the cards in the games to 23, eleven and Spike, and what comes of it on average.
+//! Choices about the cards in the games to 23, eleven and Spike, and their average results.
 
 use proto::common::v1::{Move, MoveKind};
 use rand::rngs::StdRng;
@@ -9,7 +9,7 @@ use super::deal::{ALL, Packs, Rivals, Tally, deals};
 use super::situation::Situation;
 use super::{find, naming, plain};
 
-/// What a choice does to the hand.
+/// Effect of a choice on the hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Change {
     drop: Option<Card>,
@@ -19,19 +19,19 @@ pub(super) struct Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gain {
     Nothing,
-    /// A card that nobody knows.
+    /// A random unseen card.
     Unseen,
     This(Card),
 }
 
 const KEEP: Change = Change { drop: None, gain: Gain::Nothing };
 
-/// A hand that wins so often, in thousandths, is kept safe from shifts.
+/// Share of the pot, in thousandths, from which on a hand is protected from shifts.
 const SAFE: i64 = 550;
-/// A locked hand that wins so seldom is opened again.
+/// Share of the pot, in thousandths, up to which a locked hand is unlocked.
 const HOPELESS: i64 = 150;
 
-/// None where there is nothing that odds could say.
+/// Chooses a move; none if odds do not apply.
 pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
     let legal = situation.legal;
     if find(legal, MoveKind::Align).is_some() {
@@ -67,7 +67,8 @@ pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Optio
     Some(decision.clone())
 }
 
-/// What a bombed-out hand costs, in thousandths of the pot: less while it can still be mended.
+/// Returns the cost of a bombed-out hand, in thousandths of the pot: half while the hand is not
+/// called and can still improve.
 fn penalty(situation: &Situation<'_>) -> i64 {
     if situation.says("bomb_out", "match_pot") || situation.says("bomb_out", "fixed") {
         if situation.called { ALL } else { ALL / 2 }
@@ -76,7 +77,7 @@ fn penalty(situation: &Situation<'_>) -> i64 {
     }
 }
 
-/// Every choice about the cards, with the move that makes it.
+/// Returns every choice about the cards, with the move that makes it.
 fn choices(situation: &Situation<'_>) -> Vec<(Change, Move)> {
     let mut choices = Vec::new();
     for legal in situation.legal {
@@ -124,7 +125,7 @@ fn choices(situation: &Situation<'_>) -> Vec<(Change, Move)> {
     choices
 }
 
-/// The top discard: no card that is held or unseen.
+/// Returns the top discard: a copy that is neither held nor unseen.
 fn top(situation: &Situation<'_>) -> Option<Card> {
     let meant = situation.rules.variant().deck.parse(situation.told.top("")?);
     let unseen = situation.unseen.iter().flatten();
@@ -147,7 +148,7 @@ fn betting(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
     bet(situation.legal, situation.money, chances)
 }
 
-/// What can still be done about the cards once the bets are made.
+/// Returns the changes that are still possible after the betting.
 fn later(situation: &Situation<'_>) -> Vec<Change> {
     let draws = match situation.rules.variant().id {
         "swg" => situation.is_on("draw_phase"),
@@ -164,7 +165,7 @@ fn later(situation: &Situation<'_>) -> Vec<Change> {
     changes
 }
 
-/// Plays every change in the same imagined deals.
+/// Evaluates every change in the same random deals.
 fn weigh(situation: &Situation<'_>, changes: &[Change], generator: &mut StdRng) -> Vec<Tally> {
     let mut tallies = vec![Tally::default(); changes.len()];
     let mut packs = Packs::new(situation);

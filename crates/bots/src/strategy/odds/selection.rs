@@ -1,4 +1,4 @@
-//! Coruscant Shift: which cards to play for the dice, seen together with what the redraw may bring.
+//! Coruscant Shift: selects cards for the dice, with regard to the redraw.
 
 use proto::common::v1::{Move, MoveKind};
 use rand::RngExt;
@@ -10,9 +10,9 @@ use super::deal::{Packs, Rivals, Tally, deals};
 use super::situation::{Other, Situation};
 use super::{find, naming};
 
-/// Cards in a hand.
+/// Number of cards in a hand.
 const HAND: usize = 5;
-/// How many selections each of the others is thought to look at.
+/// Number of selections that are tried for each opponent.
 const THOUGHTS: usize = 3;
 
 pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Option<Move> {
@@ -43,7 +43,7 @@ pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Optio
     } else if situation.round < 2 {
         Plan::with_redraw(selected)
     } else {
-        // The redraw has happened: whatever is held beside the selection may be added.
+        // After the redraw any card outside the selection may be added.
         let new = situation.mine.iter().copied().filter(|card| !selected.contains(card)).collect();
         Plan { chosen: selected, new, redraw: 0 }
     };
@@ -53,12 +53,12 @@ pub(super) fn choose(situation: &Situation<'_>, generator: &mut StdRng) -> Optio
     bet(legal, situation.money, chances)
 }
 
-/// What is played for sure, and what may be added to it.
+/// Cards that are played, and cards that may be added.
 #[derive(Clone, PartialEq)]
 struct Plan {
     chosen: Cards,
     new: Cards,
-    /// How many more cards will come.
+    /// Number of cards that the redraw will bring.
     redraw: usize,
 }
 
@@ -72,7 +72,7 @@ impl Plan {
         Plan { chosen, new: Cards::new(), redraw }
     }
 
-    /// The best selection once `drawn` has come.
+    /// Returns the strength of the best selection with the `drawn` cards.
     fn outcome(&self, situation: &Situation<'_>, drawn: &[Card]) -> Option<Strength> {
         let drawn = drawn.iter().take(self.redraw);
         let more: Cards = self.new.iter().chain(drawn).copied().collect();
@@ -81,7 +81,7 @@ impl Plan {
     }
 }
 
-/// The mine that a list of codes means, copies one after the other.
+/// Returns the viewer's cards with these codes; repeated codes take different copies.
 fn held(situation: &Situation<'_>, codes: &[String]) -> Cards {
     let mut cards = Cards::new();
     for code in codes {
@@ -97,7 +97,7 @@ fn named(situation: &Situation<'_>, kind: MoveKind, cards: &[Card]) -> Move {
     naming(kind, &cards.iter().map(|&card| situation.code(card)).collect::<Vec<_>>())
 }
 
-/// Every choice among at most five cards, none at all included.
+/// Returns every subset of at most five cards, the empty one included.
 fn subsets(cards: &[Card]) -> impl Iterator<Item = Cards> {
     let cards = Cards::from_slice(&cards[..cards.len().min(HAND)]);
     (0..1_u32 << cards.len()).map(move |mask| {
@@ -136,7 +136,7 @@ fn weigh(situation: &Situation<'_>, plans: &[Plan], generator: &mut StdRng) -> V
     tallies
 }
 
-/// The best of a few selections that somebody else may make.
+/// Returns the best of a few random selections of an opponent.
 fn thought(
     situation: &Situation<'_>,
     other: &Other,

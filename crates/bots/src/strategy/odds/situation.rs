@@ -1,4 +1,4 @@
-//! The situation as the viewer sees it, in cards instead of codes.
+//! Situation of the viewer, in cards instead of codes.
 
 use client::TableState;
 use proto::common::v1::LegalMove;
@@ -7,7 +7,7 @@ use rules::{Card, CardSet, Cards, FieldValue, RuleSet, Scale};
 
 use super::lines::Told;
 
-/// What there is to decide by.
+/// Facts for a decision.
 pub(super) struct Situation<'a> {
     pub(super) rules: &'a RuleSet,
     pub(super) scale: Scale,
@@ -15,35 +15,36 @@ pub(super) struct Situation<'a> {
     pub(super) told: Told,
     /// The viewer's hand, newest last.
     pub(super) mine: Cards,
-    /// Those of it that are locked.
+    /// The locked cards of the viewer's hand.
     pub(super) locked: Cards,
-    /// Who else can still win.
+    /// Opponents who can still win.
     pub(super) others: Vec<Other>,
-    /// Every card that is not known to lie somewhere, by pile.
+    /// Cards without a known place, by pile.
     pub(super) unseen: Vec<Vec<Card>>,
     pub(super) money: Money,
-    /// From 1.
+    /// Round of the hand, from 1.
     pub(super) round: u32,
     pub(super) called: bool,
 }
 
-/// Somebody else's hand.
+/// Opponent's hand.
 pub(super) struct Other {
     pub(super) open: Cards,
     pub(super) hidden: usize,
 }
 
-/// The viewer's stack and what he plays for.
+/// The viewer's stack and the pot.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Money {
     pub(super) pot: u64,
     pub(super) stack: u64,
-    /// What he put in during this betting round.
+    /// Credits that the viewer put in during this betting round.
     pub(super) in_round: u64,
 }
 
 impl<'a> Situation<'a> {
-    /// None where there is no hand, or one that the rules do not compare by itself.
+    /// Reads the situation; none without a hand, or if the rules do not compare its hands by
+    /// themselves.
     pub(super) fn read(state: &'a TableState, turn: &'a Turn) -> Option<Situation<'a>> {
         let (hand, rules) = (state.hand()?, state.rules()?);
         let deck = rules.variant().deck;
@@ -70,7 +71,7 @@ impl<'a> Situation<'a> {
                 others.push(Other { hidden: place.cards.len().saturating_sub(open.len()), open });
             }
         }
-        // One card of each open pile is known to lie on top.
+        // The top card of each open pile is known.
         let families: &[&str] = if rules.variant().piles.len() > 1 { &["s", "b"] } else { &[""] };
         for code in families.iter().filter_map(|family| told.top(family)) {
             seen.card(code);
@@ -99,7 +100,7 @@ impl<'a> Situation<'a> {
         })
     }
 
-    /// The card of the viewer's that a code means.
+    /// Returns the viewer's card with this code.
     pub(super) fn held(&self, code: &str) -> Option<Card> {
         let meant = self.rules.variant().deck.parse(code);
         self.mine.iter().copied().find(|&card| meant.contains(card))
@@ -129,7 +130,7 @@ impl<'a> Situation<'a> {
     }
 }
 
-/// Cards that have been seen. Copies that are alike are counted, not told apart.
+/// Cards that are visible. Equal copies are counted, not told apart.
 struct Seen<'a> {
     rules: &'a RuleSet,
     set: CardSet,
@@ -142,7 +143,7 @@ impl Seen<'_> {
         Some(card)
     }
 
-    /// Those of a hand that are not hidden.
+    /// Returns the cards of a hand that are not hidden.
     fn cards(&mut self, place: &HandSeat) -> Cards {
         place.cards.iter().filter_map(|held| self.card(&held.code)).collect()
     }

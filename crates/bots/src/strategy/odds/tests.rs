@@ -4,7 +4,7 @@ use proto::table::v1 as pb;
 use super::super::steady::situation::{self, legal, turn};
 use super::*;
 
-/// The situation with two others, whose hands of two cards nobody sees.
+/// State with two opponents, each with two hidden cards.
 fn state(variant: &str, codes: &[&str]) -> TableState {
     let mut state = situation::state(variant, codes);
     let mut view = state.view().clone();
@@ -41,7 +41,7 @@ fn good_hands_stand_and_bad_ones_are_mended() {
 
 #[test]
 fn what_cannot_be_judged_is_played_steadily() {
-    // Nothing was announced yet, so nobody knows what the cards count.
+    // Without an announcement nobody knows what the cards count.
     let options = || vec![legal(MoveKind::Draw, &[]), legal(MoveKind::Stand, &[])];
     assert_eq!(choose("eleven", &["5S", "4H"], options()).kind(), MoveKind::Stand);
     assert_eq!(choose("eleven", &["3S", "2H"], options()).kind(), MoveKind::Draw);

@@ -1,19 +1,19 @@
-//! Betting, the same in every game: by how good the hand looks and what the pot offers for the price.
+//! Betting in every game, by the quality of the hand and the pot odds.
 
 use proto::common::v1::{LegalMove, Move, MoveKind};
 
 use super::Look;
 
-/// A hand that looks as good as this is bet on.
+/// Least quality of a hand to bet on.
 const GOOD: u32 = 70;
-/// A hand that looks as good as this is raised with, once in a round.
+/// Least quality of a hand to raise with, once in a round.
 const STRONG: u32 = 90;
 
-/// What to do in a betting round; none where none is on. `quality` is 0 to 100, 0 a hand that loses
-/// for certain.
+/// Chooses the move of a betting round; none outside of one. `quality` is 0 to 100; 0 loses for
+/// certain.
 pub(super) fn bet(look: &Look<'_>, quality: u32) -> Option<Move> {
     let hand = look.state.hand()?;
-    // The later it is, the less a hand will still improve.
+    // The later the round, the less a hand can still improve.
     if quality + 4 * hand.round.min(10) >= 100
         && let Some(call) = look.plain(MoveKind::CallHand)
     {
@@ -26,7 +26,7 @@ pub(super) fn bet(look: &Look<'_>, quality: u32) -> Option<Move> {
         && hand.called_by != 0
         && let Some(fold) = look.plain(MoveKind::Fold)
     {
-        // The hand is called and nothing will change any more: the penalty is worse than the pot is good.
+        // The hand is called and cannot change: the penalty costs more than the pot can win.
         return Some(fold);
     }
     if let Some(check) = look.plain(MoveKind::Check) {
@@ -52,13 +52,13 @@ fn worth_its_price(quality: u32, price: u64, pot: u64, stack: u64) -> bool {
     let (quality, price) = (u128::from(quality), u128::from(price));
     let (pot, stack) = (u128::from(pot), u128::from(stack));
     if price * 2 > stack && price * 10 > pot {
-        // Most of the stack, and no trifle.
+        // Most of the stack, and much of the pot.
         return quality >= 60;
     }
     price * 20 <= stack || quality * (pot + price) >= 60 * price
 }
 
-/// About `wanted`, and no more than `most` above the least that is legal.
+/// Returns a bet of about `wanted`, at most `most` unless the legal minimum is higher.
 fn lift(legal: &LegalMove, wanted: u64, most: u64) -> Move {
     let amount = wanted.min(most).clamp(legal.min, legal.max.max(legal.min));
     Move { kind: legal.kind, amount, ..Move::default() }

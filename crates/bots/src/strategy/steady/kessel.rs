@@ -1,10 +1,10 @@
-//! Kessel: a pair is kept, anything else is worth a chip to improve; tokens stay in the pocket.
+//! Kessel: keeps a pair, and pays a chip to improve anything else. Shift tokens are never played.
 
 use proto::common::v1::{LegalMove, Move, MoveKind};
 
 use super::{Look, with_card, without};
 
-/// What to do about the cards; none where there is no such choice.
+/// Chooses about the cards; none without such a choice.
 pub(super) fn play(look: &Look<'_>) -> Option<Move> {
     let codes = look.codes();
     if let Some(discard) = look.legal(MoveKind::Discard) {
@@ -34,7 +34,7 @@ pub(super) fn play(look: &Look<'_>) -> Option<Move> {
     }))
 }
 
-/// The value that comes closest to the other card.
+/// Returns the value that comes closest to the other card.
 fn settle(impostor: &LegalMove, codes: &[&str]) -> Option<Move> {
     let card = impostor.cards.first()?;
     let other = without(codes, card).iter().find_map(|code| number(code));
@@ -43,19 +43,19 @@ fn settle(impostor: &LegalMove, codes: &[&str]) -> Option<Move> {
     Some(Move { value, ..with_card(MoveKind::Impostor, card) })
 }
 
-/// The difference and the sum of a hand: the smaller, the better.
+/// Returns the difference and the sum of a hand: the smaller, the better.
 fn worth(codes: &[&str]) -> (u32, u32) {
     if codes.iter().any(|code| code.ends_with('Y')) {
         return (0, 0);
     }
     match codes.iter().filter_map(|code| number(code)).collect::<Vec<u32>>()[..] {
         [a, b] => (a.abs_diff(b), a + b),
-        // An Impostor may become anything: about as good as a difference of one.
+        // An Impostor may take any value: about as good as a difference of one.
         _ => (1, 7),
     }
 }
 
-/// None for a Sylop or an Impostor.
+/// Returns the number of a card; none for a Sylop or an Impostor.
 fn number(code: &str) -> Option<u32> {
     code.get(1..)?.parse().ok()
 }

@@ -4,7 +4,7 @@ use proto::common::v1::{Move, MoveKind};
 
 use super::{Look, with_card, without};
 
-/// Draws while it is safe enough: cards are worth 3 on average.
+/// Draws up to a total of 7, since a card is worth 3 on average.
 pub(super) fn eleven(look: &Look<'_>) -> (u32, Option<Move>) {
     let rank = |code: &&str| code.get(..1).and_then(|rank| rank.parse::<u32>().ok());
     let total: u32 = look.codes().iter().filter_map(rank).sum();
@@ -13,7 +13,7 @@ pub(super) fn eleven(look: &Look<'_>) -> (u32, Option<Move>) {
     (quality, draw.or_else(|| look.plain(MoveKind::Stand)))
 }
 
-/// Towards a sum of 0, by discarding whatever stands in its way.
+/// Plays towards a sum of 0, by discarding the card without which the sum is closest to it.
 pub(super) fn spike(look: &Look<'_>) -> (u32, Option<Move>) {
     let codes = look.codes();
     let off = |codes: &[&str]| sum(codes).unsigned_abs();
@@ -21,13 +21,13 @@ pub(super) fn spike(look: &Look<'_>) -> (u32, Option<Move>) {
     let quality = if now == 0 { 85 } else { 60_u32.saturating_sub(4 * now) };
     let gains = look.turn.legal.iter().filter(|legal| legal.kind() == MoveKind::Gain);
     let best = gains.flat_map(|legal| &legal.cards).min_by_key(|card| off(&without(&codes, card)));
-    // What is gained is worth nothing on average, and five either way.
+    // A gained card is worth 0 on average, and five in either direction.
     let mended = best.filter(|card| now > 3 && off(&without(&codes, card)) < now);
     let gain = mended.map(|card| with_card(MoveKind::Gain, card));
     (quality, gain.or_else(|| look.plain(MoveKind::Stand)))
 }
 
-/// The selection that comes closest to the dice.
+/// Selects the cards that come closest to the dice.
 pub(super) fn coruscant(look: &Look<'_>, selected: Option<i32>) -> (u32, Option<Move>) {
     let target = look.state.lines().iter().rev().find_map(|line| target(line)).unwrap_or(0);
     let off = |codes: &[&str], start: i32| (start + sum(codes) - target).unsigned_abs();
@@ -44,7 +44,7 @@ pub(super) fn coruscant(look: &Look<'_>, selected: Option<i32>) -> (u32, Option<
     (quality(selected.map_or(5, |total| (total - target).unsigned_abs())), None)
 }
 
-/// The choice of at least `least` cards that `off` says the least of.
+/// Returns the choice of at least `least` cards with the smallest `off`.
 fn closest<'a>(cards: &'a [String], least: u32, off: impl Fn(&[&str]) -> u32) -> Vec<&'a str> {
     let count = u32::try_from(cards.len()).unwrap_or(0).min(5);
     let choice = |mask: u32| -> Vec<&'a str> {
@@ -60,13 +60,13 @@ fn several(kind: MoveKind, codes: &[&str]) -> Move {
     Move { kind: kind.into(), cards, ..Move::default() }
 }
 
-/// The sum of cards of the 62-card pack; a Sylop is 0.
+/// Returns the sum of cards of the 62-card pack; a Sylop is 0.
 pub(super) fn sum(codes: &[impl AsRef<str>]) -> i32 {
     let value = |code: &str| code.get(1..).and_then(|value| value.parse::<i32>().ok());
     codes.iter().filter_map(|code| value(code.as_ref())).sum()
 }
 
-/// What the gold die shows.
+/// Returns the number on the gold die.
 fn target(line: &str) -> Option<i32> {
     line.strip_prefix("d roll ")?.split(' ').next()?.parse().ok()
 }

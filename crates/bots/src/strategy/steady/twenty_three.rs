@@ -1,18 +1,18 @@
-//! The games that play to 23. Each choice about the cards is weighed over every card not seen yet.
+//! The games to 23. Each choice about the cards is averaged over every unseen card.
 
 use proto::common::v1::{Move, MoveKind};
 
 use super::{Look, with_card, without};
 
-/// From here on a hand is kept safe.
+/// Least quality of a hand that is protected.
 const SAFE: u32 = 80;
-/// A locked hand as bad as this is opened again.
+/// Highest quality of a locked hand that is unlocked.
 const HOPELESS: u32 = 25;
 
-/// What the game counts beyond totals.
+/// Ranking rule of the game.
 #[derive(Clone, Copy)]
 struct Scale {
-    /// 22 and -22 tie; else the higher total wins, sign and all.
+    /// Whether 22 and -22 tie; otherwise the higher signed total wins.
     absolute: bool,
 }
 
@@ -23,7 +23,7 @@ impl Scale {
         Scale { absolute: !text.contains("ranking = \"signed\"") }
     }
 
-    /// 0 to 100; 0 is bombed out.
+    /// Returns a quality of 0 to 100; 0 is bombed out.
     fn quality(self, codes: &[&str]) -> u32 {
         if is_idiots_array(codes) {
             return 100;
@@ -35,7 +35,7 @@ impl Scale {
             23 => 98,
             1..=22 if total > 0 && !self.absolute => (4 * size + 4).max(40),
             1..=22 if self.absolute => 4 * size + 4,
-            // Any positive total beats it, and the less negative the better.
+            // Any positive total wins against it, and the less negative the better.
             1..=22 => 30 - size,
         }
     }
@@ -45,7 +45,7 @@ pub(super) fn quality(look: &Look<'_>) -> u32 {
     Scale::of(look).quality(&look.codes())
 }
 
-/// What to do about the cards; none in a betting round.
+/// Chooses about the cards; none in a betting round.
 pub(super) fn play(look: &Look<'_>) -> Option<Move> {
     let scale = Scale::of(look);
     let codes = look.codes();
@@ -78,7 +78,7 @@ pub(super) fn play(look: &Look<'_>) -> Option<Move> {
     Some(improve(look, scale, stand))
 }
 
-/// Draw, trade or stand: whatever promises most.
+/// Returns the best of drawing, trading and standing.
 fn improve(look: &Look<'_>, scale: Scale, stand: Move) -> Move {
     let codes = look.codes();
     let unseen = unseen(look);
@@ -103,7 +103,7 @@ fn improve(look: &Look<'_>, scale: Scale, stand: Move) -> Move {
     best.1
 }
 
-/// At the showdown: which card to drop, if any.
+/// Returns the best drop at the showdown, or keeps all cards.
 fn shed(look: &Look<'_>, scale: Scale, keep: Move) -> Move {
     let codes = look.codes();
     let drops = look.legal(MoveKind::Drop).map_or(&[][..], |drop| &drop.cards);
@@ -117,7 +117,7 @@ fn shed(look: &Look<'_>, scale: Scale, keep: Move) -> Move {
     best.1
 }
 
-/// Every card of the pack that the viewer does not see in somebody's hand.
+/// Returns every card of the pack that the viewer does not see in a hand.
 fn unseen(look: &Look<'_>) -> Vec<&'static str> {
     let seen: Vec<&str> = look
         .state
@@ -130,7 +130,7 @@ fn unseen(look: &Look<'_>) -> Vec<&'static str> {
     rules::S76.codes.iter().copied().filter(|code| !seen.contains(code)).collect()
 }
 
-/// 0 for the Idiot, and for a card that cannot be seen.
+/// Returns a card's value; 0 for the Idiot and for a hidden card.
 fn value(code: &str) -> i32 {
     let faces = [
         ("Star", -17),
@@ -149,7 +149,7 @@ fn value(code: &str) -> i32 {
     )
 }
 
-/// An Idiot, a 2 and a 3, and nothing else.
+/// Whether the hand is exactly an Idiot, a 2 and a 3.
 fn is_idiots_array(codes: &[&str]) -> bool {
     let has = |wanted: &dyn Fn(&str) -> bool| codes.iter().any(|code| wanted(code));
     codes.len() == 3

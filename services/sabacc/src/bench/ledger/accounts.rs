@@ -1,4 +1,4 @@
-//! What an account takes that nobody uses: memory of the wallet while it runs, time when it starts.
+//! Memory of the wallet for each idle account.
 
 use anyhow::Context as _;
 use chassis::auth::Role;
@@ -12,19 +12,19 @@ use crate::bench::bar::Bar;
 use crate::bench::child::Wallet;
 use crate::bench::{process, rounded};
 
-/// Accounts opened by one call, the most that one takes.
+/// Accounts opened by one call, the maximum of the API.
 const AT_ONCE: u32 = 1000;
-/// Calls before it counts.
+/// Calls before memory is counted.
 const FIRST: u32 = 5;
 
-/// Opens so many accounts; bytes of memory that the wallet's process grew by for each.
+/// Opens idle accounts; returns the growth of the wallet's memory in bytes for each.
 #[expect(clippy::cast_precision_loss, reason = "bytes of one process stay far below 2^52")]
 pub(super) async fn open(wallet: &Wallet, count: u32) -> anyhow::Result<Option<f64>> {
     let pid = wallet.pid().context("the wallet runs")?;
     let mut accounts = WalletServiceClient::new(wallet.channel()?);
     let (token, ids, bar) =
         (Bearer::new(&wallet.token(Role::Operator)), IdMaker::system(), Bar::new());
-    // The first few pay for what is made once, and are not counted.
+    // The first calls pay for one-time allocations, and do not count.
     let (mut opened, mut before) = (0, None);
     let all = AT_ONCE.saturating_mul(FIRST).saturating_add(count);
     while opened < all {

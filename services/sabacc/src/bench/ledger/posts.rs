@@ -1,4 +1,4 @@
-//! Transfers in batches and streams: many on their way for one caller, and one round trip for many.
+//! Workers that post transfers in batches and streams.
 
 use std::collections::VecDeque;
 
@@ -18,12 +18,12 @@ use tonic::Streaming;
 
 use crate::bench::drive::{Done, Worker};
 
-/// Makes transfers of one credit from a player's account to his seat, and back.
+/// Makes transfers of one credit from a player's account to a seat, and back.
 pub(super) struct Maker {
     ids: IdMaker,
     player: String,
     seat: String,
-    /// The credit is at the seat.
+    /// Whether the credit is at the seat.
     seated: bool,
 }
 
@@ -50,7 +50,7 @@ impl Maker {
     }
 }
 
-/// Whether it was posted: whatever else happened makes a measurement worthless.
+/// Checks that a transfer was posted; any other result makes the measurement worthless.
 fn posted(result: &PostResult) -> anyhow::Result<()> {
     match &result.outcome {
         Some(Outcome::Position(_)) => Ok(()),
@@ -59,7 +59,7 @@ fn posted(result: &PostResult) -> anyhow::Result<()> {
     }
 }
 
-/// Posts batch after batch.
+/// Worker that posts one batch after another.
 pub(super) struct Batches {
     settlement: SettlementServiceClient<PeerChannel>,
     maker: Maker,
@@ -93,13 +93,13 @@ impl Worker for Batches {
     }
 }
 
-/// Posts one transfer after another on one stream, some of them on their way at a time.
+/// Worker that posts transfers on one stream, several of them in flight.
 pub(super) struct Posts {
     maker: Maker,
     clock: SystemClock,
     out: mpsc::Sender<PostRequest>,
     results: Streaming<PostResponse>,
-    /// When each that is on its way was sent.
+    /// Times at which the transfers in flight were sent.
     sent: VecDeque<UnixMicros>,
     window: usize,
 }
@@ -115,7 +115,7 @@ impl Posts {
             requests.recv().await.map(|request| (request, requests))
         });
         let (mut maker, clock) = (Maker::new(player), SystemClock::new());
-        // The first is on its way before the stream is open: the answer may wait for it.
+        // The first request goes out before the stream opens, since the answer may wait for it.
         out.send(PostRequest { transfer: Some(maker.transfer()) }).await?;
         let sent = VecDeque::from([clock.now()]);
         let mut settlement = SettlementServiceClient::new(channel.clone());

@@ -1,4 +1,4 @@
-//! A transfer a call, and a call for nothing.
+//! Workers that call once for each transfer, and workers of calls that do nothing.
 
 use chassis::channel::PeerChannel;
 use primitives::PlayerId;
@@ -11,14 +11,14 @@ use tonic_health::pb::health_client::HealthClient;
 
 use crate::bench::drive::{Done, Worker};
 
-/// Moves a credit to a seat and back.
+/// Worker that moves a credit to a seat and back.
 pub(super) struct Caller {
     settlement: SettlementServiceClient<PeerChannel>,
     ids: IdMaker,
     clock: SystemClock,
     player: PlayerId,
     table: Vec<u8>,
-    /// The credit is at the seat.
+    /// Whether the credit is at the seat.
     seated: bool,
 }
 
@@ -54,7 +54,7 @@ impl Worker for Caller {
     }
 }
 
-/// Asks what costs nothing to answer.
+/// Worker of a call that does nothing.
 pub(super) struct Bare {
     health: HealthClient<PeerChannel>,
     clock: SystemClock,

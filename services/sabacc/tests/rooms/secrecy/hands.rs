@@ -1,5 +1,4 @@
-//! What a dealer knew of his hands, from his log once they are over: seeds, and how each shuffle
-//! left the cards.
+//! The dealer's knowledge of finished hands, from its log: seeds, and the order of each shuffle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,17 +11,17 @@ use wire::Recorded;
 use wire::places::handle_from_pb;
 use zeroize::Zeroizing;
 
-/// A hand that is over.
+/// Finished hand.
 pub(crate) struct Dealt {
     pub(crate) seed: [u8; 64],
     /// The order of each shuffle, by card id, from the top.
     pub(crate) shuffles: Vec<Vec<u8>>,
 }
 
-/// Cards by their hand and place.
+/// Cards by their hand and position.
 pub(crate) type Open = BTreeSet<(StreamId, u32, u32)>;
 
-/// The cards that the dealer has opened to everybody while the hand went on.
+/// Returns the cards that the dealer opened to everybody during the hand.
 pub(crate) fn opened_to_all(dealer: &[Event]) -> Open {
     let mut open = Open::new();
     for event in dealer {
@@ -37,7 +36,7 @@ pub(crate) fn opened_to_all(dealer: &[Event]) -> Open {
     open
 }
 
-/// All hands of a dealer's log that are over.
+/// Returns all finished hands of a dealer's log.
 pub(crate) fn dealt(dealer: &[Event]) -> BTreeMap<StreamId, Dealt> {
     let mut hands: BTreeMap<StreamId, Vec<Recorded>> = BTreeMap::new();
     for event in dealer {

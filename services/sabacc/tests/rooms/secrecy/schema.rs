@@ -1,20 +1,20 @@
-//! Every column of every table of a schema, and every text of an event.
+//! Every column of every table of a schema, and every text in an event.
 
 use eventlog::Event;
 use prost_reflect::{DescriptorPool, DynamicMessage, Value};
 use proto::event::v1::EventType;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 
-/// A value of a row.
+/// Value of a row.
 pub(crate) struct Cell {
     /// Table and column.
     pub(crate) place: String,
     pub(crate) value: Vec<u8>,
-    /// It is text, or some number written as text.
+    /// Whether it is text or a number as text.
     pub(crate) is_text: bool,
 }
 
-/// Every value in a schema; of the events without those of these kinds.
+/// Returns every value in a schema, without events of these kinds.
 pub(crate) async fn cells(database: &str, schema: &str, without: &[i32]) -> Vec<Cell> {
     let mut connection = PgConnection::connect(database).await.unwrap();
     let columns = sqlx::query(
@@ -29,7 +29,7 @@ pub(crate) async fn cells(database: &str, schema: &str, without: &[i32]) -> Vec<
     for column in columns {
         let [table, name, kind]: [String; 3] = std::array::from_fn(|at| column.get(at));
         let bytes = kind == "bytea";
-        // A checkpoint is hashes and signatures in base64, in which any two letters stand by chance.
+        // A checkpoint is hashes and signatures in base64, which contain any two letters by chance.
         let is_text = !bytes && (&table[..], &name[..]) != ("checkpoints", "note");
         let value = if !bytes {
             format!("convert_to({name:?}::text, 'UTF8')")
@@ -59,7 +59,7 @@ impl Payloads {
         Payloads { pool: DescriptorPool::decode(proto::DESCRIPTORS).unwrap() }
     }
 
-    /// Every text in an event: where it stands, such as `CardsMoved.cards.card`, and what it says.
+    /// Returns every text in an event with its place, such as `CardsMoved.cards.card`.
     pub(crate) fn texts(&self, event: &Event) -> Vec<(String, String)> {
         let name = name(event.kind);
         let full = format!("sabacc.event.v1.{name}");
@@ -73,7 +73,7 @@ impl Payloads {
     }
 }
 
-/// `CardsMoved` of 13.
+/// Returns the name of an event kind: `CardsMoved` for 13.
 pub(crate) fn name(kind: u16) -> String {
     let kind = EventType::try_from(i32::from(kind)).unwrap();
     let words = kind.as_str_name().strip_prefix("EVENT_TYPE_").unwrap().split('_');

@@ -1,25 +1,25 @@
-//! Looking for secrets in bytes of any kind: as they are, and as text of the usual kinds.
+//! Search for secrets in bytes of any kind: raw, and as text in the usual encodings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many bytes in a row are no accident.
+/// Bytes in a row that cannot match by chance.
 pub(crate) const WINDOW: usize = 8;
 
-/// What must not be found.
+/// Secrets to search for.
 #[derive(Default)]
 pub(crate) struct Secrets {
-    /// Any run of so many bytes of a secret, and whose it is.
+    /// Every window of each secret, and the secret's name.
     windows: BTreeMap<[u8; WINDOW], String>,
-    /// The first two bytes of each: most of the haystack is told apart by them.
+    /// The first two bytes of each window, to skip most of the haystack quickly.
     starts: BTreeSet<[u8; 2]>,
-    /// Card codes, which are found as words.
+    /// Card codes, matched as words.
     codes: BTreeSet<String>,
-    /// Texts, which are found anywhere.
+    /// Texts, matched anywhere.
     texts: BTreeMap<String, String>,
 }
 
 impl Secrets {
-    /// A secret of at least [`WINDOW`] bytes: no part of it may be found, either.
+    /// Adds a secret of at least [`WINDOW`] bytes; any window of it counts as found.
     pub(crate) fn bytes(&mut self, name: &str, secret: &[u8]) {
         assert!(secret.len() >= WINDOW, "{name} is too short to be told from chance");
         for window in secret.windows(WINDOW) {
@@ -37,7 +37,7 @@ impl Secrets {
         self.texts.insert(text.to_owned(), name.to_owned());
     }
 
-    /// Everything that is in some bytes, in whatever way it is written there.
+    /// Returns the secrets in some bytes, in any encoding.
     pub(crate) fn in_bytes(&self, haystack: &[u8]) -> BTreeSet<String> {
         let mut found = self.in_any(haystack);
         for reading in strided(haystack) {
@@ -57,7 +57,7 @@ impl Secrets {
         found
     }
 
-    /// The same of a text, where card codes would be words.
+    /// Returns the secrets in a text, with card codes matched as words.
     pub(crate) fn in_text(&self, text: &str) -> BTreeSet<String> {
         let mut found = self.in_any(text.as_bytes());
         let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -77,7 +77,7 @@ impl Secrets {
     }
 }
 
-/// Every second and every fourth byte: small numbers written wide.
+/// Every second and every fourth byte: small numbers in wide encodings.
 fn strided(haystack: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     let strides = [(2, 0), (2, 1), (4, 0), (4, 1), (4, 2), (4, 3)];
     strides
@@ -85,7 +85,7 @@ fn strided(haystack: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
         .map(|(step, from)| haystack.iter().skip(from).step_by(step).copied().collect::<Vec<u8>>())
 }
 
-/// What stands there in hexadecimal, in base64 and in lists of numbers.
+/// Decodes hexadecimal, base64 and lists of numbers.
 fn runs(haystack: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     let hexadecimal = long_runs(haystack, |byte| byte.is_ascii_hexdigit(), 2 * WINDOW);
     let hexadecimal = hexadecimal.flat_map(|run| [unhex(run), unhex(&run[1..])]);
@@ -129,7 +129,7 @@ fn unbase64(letters: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// `[7, 255, 12]` as three bytes; a number that is no byte ends nothing and is left out.
+/// Parses `[7, 255, 12]` as three bytes; numbers that are not bytes are skipped.
 fn numbers(list: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(list);
     let words = text.split(|letter: char| !letter.is_ascii_digit());
@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// No number twice, and in no order.
+    /// Distinct bytes in no order.
     fn seed() -> [u8; 64] {
         let mut at = 0_u8;
         [(); 64].map(|()| {
