@@ -313,7 +313,7 @@ mod tests {
         Past { sequence, at: UnixMicros(0), kind: PastKind::Plain(Box::new(what)) }
     }
 
-    /// A publisher that has told of so many updates.
+    /// A publisher that has published this many updates.
     fn publisher(updates: u64, bytes: usize) -> Publisher {
         let mut publisher = Publisher::new(TABLE, Directory::default());
         for sequence in 1..=updates {
