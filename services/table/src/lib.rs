@@ -1,5 +1,5 @@
 //! Knows: tables, seats, hands in play and their clocks, and the effects that a table has pending.
-//! Does not know: the order of a shuffled pile, what is on an account, who a token's bearer really is.
+//! Does not know: the order of a shuffled pile, what is on an account, who really bears a token.
 //!
 //! **A table is a task that owns its state** ([`actor`]). A command comes in, events go out. They
 //! are appended, then applied, then the caller is answered and viewers get updates. Pending effects
