@@ -140,9 +140,9 @@ pub struct Actor {
     own: Measured,
     /// Number of messages taken so far.
     judged: usize,
-    /// For each passed deadline, the number of messages to take before it has its effect.
+    /// For each passed deadline, the count of messages that is reached before it has its effect.
     judged_first: BTreeMap<Over, usize>,
-    /// Since when the table has been listening without a break.
+    /// Time since which the table has been listening without a break.
     since: UnixMicros,
     /// Time of the wallet's last report on the standing of idle players.
     checked: UnixMicros,
@@ -158,10 +158,10 @@ pub struct Actor {
     asking: JoinSet<Asked>,
     asked_for: BTreeSet<RequestKey>,
     bounds: Arc<Bounds>,
-    /// Since when the log takes nothing.
+    /// Time since which the log takes nothing.
     outage: Option<UnixMicros>,
-    /// Since when the log took nothing, once it takes entries again. The running clock gets that
-    /// time back.
+    /// Time since which the log took nothing, once it takes entries again. The running clock gets
+    /// that time back.
     lost_time: Option<UnixMicros>,
     /// Total steps of the clock that this table has followed, in microseconds.
     stepped: i64,
@@ -195,7 +195,7 @@ pub enum Ended {
     ReadAgain,
     /// All senders are gone: the registry is closing.
     Dropped,
-    /// Another process owns the log, so this memory is stale.
+    /// This process has lost the log, so its memory is stale.
     Lost,
 }
 

@@ -40,7 +40,7 @@ pub type Promises = BTreeMap<SeatNo, Promise>;
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
     pub at: UnixMicros,
-    /// Since when the table has been listening without a break.
+    /// Time since which the table has been listening without a break.
     pub since: UnixMicros,
     /// Time for which the dealer may be silent.
     pub patience: Duration,

@@ -81,7 +81,7 @@ pub struct Seat {
     pub leaving: bool,
     /// Decision clocks missed in a row.
     pub misses: u32,
-    /// Since when the seat is not dealt in; see [`Table::idle_since`].
+    /// Time since which the seat is not dealt in; see [`Table::idle_since`].
     pub idle_since: Option<UnixMicros>,
     /// Standing that the wallet last reported of the player; `None` where there is nothing to tell
     /// them.
@@ -174,7 +174,7 @@ pub struct Table {
     pub closing: Closing,
     /// Latest refusals of buy-ins by the wallet, by transfer.
     pub refusals: Vec<([u8; 16], pb::SeatRefused)>,
-    /// Posted buy-in transfers of the present seats, for repeated requests.
+    /// Posted buy-in transfers of the present seats.
     pub funded_by: BTreeMap<SeatNo, [u8; 16]>,
     /// Players of the last hand.
     pub last_roster: Vec<PlayerId>,
