@@ -1,18 +1,20 @@
-//! Hands that come to nothing: whose fault it is, and what becomes of the table.
+//! Aborted hands: who is at fault, and what follows for the table.
 //!
-//! Every way out ends alike: `HandAborted` in the hand's stream with its evidence, `HandFinished` in
-//! the table's with stacks and pots as they were when the hand was opened, both in one append. Antes
-//! and bets have only ever moved in the hand, nothing was posted to the wallet, so nothing has to be
-//! given back, and nothing can be given back twice. The hand number is used up. The seed is owed all
-//! the same ([`crate::table::SeedOwed`]) and asked for until it is open, while the next hand is played.
+//! Every abort ends alike. One append writes `HandAborted` with its evidence to the hand's stream,
+//! and `HandFinished` with the stacks and pots of the hand's opening to the table's. Antes and bets
+//! have moved only within the hand, and nothing was posted to the wallet. So nothing has to be
+//! given back, and nothing can be given back twice. The hand number is used up. The seed stays
+//! pending ([`crate::table::SeedOwed`]) and is asked for until it is open, while the next hand is
+//! played.
 //!
-//! - **Seats** that committed to entropy and withheld it burn the hand number, before any ante, and sit
-//!   out. The next hand starts without them; each time it takes them longer to come back
-//!   ([`Table::may_return`]).
-//! - **The dealer** that is silent for too long costs the hand. One that contradicts itself or what it
-//!   has committed to costs the table: no hand starts any more, everybody is paid out.
-//! - **The operator** may make a hand void, with a reason that everybody reads; a settled one too, as long as
-//!   its settlement cannot have been posted: its seed is never opened, or the wallet never takes it.
+//! - **Seats** that committed to entropy and withheld it burn the hand number, before any ante, and
+//!   sit out. The next hand starts without them. Each time they wait longer until they may come
+//!   back ([`Table::may_return`]).
+//! - **The dealer** that is silent for too long costs the hand. A dealer that contradicts itself or
+//!   its commitment costs the table: no further hand starts, and everybody is paid out.
+//! - **The operator** may void a hand, with a reason that everybody can read. A settled hand can be
+//!   voided as long as its settlement cannot have been posted: its seed is never opened, or the
+//!   wallet never takes it.
 
 use primitives::{SeatNo, StreamId};
 use proto::event::v1 as pb;
@@ -28,7 +30,7 @@ use crate::table::{Closing, Table};
 
 type Events = Vec<(StreamId, Recorded)>;
 
-/// The hand number is burnt: seats have committed to entropy and kept silent.
+/// Burns the hand number, because seats have committed to entropy and withheld it.
 pub fn burnt(table: &Table, play: &Play, now: &Now) -> Result<Paid, Broken> {
     let sealing = table.sealing().ok_or_else(|| Broken("the hand is not open".to_owned()))?;
     let due = sealing.due(table.promises_of(play.hand_no), now, table.config.entropy_time());
@@ -50,7 +52,8 @@ pub fn burnt(table: &Table, play: &Play, now: &Now) -> Result<Paid, Broken> {
     Ok(Paid { events, faces: Faces::new() })
 }
 
-/// The dealer has been silent for too long.
+/// Aborts the hand because the dealer was silent for too long, or for the fault that its recovery
+/// found.
 pub fn abandoned(table: &Table, play: &Play, now: &Now) -> Result<Paid, Broken> {
     match &play.fault {
         Some(Fault::Contradicted(evidence)) => return Ok(contradicted(table, play, evidence)),
@@ -71,21 +74,23 @@ fn silent(table: &Table, play: &Play, evidence: &str) -> Paid {
     Paid { events, faces: Faces::new() }
 }
 
-/// The dealer contradicts itself, or what it has committed to.
+/// Aborts the hand and closes the table, because the dealer contradicts itself or its commitment.
 pub fn contradicted(table: &Table, play: &Play, evidence: &str) -> Paid {
     let mut events = Events::new();
     by_the_dealer(table, play, evidence, &mut events);
     Paid { events, faces: Faces::new() }
 }
 
-/// Likewise, behind other events.
+/// Adds the events that abort the hand and close the table, because the dealer contradicts itself
+/// or its commitment.
 pub fn by_the_dealer(table: &Table, play: &Play, evidence: &str, events: &mut Events) {
     end(table, play, (pb::AtFault::Dealer, Vec::new(), evidence), events);
     disabled(table, events);
 }
 
-/// Whether the operator may make the hand void: no credit can have moved for it. A settled hand's transfer
-/// is not asked for while its seed is awaited, and did not move where the wallet has refused it.
+/// Whether an operator may void the hand, because no credit can have moved for it. The transfer of
+/// a settled hand is not asked for while its seed is awaited, and has not moved where the wallet
+/// has refused it.
 #[must_use]
 pub fn may_be_void(table: &Table, play: &Play) -> bool {
     let hand_no = play.hand_no;
@@ -97,21 +102,22 @@ pub fn may_be_void(table: &Table, play: &Play) -> bool {
     }
 }
 
-/// The operator makes the hand void.
+/// Events of an operator's voiding of the hand.
 pub fn void(table: &Table, play: &Play, reason: &str) -> Events {
     let mut events = Events::new();
     end(table, play, (pb::AtFault::Operator, Vec::new(), reason), &mut events);
     events
 }
 
-/// No hand starts any more; everybody is paid out.
+/// Closes the table, unless that was asked for already: no further hand starts, and everybody is
+/// paid out.
 pub fn disabled(table: &Table, events: &mut Events) {
     if table.closing == Closing::Open {
         events.push((table.id.into(), pb::CloseAsked {}.into()));
     }
 }
 
-/// A seat is no longer dealt in; nothing where it is not already.
+/// Event after which a seat is no longer dealt in; `None` where it sits out already.
 #[must_use]
 pub fn sits_out(table: &Table, seat: SeatNo, why: &str) -> Option<(StreamId, Recorded)> {
     table.seats.get(&seat).filter(|seat| !seat.sitting_out)?;

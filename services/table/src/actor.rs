@@ -1,8 +1,8 @@
-//! One table's task: the only owner of its state.
+//! Task of one table: the only owner of its state.
 //!
-//! A command or a paid debt becomes events; the events are appended; only then does the state move,
-//! the caller hear, the viewers see. What the log did not take has not happened. While a debt is
-//! being paid elsewhere the table goes on listening.
+//! A command or the outcome of an effect becomes events. The events are appended. Only then does
+//! the state move, the caller get an answer, and viewers get updates. An event that the log did not
+//! take has not happened. While an effect is in flight the table keeps receiving commands.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
@@ -53,24 +53,24 @@ mod repeats;
 #[cfg(test)]
 mod tests;
 
-/// Deeds that wait while one is being written; more are refused at once.
+/// Commands that wait while an append is in flight; more are refused at once.
 const DEFERRED: usize = 64;
 
-/// What a table is asked.
+/// Message to a table's task.
 pub enum Command {
     Look(Look),
     Do(Box<Order>),
 }
 
-/// What changes nothing, and is answered by the table as it stands.
+/// Read-only request, answered from the table's current state.
 pub enum Look {
     View {
         viewer: Option<PlayerId>,
-        /// With every reason why something has stopped.
+        /// Includes the reason of every stopped effect.
         full: bool,
         reply: oneshot::Sender<pb::TableView>,
     },
-    /// Nothing comes back of a table that is closed.
+    /// The reply is `None` for a closed table.
     Summary {
         reply: oneshot::Sender<Option<pb::TableSummary>>,
     },
@@ -79,15 +79,15 @@ pub enum Look {
         resume: Option<u64>,
         reply: oneshot::Sender<Watched>,
     },
-    /// A fault of this program.
+    /// Simulates a bug of this program.
     #[cfg(test)]
     Panic,
 }
 
-/// What was sent to a viewer first, and the rest as it comes.
+/// First messages for a viewer, and the channel with those that follow.
 pub type Watched = Result<(Vec<pb::WatchTableResponse>, Backlog), Refused>;
 
-/// A deed, by whom, under which request.
+/// A command with its caller, its request id and the channel for its answer.
 pub struct Order {
     pub deed: Deed,
     pub player: Option<PlayerId>,
@@ -96,34 +96,34 @@ pub struct Order {
     pub digest: [u8; 32],
     pub actor: Arc<str>,
     pub trace: [u8; 16],
-    /// When it had arrived at the edge, or here where that is not known.
+    /// Time of arrival at the edge, or here where that is not known.
     pub arrived: UnixMicros,
     pub span: tracing::Span,
-    /// The encoded answer.
+    /// Channel for the encoded answer.
     pub reply: oneshot::Sender<Result<Vec<u8>, Refused>>,
 }
 
-/// What all tables share.
+/// Dependencies that all tables share.
 #[derive(Clone)]
 pub struct Surroundings {
     pub log: Log,
     pub peers: Peers,
     pub clock: Arc<dyn Clock>,
-    /// Signs the log, sooner where a hand has ended.
+    /// Signs checkpoints of the log; is asked to hurry when a hand has ended.
     pub notary: Notary,
     pub directory: Directory,
     /// Signs receipts.
     pub key: Arc<ReceiptKey>,
-    /// How long the dealer may be silent before a hand is aborted.
+    /// Time for which the dealer may be silent before a hand is aborted.
     pub patience: Duration,
-    /// How long a silent owner keeps the log.
+    /// Time for which a silent owner keeps the log.
     pub lease: Duration,
-    /// How late the room is.
+    /// Delay of the room.
     pub lateness: Arc<Lateness>,
     pub bounds: Arc<Bounds>,
 }
 
-/// What a table's task is made of.
+/// State and dependencies of a table's task.
 pub struct Actor {
     state: State,
     log: Log,
@@ -133,50 +133,52 @@ pub struct Actor {
     key: Arc<ReceiptKey>,
     patience: Duration,
     lease: Duration,
-    /// When the store last said that the log is ours, asked by this table.
+    /// Instant of the last confirmation by the store that this process owns the log.
     confirmed: Option<Instant>,
     lateness: Arc<Lateness>,
-    /// What requests had to wait at this table.
+    /// Delay that requests met at this table.
     own: Measured,
-    /// Commands taken so far.
+    /// Number of messages taken so far.
     judged: usize,
-    /// As many are taken before a deadline that is over passes, for each of those.
+    /// For each passed deadline, the count of messages that is reached before it has its effect.
     judged_first: BTreeMap<Over, usize>,
-    /// The table has been listening without a break since then.
+    /// Time since which the table has been listening without a break.
     since: UnixMicros,
-    /// When the wallet last said how idle players stand.
+    /// Time of the wallet's last report on the standing of idle players.
     checked: UnixMicros,
     publisher: Publisher,
-    /// How players are shown, and who sits where.
+    /// Display names of players, and the tables at which they sit.
     directory: Directory,
     paying: JoinSet<Returned>,
     busy: BTreeSet<Debt>,
-    /// When a debt that failed is tried again, and how often it has.
+    /// Next try of each failed effect, and the number of its tries so far.
     later: BTreeMap<Debt, (UnixMicros, u32)>,
     waiting: Vec<Waiting>,
-    /// Questions to the store about requests, and which these are.
+    /// Lookups of requests in the store, and their keys.
     asking: JoinSet<Asked>,
     asked_for: BTreeSet<RequestKey>,
     bounds: Arc<Bounds>,
-    /// Since when the log takes nothing.
+    /// Time since which the log takes nothing.
     outage: Option<UnixMicros>,
-    /// Since when the log took nothing, where it does again: the clock that ran is owed that time.
+    /// Time since which the log took nothing, once it takes entries again. The running clock gets
+    /// that time back.
     lost_time: Option<UnixMicros>,
-    /// How far the clock was set in all, as far as this table has followed.
+    /// Total steps of the clock that this table has followed, in microseconds.
     stepped: i64,
-    /// How far it was set since the log's last word on the clock that runs: that clock, the outage and the
-    /// lost time are told by the clock as it was before.
+    /// Microseconds by which the clock was stepped since the last record about the running clock.
+    /// The deadline, `outage` and `lost_time` are in time before these steps.
     set_by: i64,
-    /// Memory and log contradict each other: nothing moves until the table is read again.
+    /// Time and reason of a contradiction between memory and log. Nothing moves until the table is
+    /// read again.
     broken: Option<(UnixMicros, String)>,
-    /// Whether the table is closed, for whoever lists tables.
+    /// Whether the table is closed, for listings of tables.
     closed: Arc<AtomicBool>,
     commands: mpsc::Receiver<Command>,
-    /// Deeds that came while another was being written.
+    /// Commands that arrived while an append was in flight.
     deferred: VecDeque<Box<Order>>,
 }
 
-/// A debt that came back, within the span it was asked in.
+/// Result of a call for an effect, with the span that it was made in.
 struct Returned {
     debt: Debt,
     plan: Option<Plan>,
@@ -184,21 +186,21 @@ struct Returned {
     span: tracing::Span,
 }
 
-/// Why a table's task ended.
+/// Reason why a table's task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The table is closed and owes nothing.
+    /// The table is closed and has no pending effects.
     Closed(Closed),
-    /// An operator lets it be read again from its log.
+    /// An operator has the table read again from its log.
     ReadAgain,
-    /// Nobody asks any more: the house is closing.
+    /// All senders are gone: the registry is closing.
     Dropped,
-    /// The log is no longer ours: memory is worth nothing.
+    /// This process has lost the log, so its memory is stale.
     Lost,
 }
 
 impl Actor {
-    /// A table as it stands; `past` is what its viewers may be told again.
+    /// Builds the task of a table. `past` are the events that viewers may be sent again.
     #[must_use]
     pub fn new(
         (state, past): (State, Vec<Past>),
@@ -258,7 +260,7 @@ impl Actor {
         }
     }
 
-    /// Runs the table until nobody asks any more or the log is lost.
+    /// Runs the table until all senders are gone or the log is lost.
     pub async fn run(&mut self) -> Ended {
         if self.resume_clock().await == Err(Ended::Lost) {
             return Ended::Lost;
@@ -295,7 +297,7 @@ impl Actor {
                     }
                 },
                 Some(Ok(asked)) = self.asking.join_next() => self.asked(asked).await,
-                // Taken where it is polled, so that none is lost to another branch.
+                // Taken in the poll itself, so that no command is lost when another branch wins.
                 Some(order) = poll_fn(|_| Poll::Ready(self.deferred.pop_front())) => {
                     self.command(Command::Do(order)).await
                 }
@@ -305,7 +307,8 @@ impl Actor {
                 },
                 () = sleep => Ok(()),
             };
-            // Not among the others, so that none of them, however often it comes, holds a clock up.
+            // Not a branch of the select, so that no other branch can hold a clock up, however
+            // often it fires.
             let step = match step {
                 Ok(()) if self.has_run_out() => self.tick().await,
                 Ok(()) | Err(_) => step,
@@ -337,8 +340,8 @@ impl Actor {
         }
     }
 
-    /// Waits for the log. Whoever only looks is answered meanwhile, by what is durable: a slow disk or
-    /// a lost database keeps nobody from seeing the table. Deeds wait their turn.
+    /// Waits for the log. Read-only requests are answered meanwhile from the durable state, so that
+    /// a slow disk or a lost database keeps nobody from seeing the table. Commands wait.
     async fn written(&mut self, entry: Entry) -> Result<Receipt, AppendError> {
         let log = self.log.clone();
         let began = self.clock.now();
@@ -365,7 +368,8 @@ impl Actor {
         }
     }
 
-    /// Appends, then moves the state and tells. The inner error: nothing has happened.
+    /// Appends a batch, then moves the state and sends updates. The inner error means that nothing
+    /// was recorded.
     async fn append(&mut self, paid: Paid, by: Author) -> Result<Result<Receipt, Refused>, Ended> {
         let Paid { events, faces } = paid;
         let entry = Entry {
@@ -398,7 +402,7 @@ impl Actor {
         };
         self.lost_time = self.lost_time.or(self.outage.take());
         if self.lost_time.is_none() {
-            // What is recorded now is told by the clock as it is.
+            // Times that are recorded now are in the clock's current time.
             self.set_by = self.set_by.max(0);
         }
         for (stream, event) in &events {
@@ -410,7 +414,7 @@ impl Actor {
         Ok(Ok(receipt))
     }
 
-    /// The log takes nothing: whoever had something to say could not be heard.
+    /// Notes that the log takes nothing, so that nobody could be heard; returns the refusal.
     fn unheard(&mut self, why: &str) -> Refused {
         self.since = self.clock.now();
         let since = self.time();
@@ -418,7 +422,7 @@ impl Actor {
         status::unavailable(why)
     }
 
-    /// Moves the state by a durable event, and tells the viewers.
+    /// Applies a durable event to the state and sends the updates.
     fn apply(&mut self, (stream, event): (StreamId, &Recorded), faces: &Faces, at: UnixMicros) {
         if let Recorded::HandAborted(aborted) = event {
             let (table, hand_no) = (&self.state.table.id, self.state.table.hand_no);
@@ -446,7 +450,7 @@ impl Actor {
         }
     }
 
-    /// Nothing moves any more until an operator lets the table be read again; it can be looked at.
+    /// Stops all changes until an operator has the table read again. It can still be watched.
     pub(crate) fn break_down(&mut self, why: &str) {
         tracing::error!(table = %self.state.table.id, why, "the table waits for an operator: see `sabacc resume`");
         self.broken = Some((self.clock.now(), why.to_owned()));

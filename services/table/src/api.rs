@@ -1,4 +1,4 @@
-//! The gRPC face: a request is parsed, sent to its table, and the answer passed back.
+//! gRPC API of the tables: parses a request, sends it to its table, and returns the answer.
 
 mod follow;
 mod people;
@@ -37,19 +37,20 @@ use follow::{CLOCK, Following};
 
 pub use people::PeopleApi;
 
-/// When a request had arrived at the edge, in microseconds since 1970; see [`lateness::arrived`].
+/// Header with the time at which a request arrived at the edge, in microseconds since 1970; see
+/// [`lateness::arrived`].
 const RECEIVED: &str = "x-sabacc-received";
 
-/// How long a list waits for one table.
+/// Time for which a list waits for one table.
 const SUMMARY: Duration = Duration::from_millis(500);
-/// Tables in a page unless asked otherwise, and the most.
+/// Tables on a page by default, and at most.
 const PAGE: (usize, usize) = (100, 500);
 
-/// The service over whatever house is ours at the moment.
+/// `TableService` over the registry that this process owns at the moment.
 pub struct Api {
     house: watch::Receiver<Option<Arc<House>>>,
     stopping: CancellationToken,
-    /// Of all players who decide over streams: calls of their own are counted at the edge.
+    /// Limits the decisions of each player over streams. Their unary calls are limited at the edge.
     rate: Arc<RateLimiter<String>>,
 }
 
@@ -72,7 +73,7 @@ impl Api {
         self.house()?.table(field::table_id(table_id)?).await
     }
 
-    /// Has a deed done, and waits until it is.
+    /// Runs a command and waits until it is done.
     async fn order<A: Message + Default>(
         &self,
         (method, request_id, table_id): (&str, &[u8], &[u8]),
@@ -89,7 +90,8 @@ impl Api {
         Ok(Response::new(read(&answer.await.map_err(|_| gone())??)?))
     }
 
-    /// What the wallet says of a player who wants something new; a repeat gets its first answer.
+    /// The wallet's word on a player with a new request; `None` for a repeat, which gets its first
+    /// answer.
     async fn found(
         &self,
         caller: &Caller,
@@ -103,7 +105,7 @@ impl Api {
         }
     }
 
-    /// What somebody who follows a table is told first, and the rest as it comes.
+    /// First messages and updates for a caller who watches a table.
     async fn following(
         &self,
         caller: &Caller,
@@ -126,7 +128,7 @@ impl Api {
     }
 }
 
-/// An answer that says what it has cost beside its method's units.
+/// Response with a header for the units that it costs on top of its method's.
 fn costing<T>(units: u32, answer: T) -> Response<T> {
     let mut answer = Response::new(answer);
     if units > 0 {
@@ -138,7 +140,7 @@ fn costing<T>(units: u32, answer: T) -> Response<T> {
     answer
 }
 
-/// A deed, under which request, and when it had arrived.
+/// A parsed command, its request and its arrival.
 struct Asked {
     request: RequestId,
     digest: [u8; 32],
@@ -147,7 +149,7 @@ struct Asked {
     trace: [u8; 16],
 }
 
-/// Hands a deed to its table. The encoded answer comes when it is done.
+/// Sends a command to its table. The encoded answer arrives once the command is done.
 fn order(
     table: &mpsc::Sender<Command>,
     caller: &Caller,
@@ -174,11 +176,11 @@ fn read<A: Message + Default>(answer: &[u8]) -> Result<A, Refused> {
     A::decode(answer).map_err(|_| refused(ErrorReason::Corrupt, "the stored answer is damaged"))
 }
 
-/// Who calls.
+/// Caller of a request.
 struct Caller {
     player: Option<PlayerId>,
     actor: Arc<str>,
-    /// When the call had arrived.
+    /// Time at which the call arrived.
     arrived: UnixMicros,
 }
 
@@ -201,7 +203,8 @@ fn gone() -> Refused {
     status::unavailable("the table is changing hands")
 }
 
-/// A table that is far behind refuses at once rather than let a queue grow.
+/// Sends a message to a table. A table that is far behind refuses at once, so that its queue stays
+/// short.
 fn send(table: &mpsc::Sender<Command>, command: Command) -> Result<(), Refused> {
     match table.try_send(command) {
         Ok(()) => Ok(()),
@@ -213,7 +216,7 @@ fn send(table: &mpsc::Sender<Command>, command: Command) -> Result<(), Refused> 
     }
 }
 
-/// A table in a list; nothing where it is closed or does not answer.
+/// Row of a table in a list; `None` where it is closed or does not answer.
 async fn summary(table: &mpsc::Sender<Command>) -> Option<pb::TableSummary> {
     let (reply, summary) = oneshot::channel();
     send(table, Command::Look(Look::Summary { reply })).ok()?;
@@ -286,7 +289,7 @@ impl TableService for Api {
         if let Some(player) = caller.player {
             self.house()?.people().admit(player).await?;
         }
-        // A wallet that is away is asked again when the seat is paid for.
+        // A wallet that is away is asked again for the buy-in.
         let found = self.found(&caller, request_id, table_id).await.ok().flatten();
         let funds = found.map(|found| found.available.map_or(Funds::NoAccount, Funds::Available));
         let deed = Deed::SitDown { seat, buy_in, funds };
@@ -313,7 +316,7 @@ impl TableService for Api {
         let pb::SitOutRequest { request_id, table_id, sit_out } = &message;
         let what = ("SitOut", request_id.as_slice(), table_id.as_slice());
         let out = *sit_out;
-        // Whoever wants to be dealt in again is asked about first.
+        // The wallet is asked first about a player who wants to be dealt in again.
         let found = if out { None } else { self.found(&caller, request_id, table_id).await? };
         let standing = found.and_then(|found| found.standing);
         self.order(what, &caller, (&message, Deed::SitOut { out, standing })).await
@@ -400,7 +403,7 @@ impl TableService for Api {
         request: Request<pb::WatchTableRequest>,
     ) -> Result<Response<Self::WatchTableStream>, Status> {
         let caller = Caller::of(&request)?;
-        // Boxed, as is the other: it is moved for every message.
+        // Boxed because it is moved for every message.
         let following = Box::new(self.following(&caller, request.into_inner()).await?);
         let units = following.units();
         let stream = futures_util::stream::unfold(following, |mut following| async move {
@@ -436,7 +439,7 @@ impl TableService for Api {
     }
 }
 
-/// The table after which a page begins, and how many tables are on it.
+/// Table after which a page begins, and the size of the page.
 fn page_after(size: u32, token: &str) -> Result<(Option<TableId>, usize), wire::BadField> {
     let (_, size) = people::page(size, "")?;
     let parsed = if token.is_empty() { Ok(None) } else { token.parse().map(Some) };
@@ -444,7 +447,7 @@ fn page_after(size: u32, token: &str) -> Result<(Option<TableId>, usize), wire::
     Ok((parsed.map_err(|_| wire::BadField::new("page_token", problem))?, size))
 }
 
-/// The deed of a decision.
+/// Command of a decision.
 fn decision(message: &pb::ActRequest) -> Result<Deed, wire::BadField> {
     let pb::ActRequest { request_id: _, table_id: _, hand_no, turn, r#move } = message;
     let missing = || wire::BadField::new("move", "missing: what do you decide?");
@@ -452,14 +455,14 @@ fn decision(message: &pb::ActRequest) -> Result<Deed, wire::BadField> {
     Ok(Deed::Act { hand_no: *hand_no, turn: *turn, mv })
 }
 
-/// The deed of a commitment to entropy.
+/// Command of a commitment to entropy.
 fn commitment(message: &pb::CommitEntropyRequest) -> Result<Deed, wire::BadField> {
     let pb::CommitEntropyRequest { request_id: _, table_id: _, hand_no, commitment } = message;
     let commitment = ClientCommitment(field::exactly("commitment", commitment)?);
     Ok(Deed::CommitEntropy { hand_no: *hand_no, commitment })
 }
 
-/// The deed of what was committed to.
+/// Command of a reveal of entropy.
 fn entropy(message: &pb::RevealEntropyRequest) -> Result<Deed, wire::BadField> {
     let pb::RevealEntropyRequest { request_id: _, table_id: _, hand_no, entropy } = message;
     let entropy = Entropy(field::exactly("entropy", entropy)?);

@@ -1,7 +1,8 @@
-//! Messages on their way to one viewer, bounded by their bytes.
+//! Messages in flight to one viewer, bounded by their bytes.
 //!
-//! The table never waits for a viewer. One who is too far behind gets nothing more, hears what is on its
-//! way, and then that they were too slow. The last word of a stream always fits.
+//! The table never waits for a viewer. A viewer who is too far behind gets no new message, receives
+//! those in flight, and is then told that they were too slow. The last message of a stream always
+//! fits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,32 +11,32 @@ use prost::Message as _;
 use proto::table::v1 as pb;
 use tokio::sync::mpsc;
 
-/// Bytes that may be on their way.
+/// Bytes that may be in flight.
 const MOST: usize = 256 * 1024;
-/// Bytes that a message takes beside those of its encoding.
+/// Bytes that a message counts for beside its encoding.
 const EACH: usize = 256;
 
-/// The table's end.
+/// The table's end of the channel.
 pub struct Viewer {
     out: mpsc::UnboundedSender<Weighed>,
     bytes: Arc<AtomicUsize>,
 }
 
-/// The viewer's end.
+/// The viewer's end of the channel.
 pub struct Backlog {
     live: mpsc::UnboundedReceiver<Weighed>,
     bytes: Arc<AtomicUsize>,
 }
 
-/// A message, and the bytes that it counts for. Clones are the same message: whoever takes one copies it
-/// in their own time, and the table in none.
+/// A message and the bytes that it counts for. Clones share the message: each viewer copies it when
+/// they take it, and the table never does.
 #[derive(Clone)]
 pub struct Weighed {
     message: Arc<pb::WatchTableResponse>,
     bytes: usize,
 }
 
-/// An empty backlog.
+/// Creates an empty channel to a viewer.
 #[must_use]
 pub fn backlog() -> (Viewer, Backlog) {
     let (out, live) = mpsc::unbounded_channel();
@@ -52,7 +53,7 @@ impl Weighed {
 }
 
 impl Viewer {
-    /// Whether the message is on its way; not where the viewer is too far behind, or gone.
+    /// Sends a message. False where the viewer is too far behind, or gone.
     #[must_use]
     pub fn send(&self, message: Weighed) -> bool {
         let waiting = self.bytes.load(Ordering::Relaxed);
@@ -63,9 +64,9 @@ impl Viewer {
         self.out.send(message).is_ok()
     }
 
-    /// Sends the last word of a stream.
+    /// Sends the last message of a stream.
     pub fn finish(self, message: pb::WatchTableResponse) {
-        // Whoever is gone needs none.
+        // A viewer who is gone needs none.
         let _ = self.out.send(Weighed { message: Arc::new(message), bytes: 0 });
     }
 
@@ -76,7 +77,7 @@ impl Viewer {
 }
 
 impl Backlog {
-    /// The next message; none once nothing more comes. A future that is dropped has taken nothing.
+    /// Receives the next message; `None` once no more come. Cancel safe.
     pub async fn next(&mut self) -> Option<pb::WatchTableResponse> {
         let Weighed { message, bytes } = self.live.recv().await?;
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);

@@ -5,8 +5,8 @@ use chassis::request_ids::{Inadmissible, RequestIds};
 use primitives::{PlayerId, RequestId, UnixMicros};
 use wire::{Refused, field, status};
 
-/// Records of one player a day, of commands that play does not bound: sitting down, sitting out and in,
-/// names. A player who changes tables every two minutes, day and night, stays below.
+/// Records of one player a day, of commands that play does not bound: sitting down, sitting out and
+/// in, setting names. A player who changes tables every two minutes all day stays below.
 const RECORDS_OF_A_DAY: u32 = 1000;
 
 /// Bounds shared by all tables.
@@ -26,7 +26,7 @@ impl Bounds {
     /// Parses the id of a caller's command.
     ///
     /// # Errors
-    /// `BAD_FIELD` for what is no id that this caller may send, `OVERLOADED` for one odd id too many.
+    /// `BAD_FIELD` for an id that this caller may not send, `OVERLOADED` for one odd id too many.
     pub fn request_id(
         &self,
         actor: &str,
@@ -42,7 +42,7 @@ impl Bounds {
         Ok(id)
     }
 
-    /// Whether another command of this player is recorded today.
+    /// Checks that another command of this player may be recorded today.
     ///
     /// # Errors
     /// `RECORDS_SPENT`.

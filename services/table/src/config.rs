@@ -1,25 +1,25 @@
-//! What a table service is told.
+//! Settings of the table service.
 
 use chassis::config::{ConfigError, Service, ServiceConfig, Settings, Source};
 use zeroize::Zeroizing;
 
-/// What keys are wrapped under.
+/// Key under which the players' keys are wrapped.
 pub type PeopleKey = Zeroizing<[u8; 32]>;
 
-/// Everything a table service is told.
+/// All settings of the table service.
 pub struct Config {
     pub service: ServiceConfig,
-    /// The players' keys are wrapped under it.
+    /// Key under which the players' keys are wrapped.
     pub people_key: PeopleKey,
-    /// What it was before: keys under one of these are wrapped anew at the start.
+    /// Former values of `people_key`. Players' keys under one of them are rewrapped at the start.
     pub people_keys_previous: Vec<PeopleKey>,
 }
 
 impl Config {
-    /// Everything from a file and the environment.
+    /// Parses all settings from a file and the environment.
     ///
     /// # Errors
-    /// All that is wrong, at once.
+    /// All problems at once.
     pub fn parse(source: Source) -> Result<Config, ConfigError> {
         let mut settings = Settings::new(source);
         let service = ServiceConfig::read(Service::Table, &mut settings);
@@ -41,7 +41,7 @@ impl Config {
     }
 }
 
-/// A secret out of the file that a setting names, if it names one; what is wrong is noted.
+/// Reads a secret from the file that a setting names, if it names one; notes what is wrong.
 fn from_file<T>(
     settings: &mut Settings,
     key: &str,
@@ -55,7 +55,7 @@ fn from_file<T>(
     parsed.map_err(|advice| settings.refuse(key, advice)).ok()
 }
 
-/// A key: 64 hexadecimal digits.
+/// Parses a key of 64 hexadecimal digits.
 #[must_use]
 pub fn parse_key(text: &str) -> Option<PeopleKey> {
     let text = text.trim();
@@ -69,7 +69,7 @@ pub fn parse_key(text: &str) -> Option<PeopleKey> {
     Some(key)
 }
 
-/// Keys, one a line; none in an empty text.
+/// Parses keys, one on each line; none in an empty text.
 #[must_use]
 pub fn parse_keys(text: &str) -> Option<Vec<PeopleKey>> {
     text.lines().filter(|line| !line.trim().is_empty()).map(parse_key).collect()

@@ -1,8 +1,8 @@
-//! What the world owes a table, read off its state.
+//! Pending effects of a table, read off its state.
 //!
-//! There is no list of things to do: a table's state says what must happen next, and the same state
-//! says the same after a crash. Each debt is paid under a request id made from the state (`ids`), so that
-//! paying it twice is paying it once.
+//! There is no list of things to do. The state says what must happen next, and says the same after
+//! a crash. Each effect is run under a request id that is derived from the state ([`crate::ids`]),
+//! so running it twice has the effect of running it once.
 
 use std::time::Duration;
 
@@ -14,50 +14,50 @@ use crate::play::{Play, Stage};
 use crate::standing;
 use crate::table::{Closing, Funding, Table};
 
-/// Seeds of hands that are over which are asked for at one time.
+/// Seeds of earlier hands that are asked for at one time.
 const SEEDS: usize = 8;
 
-/// What an idle seat has at the least to be heard, after a restart or an outage.
+/// Least time that an idle seat has after a restart or an outage before it is removed.
 const HEARD: Duration = Duration::from_secs(30);
 
-/// Something to do outside the table, or at its own time.
+/// Effect outside the table, or at a time of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Debt {
-    /// The dealer commits to a hand to come.
+    /// The dealer commits to a coming hand.
     Commit { hand_no: u64 },
     /// The wallet moves a buy-in to a seat.
     Fund { seat: SeatNo },
-    /// The wallet pays a seat out.
+    /// The wallet pays a seat's credits out.
     CashOut { seat: SeatNo },
-    /// A hand starts, once the wallet has said who may be dealt in.
+    /// A hand starts, after the wallet has said who may be dealt in.
     Start,
-    /// The wallet says how idle players stand.
+    /// The wallet reports the standing of idle players.
     CheckStanding,
-    /// No commitment to entropy is taken any more.
+    /// The table stops taking commitments to entropy.
     CloseEntropy { hand_no: u64 },
-    /// Seats have withheld what they committed to: the hand number is burnt.
+    /// Seats have withheld their entropy, and the hand number is burnt.
     Burn { hand_no: u64 },
     /// The dealer binds the seats' entropy.
     Seal { hand_no: u64 },
-    /// The dealer uses chance. `version` tells one use from the next.
+    /// The dealer performs the chance that is due. `version` tells one such request from the next.
     Chance { hand_no: u64, version: u64 },
-    /// A player who is leaving leaves the hand.
+    /// A player who is leaving the table leaves the hand.
     Leave { seat: SeatNo },
-    /// Hands are shown and the settlement is put on record.
+    /// The dealer opens the hands that are shown, and the settlement is recorded.
     Settle { hand_no: u64 },
-    /// The dealer has been silent for too long: the hand is aborted.
+    /// The dealer was silent for too long, and the hand is aborted.
     Abandon { hand_no: u64 },
     /// The wallet posts the settlement.
     Post { hand_no: u64 },
-    /// The dealer opens the seed of a hand, which may be long over.
+    /// The dealer opens the seed of a hand, which may have ended long ago.
     Reveal { hand_no: u64 },
-    /// A player without a hand in play is paid out: he leaves, or the table closes.
+    /// A seat without a hand in play is paid out, because its player leaves or the table closes.
     PayOut { seat: SeatNo },
-    /// The shares of the Sabacc Pot are worked out.
+    /// The table computes the shares of the Sabacc Pot.
     Share,
     /// The wallet moves the shares.
     Refund,
-    /// The wallet pays out the share of somebody who had left.
+    /// The wallet pays the share of a player who has left.
     PayAbsent { player: PlayerId },
     /// The table closes.
     Close,
@@ -65,7 +65,7 @@ pub enum Debt {
     RemoveIdle { seat: SeatNo },
 }
 
-/// All debts, and when the next one becomes due by itself.
+/// Pending effects, and the time at which the next one becomes pending by itself.
 pub fn debts(table: &Table, play: Option<&Play>, now: &Now) -> (Vec<Debt>, Option<UnixMicros>) {
     let mut owed = Owed { debts: Vec::new(), later: None, now: *now };
     let closing = table.closing != Closing::Open;
@@ -76,13 +76,13 @@ pub fn debts(table: &Table, play: Option<&Play>, now: &Now) -> (Vec<Debt>, Optio
             Funding::AtTable => {
                 let refunded = table.closing == Closing::Refunded;
                 let free = play.is_none_or(|play| !play.replay.seats.contains(&number));
-                // While the pot is being shared the stack may still grow.
+                // The stack may still grow while the pot is being shared.
                 let sharing = matches!(table.closing, Closing::Refunding { .. });
                 if free && !sharing && (seat.leaving || refunded) {
                     owed.now(Debt::PayOut { seat: number });
                 }
                 if let Some(since) = table.idle_since(number).filter(|_| free && !closing) {
-                    // Nobody is sent away for the time in which they could not be heard.
+                    // The time in which the player could not be heard does not count.
                     let due = since.plus(table.config.idle).max(now.since.plus(HEARD));
                     owed.at(due, Debt::RemoveIdle { seat: number });
                 }
@@ -110,13 +110,13 @@ pub fn debts(table: &Table, play: Option<&Play>, now: &Now) -> (Vec<Debt>, Optio
     if standing::is_owed(table, play) && !owed.debts.contains(&Debt::Start) {
         owed.at(now.checked.plus(standing::EVERY), Debt::CheckStanding);
     }
-    // What has stopped waits for an operator.
+    // Stopped effects wait for an operator.
     owed.debts.retain(|debt| !table.stops.contains_key(debt));
     (owed.debts, owed.later)
 }
 
-/// Seeds to be opened: that of the hand in play, whose settlement may wait for it, and of the others a
-/// few at a time, since after a while away there may be thousands.
+/// Adds the seeds to be opened: that of the hand in play, whose settlement may wait for it, and a
+/// few of the earlier ones, since there may be thousands after an outage.
 fn seed_debts(table: &Table, owed: &mut Owed) {
     let now = owed.now.at;
     let current = table.hand_no;
@@ -129,7 +129,7 @@ fn seed_debts(table: &Table, owed: &mut Owed) {
     }
 }
 
-/// Debts as they are found.
+/// Collector of pending effects.
 struct Owed {
     debts: Vec<Debt>,
     later: Option<UnixMicros>,
@@ -141,7 +141,7 @@ impl Owed {
         self.debts.push(debt);
     }
 
-    /// Not before then.
+    /// Adds an effect that is not pending before `due`.
     fn at(&mut self, due: UnixMicros, debt: Debt) {
         if due <= self.now.at {
             self.debts.push(debt);
@@ -165,7 +165,7 @@ fn hand_debts(table: &Table, play: &Play, closing: bool, owed: &mut Owed) {
         Stage::Playing => match rules::next(&play.replay.hand) {
             Next::Chance(_) => owed.now(Debt::Chance { hand_no, version: play.version }),
             Next::Decision(_) => owed.debts.extend(leaver(table, play)),
-            // The commitment to the next hand is on record before this one is settled.
+            // The commitment to the next hand is recorded before this hand is settled.
             Next::Done(_) if closing || table.committed.contains_key(&(hand_no + 1)) => {
                 owed.now(Debt::Settle { hand_no });
             }
@@ -183,8 +183,8 @@ fn hand_debts(table: &Table, play: &Play, closing: bool, owed: &mut Owed) {
     }
 }
 
-/// Whether a hand is settled, and not posted before its seed is open: where seeds are opened at once, it
-/// is known first that the seed is the one that was committed to.
+/// Whether a settled hand is not posted before its seed is open. Where seeds are opened at once,
+/// the seed is checked against its commitment first.
 #[must_use]
 pub fn waits_for_seed(table: &Table, play: &Play) -> bool {
     play.stage == Stage::Settled
@@ -202,8 +202,9 @@ fn open_debts(table: &Table, hand_no: u64, owed: &mut Owed) {
     }
 }
 
-/// What the hand waits for of the dealer, in words, and since when it has been owed. A settled hand
-/// waits until an operator makes it void: no time that passes takes back what it came to.
+/// Description of what the hand waits for from the dealer, and the time since which it waits.
+/// `None` where it waits for nothing from the dealer. A settled hand waits for its seed until an
+/// operator voids it: time alone never revokes a settlement.
 #[must_use]
 pub fn of_the_dealer(table: &Table, play: &Play) -> Option<(String, UnixMicros)> {
     match play.stage {
@@ -232,7 +233,7 @@ pub fn of_the_dealer(table: &Table, play: &Play) -> Option<(String, UnixMicros)>
     }
 }
 
-/// The first player who is leaving the table and has not left the hand yet.
+/// First player who is leaving the table and is still in the hand.
 fn leaver(table: &Table, play: &Play) -> Option<Debt> {
     play.replay.seats.iter().enumerate().find_map(|(index, number)| {
         let leaving = table.seats.get(number).is_some_and(|seat| seat.leaving);
@@ -244,7 +245,7 @@ fn closing_debts(table: &Table, debts: &mut Vec<Debt>) {
     let moving = table.seats.values().any(|seat| seat.funding != Funding::AtTable);
     match &table.closing {
         Closing::Open | Closing::Closed => {}
-        // Whoever is just leaving is gone first, so that his share finds him as absent.
+        // Players who are just leaving go first, so that they get their shares as absent players.
         Closing::Asked if moving || table.seats.values().any(|seat| seat.leaving) => {}
         Closing::Asked => debts.push(Debt::Share),
         Closing::Refunding { .. } => debts.push(Debt::Refund),

@@ -1,5 +1,5 @@
-//! What people may do at a table: each deed is judged against the state and becomes events, or a
-//! refusal that changes nothing. Pure.
+//! Commands at a table. Each is judged against the state, and becomes events or a refusal that
+//! changes nothing. Pure.
 
 use fairness::{ClientCommitment, Entropy};
 use primitives::{PlayerId, RequestId, SeatNo, StreamId, UnixMicros};
@@ -19,11 +19,11 @@ use crate::{ids, lateness};
 
 mod chance;
 
-/// A player's credits in the wallet.
+/// Credits of a player in the wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Funds {
     NoAccount,
-    /// What is not held.
+    /// Credits that are not held.
     Available(u64),
 }
 
@@ -48,20 +48,21 @@ impl Funds {
     }
 }
 
-/// A deed, as its request said it.
+/// A command, parsed from its request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Deed {
     SitDown {
         seat: Option<SeatNo>,
         buy_in: primitives::Credits,
-        /// What the wallet says of the player's credits just now, where it was asked: in a crowd whoever has
-        /// too few writes no record.
+        /// The wallet's present word on the player's credits, where it was asked. At a crowded
+        /// table a player with too few credits is refused without a record.
         funds: Option<Funds>,
     },
     StandUp,
     SitOut {
         out: bool,
-        /// What the wallet says of the player just now, where it was asked: before they are dealt in again.
+        /// The wallet's present word on the player, where it was asked: before they are dealt in
+        /// again.
         standing: Option<PlayStanding>,
     },
     Act {
@@ -69,33 +70,33 @@ pub enum Deed {
         turn: u32,
         mv: PbMove,
     },
-    /// Said by the house: a player who may sit here is shown under another name.
+    /// The service itself reports that a player, who may sit here, is shown under another name.
     Renamed {
         player: PlayerId,
     },
-    /// Commit to entropy for a hand.
+    /// Commits to entropy for a hand.
     CommitEntropy {
         hand_no: u64,
         commitment: ClientCommitment,
     },
-    /// Reveal it.
+    /// Reveals the entropy of a seat.
     RevealEntropy {
         hand_no: u64,
         entropy: Entropy,
     },
-    /// Make the hand in play void.
+    /// Voids the hand in play.
     Void {
         hand_no: u64,
         reason: String,
     },
     Close,
-    /// Let what has stopped go on.
+    /// Resumes stopped effects.
     Resume(Resume),
 }
 
 impl Deed {
-    /// Whether it counts towards what a player may have recorded in a day: what the course of play bounds,
-    /// and leaving, do not.
+    /// Whether the command counts towards a player's records of a day. Commands that the course of
+    /// play bounds do not, nor does leaving.
     #[must_use]
     pub const fn is_counted(&self) -> bool {
         match self {
@@ -112,11 +113,11 @@ impl Deed {
     }
 }
 
-/// Events to append, and the answer once they are durable.
+/// Events to append, and the answer to give once they are durable.
 pub struct Verdict {
     pub events: Vec<(StreamId, Recorded)>,
     pub answer: Vec<u8>,
-    /// The buy-in that the answer waits for.
+    /// Transfer of the buy-in that the answer waits for.
     pub waits_for: Option<[u8; 16]>,
 }
 
@@ -138,19 +139,19 @@ impl Verdict {
     }
 }
 
-/// Who does it, under which request, and when.
+/// Caller, request and time of a command.
 pub struct Doer {
-    /// Nobody but an operator closes tables and makes hands void; everything else is a player's.
+    /// The player who asks. `None` for an operator, who alone closes tables and voids hands.
     pub player: Option<PlayerId>,
     pub request: RequestId,
     pub now: UnixMicros,
-    /// When it had arrived: what is decided counts from then on.
+    /// Time of arrival, from which decisions count.
     pub arrived: UnixMicros,
-    /// The room is behind: no seat is given.
+    /// Whether the room is behind, so that no seat is given.
     pub behind: bool,
 }
 
-/// Judges a deed.
+/// Judges a command.
 pub fn judge(
     table: &Table,
     play: Option<&Play>,
@@ -211,8 +212,8 @@ fn close(table: &Table) -> Verdict {
     }
 }
 
-/// Whoever watches is told of the seat again, with its new name; not where its player has had too much
-/// written already: who looks at the table sees the name all the same.
+/// Publishes the seat again with its player's new name. Not where the player has too many records
+/// already; views show the name all the same.
 fn renamed(table: &Table, player: PlayerId, now: UnixMicros) -> Verdict {
     let answer = pb::SetNameResponse::default();
     let room = table.has_room_for_newcomer(player, now).is_ok();
@@ -278,7 +279,7 @@ fn sit_down(
     Ok(Verdict { waits_for: Some(transfer), ..Verdict::now(table.id, taken, &answer) })
 }
 
-/// New work is refused while the room is behind.
+/// Refusal of new work while the room is behind.
 pub(crate) fn behind(what: &str) -> Refused {
     let message = format!("the room is behind just now, and {what}: try again in a moment");
     refused(ErrorReason::Overloaded, message).retry_after(lateness::RETRY)
@@ -294,7 +295,7 @@ fn stand_up(table: &Table, play: Option<&Play>, seat: SeatNo) -> Result<Verdict,
     Ok(Verdict::now(table.id, leave, &answer))
 }
 
-/// Request to sit out or come back, and what it is judged by.
+/// Request to sit out or to come back, and the facts that it is judged by.
 #[derive(Clone, Copy)]
 struct SittingOut<'a> {
     out: bool,
@@ -330,7 +331,7 @@ fn sit_out(
         why: "asked".to_owned(),
     };
     let mut verdict = Verdict::now(table.id, changed, &answer);
-    // What barred the player is over.
+    // The restriction on the player has ended.
     if let Some(current) = current.filter(|_| before.is_some_and(|it| standing::bars(it.kind()))) {
         let found = standing::event(number, current);
         verdict.events.insert(0, (table.id.into(), found.into()));
@@ -380,12 +381,12 @@ fn act(
     Ok(Verdict::now(play.hand_id, decided, &answer))
 }
 
-/// The cards that a player may name: what he holds, and what is legal to name.
+/// Cards that a player may name: those that they hold.
 fn nameable(play: &Play, player: rules::Player) -> Vec<rules::Card> {
     play.replay.hand.cards_of(player).to_vec()
 }
 
-/// A refusal of the rules, with what they would allow.
+/// Describes a refusal of the rules, with the moves that they would allow.
 fn explain(play: &Play, refusal: &Refusal) -> Refused {
     let hand = &play.replay.hand;
     let deck = hand.rules().variant().deck;

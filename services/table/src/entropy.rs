@@ -1,21 +1,21 @@
-//! The seats' part in the chance of a hand: who has committed to what, who is waited for, who has
-//! revealed. Folds and judgements, no clock.
+//! The seats' part in the chance of a hand: commitments, waiting, reveals. Folds and judgements, no
+//! clock.
 //!
-//! A seat commits to 32 bytes that nobody knows, normally while the hand before is played: the
-//! commitment lies in the table's stream, so that it is there before the hand is. An open hand takes
-//! commitments until all of its roster have committed or its deadline has passed; then they are closed
-//! and those who committed reveal. Whoever never commits is absent, which harms nobody; who commits
-//! and is silent burns the hand number before any ante, since otherwise the last to reveal could pick
-//! among two outcomes by keeping silent.
+//! A seat commits to 32 bytes that nobody else knows, usually while the hand before is played. The
+//! commitment stands in the table's stream, so it exists before the hand. An open hand takes
+//! commitments until its whole roster has committed or its deadline has passed. Then it is closed
+//! to commitments, and those who committed reveal. A player who never commits is absent, which
+//! harms nobody. A player who commits and stays silent burns the hand number before any ante.
+//! Otherwise the last one to reveal could choose between two outcomes by staying silent.
 //!
-//! **Who never takes part costs one wait and no more**: waited for is only who was not absent in the
-//! last hand that he was dealt into here. Where nobody is waited for the hand is opened and its
-//! commitments are closed in one append.
+//! **A player who never takes part costs one wait and no more.** A hand waits only for players who
+//! were not absent from the last hand that they were dealt into at this table. Where it waits for
+//! nobody, one append opens it and closes its commitments.
 //!
-//! **Deadlines are the log's, patience is the owner's.** A deadline that passes while nobody could be
-//! heard (the table was just taken up, or its log took nothing) is honoured from the moment on when
-//! the table listens again, and any deadline later by as much as the room is late: nobody sits out for
-//! the house's trouble.
+//! **Deadlines are recorded, and extended by the owner.** A deadline may pass while nobody could be
+//! heard: the table was just recovered, or its log took nothing. Then the whole time runs again
+//! from the moment at which the table listens. Every deadline is also extended by the delay of the
+//! room. So nobody sits out because the service was slow.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,69 +26,71 @@ use proto::dealer::v1 as dealer;
 use proto::event::v1 as pb;
 use wire::BadField;
 
-/// What a seat has committed to.
+/// Commitment of a seat's player to entropy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Promise {
     pub player: PlayerId,
     pub commitment: ClientCommitment,
 }
 
-/// Of one hand.
+/// Commitments of one hand, by seat.
 pub type Promises = BTreeMap<SeatNo, Promise>;
 
-/// Since when the table has been listening, and what time it is.
+/// Present time of a table, and the times and delays that its effects depend on.
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
     pub at: UnixMicros,
-    /// It has been heard and has heard everybody since then.
+    /// Time since which the table has been listening without a break.
     pub since: UnixMicros,
-    /// How long the dealer may be silent.
+    /// Time for which the dealer may be silent.
     pub patience: Duration,
-    /// The room is late by so much, which deadlines are honoured later by.
+    /// Delay of the room, by which deadlines are extended.
     pub late: Duration,
-    /// No hand starts before, if there is such a time: the room is behind.
+    /// Time before which no hand starts, because the room is behind.
     pub hold: Option<UnixMicros>,
-    /// When the wallet last said how idle players stand; at first when the table was taken up.
+    /// Time of the wallet's last report on the standing of idle players; at first the time of
+    /// recovery.
     pub checked: UnixMicros,
 }
 
-/// A hand that is open and not sealed.
+/// Round of commitments and reveals of a hand that is open and not sealed.
 #[derive(Debug, Clone)]
 pub struct Sealing {
     pub commitment: dealer::Commitment,
-    /// p1 first.
+    /// Seats and players, p1 first.
     pub roster: Vec<(SeatNo, PlayerId)>,
-    /// When it came to what is happening now.
+    /// Time of the last step: the opening, the close of commitments, or a reveal.
     pub since: UnixMicros,
-    /// Until then seats commit, or, once that is closed, reveal.
+    /// Deadline to commit or, once commitments are closed, to reveal.
     pub deadline: UnixMicros,
-    /// The seats that have committed and reveal now, ascending.
+    /// Seats that have committed and must reveal, in ascending order; `None` until commitments are
+    /// closed.
     pub closed: Option<Vec<SeatNo>>,
     pub revealed: BTreeMap<SeatNo, Entropy>,
 }
 
-/// What an open hand has come to.
+/// Next step of an open hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Due {
-    /// Somebody may still commit or reveal until then.
+    /// A seat may still commit or reveal until this time.
     Wait(UnixMicros),
-    /// No more commitments are taken.
+    /// Commitments are to be closed.
     Close,
-    /// All that was committed to is revealed: the dealer binds it.
+    /// Every commitment is revealed, and the dealer is to bind them.
     Seal,
-    /// These have kept silent.
+    /// These seats have withheld their entropy.
     Burn(Vec<SeatNo>),
 }
 
 impl Sealing {
-    /// The hand as its first event has it.
+    /// Starts the round from the hand's first event.
     pub fn open(opened: &pb::HandOpened, at: UnixMicros) -> Result<Sealing, BadField> {
         let mut roster = Vec::new();
         for pb::RosterSeat { seat, player_id, stack: _ } in &opened.roster {
             let player = wire::field::player_id(player_id)?;
             roster.push((wire::field::seat("roster.seat", *seat)?, player));
         }
-        // Before seats could take part in chance there was nothing to close.
+        // Hands from before seats took part in chance have nothing to close.
         let older = opened.entropy_deadline_micros == 0;
         Ok(Sealing {
             commitment: opened.commitment.clone().unwrap_or_default(),
@@ -100,14 +102,14 @@ impl Sealing {
         })
     }
 
-    /// The seats of the roster that have committed, ascending. A seat that was left and taken anew
-    /// has not.
+    /// Seats of the roster that have committed, in ascending order. A commitment of a seat's former
+    /// player does not count.
     #[must_use]
     pub fn committed(&self, promises: &Promises) -> Vec<SeatNo> {
         committed(&self.roster, promises)
     }
 
-    /// What is due. `each` is how long seats have for either half.
+    /// Next step at this time. `each` is the time that seats have for each half.
     #[must_use]
     pub fn due(&self, promises: &Promises, now: &Now, each: Duration) -> Due {
         let deadline = if now.since > self.since {
@@ -132,7 +134,7 @@ impl Sealing {
         }
     }
 
-    /// What every seat brought, ascending: revealed or absent.
+    /// Entropy of every seat of the roster, in ascending order: revealed or absent.
     #[must_use]
     pub fn rows(&self, promises: &Promises) -> Vec<dealer::EntropyRow> {
         let mut roster = self.roster.clone();
@@ -158,7 +160,7 @@ impl Sealing {
         roster.into_iter().map(row).collect()
     }
 
-    /// What the dealer must make of those rows.
+    /// Transcript that the dealer must derive from the rows of the roster.
     pub fn transcript(
         &self,
         promises: &Promises,
@@ -182,7 +184,7 @@ impl Sealing {
     }
 }
 
-/// The seats of a roster that have committed, ascending.
+/// Seats of a roster that have committed, in ascending order.
 #[must_use]
 pub fn committed(roster: &[(SeatNo, PlayerId)], promises: &Promises) -> Vec<SeatNo> {
     let promised = |(seat, player): &&(SeatNo, PlayerId)| {
@@ -193,7 +195,7 @@ pub fn committed(roster: &[(SeatNo, PlayerId)], promises: &Promises) -> Vec<Seat
     seats
 }
 
-/// The hand that a dealer's commitment is bound to, and the commitment itself.
+/// Context that a dealer's commitment is bound to, and the commitment itself.
 pub fn bound(
     commitment: &dealer::Commitment,
     (table, hand_no): (TableId, u64),

@@ -1,5 +1,5 @@
-//! All tables of one log: who finds which, who opens a new one, and what becomes of them when the
-//! log is lost.
+//! Registry of all tables of one log: finds tables, creates them, and stops them when the log is
+//! lost.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -34,45 +34,45 @@ pub(crate) mod tests;
 
 pub use closed::Closed;
 
-/// Commands that wait at one table; more are refused.
+/// Messages that wait at one table; more are refused.
 const QUEUE: usize = 256;
 
-/// Before a table that could not tell of a name is asked again.
+/// Pause before a table that could not publish a new name is asked again.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The tables of a log that is ours.
+/// The tables of a log that this process owns.
 pub struct House {
     shared: Surroundings,
     ids: IdMaker,
     tables: Mutex<Tables>,
     /// Set once a table has found that the log is lost.
     lost: watch::Sender<bool>,
-    /// The house is being closed: that its log goes is no news.
+    /// Whether the registry is closing, so that losing the log is expected.
     closing: AtomicBool,
-    /// One table is opened at a time, so that a repeated request finds the first one's answer.
+    /// Held while a table is created, so that a repeated request finds the first one's answer.
     opening: tokio::sync::Mutex<()>,
     people: Arc<People>,
-    /// Closed tables that may be read at a time.
+    /// Permits to read closed tables.
     reads: tokio::sync::Semaphore,
 }
 
-/// By their ids, which follow the order in which they were opened.
+/// Tables by id. Ids ascend in the order of creation.
 #[derive(Default)]
 struct Tables {
-    /// With a task of their own.
+    /// Tables with a task.
     running: BTreeMap<TableId, Running>,
-    /// With nothing but this.
+    /// Closed tables, without a task.
     closed: BTreeMap<TableId, Closed>,
 }
 
-/// A table's task, as others see it.
+/// Handle of a table's task.
 struct Running {
     commands: mpsc::Sender<Command>,
-    /// The table is closed, and only a seed is still to be opened.
+    /// Whether the table is closed and only waits for a seed to be opened.
     closed: Arc<AtomicBool>,
 }
 
-/// The tables and people of a log could not be taken up.
+/// The tables and people of a log could not be recovered.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeUpError {
     #[error(transparent)]
@@ -81,7 +81,7 @@ pub enum TakeUpError {
     People(#[from] PeopleError),
 }
 
-/// Who asks for a new table.
+/// Request of a caller to create a table.
 pub struct Opening {
     pub request: RequestId,
     pub digest: [u8; 32],
@@ -90,7 +90,7 @@ pub struct Opening {
 }
 
 impl House {
-    /// Takes up everybody and every table of the log.
+    /// Recovers all people and tables of the log, and starts the tables' tasks.
     pub async fn open(
         shared: Surroundings,
         ids: IdMaker,
@@ -123,19 +123,19 @@ impl House {
         Ok(house)
     }
 
-    /// What callers may cost.
+    /// Bounds on what callers may cost.
     #[must_use]
     pub fn bounds(&self) -> &Arc<Bounds> {
         &self.shared.bounds
     }
 
-    /// What is known of people.
+    /// Names, disputes and erasures.
     #[must_use]
     pub fn people(&self) -> &Arc<People> {
         &self.people
     }
 
-    /// A player is shown under another name, and wherever he sits it is told.
+    /// Shows a player under another name, at every table where they sit.
     pub async fn set_name(
         &self,
         player: PlayerId,
@@ -143,7 +143,7 @@ impl House {
         by: By,
     ) -> Result<pb::SetNameResponse, Refused> {
         let now = self.shared.clock.now();
-        // A repeat gets its first answer on any day.
+        // A repeat gets its first answer even when the day's records are spent.
         if !self.is_answered(&by.actor, by.request) {
             self.shared.bounds.check(player, now)?;
         }
@@ -159,7 +159,8 @@ impl House {
         Ok(answer)
     }
 
-    /// Sees to it that a table tells its viewers of a name, which stands at `named` in the log.
+    /// Has a table publish a player's new name, which is recorded at `named`; retried until the
+    /// table has done so.
     fn tell_renamed(&self, id: TableId, player: PlayerId, named: Position) {
         let Some(table) = self.running(id) else { return };
         let stopped = self.shared.log.stopped();
@@ -171,7 +172,7 @@ impl House {
                 }
                 match told.await {
                     Ok(Err(refused)) if status::passes(refused.reason()) => {}
-                    // Done, or the table is closed or stopped: nobody there is told anything more.
+                    // Done, or the table is closed or stopped and publishes nothing more.
                     Ok(_) | Err(_) => return,
                 }
                 if stopped.run_until_cancelled(tokio::time::sleep(PAUSE)).await.is_none() {
@@ -181,7 +182,7 @@ impl House {
         });
     }
 
-    /// What the wallet says of a player just now.
+    /// Asks the wallet for a player's present standing.
     pub async fn standing(
         &self,
         table: TableId,
@@ -199,13 +200,13 @@ impl House {
         standing.ok_or_else(|| status::unavailable("the wallet does not say whether you may play"))
     }
 
-    /// Whether a command was answered before, as far as memory tells.
+    /// Whether a command is known to be answered before, by the log's memory alone.
     #[must_use]
     pub fn is_answered(&self, actor: &str, request: RequestId) -> bool {
         matches!(self.shared.log.known(RequestKey::new(actor, request)), Known::Stored(_))
     }
 
-    /// Ends when the log is lost, or was closed.
+    /// Waits until the log is lost or closed.
     pub async fn lost(&self) {
         let stopped = self.shared.log.stopped();
         let mut lost = self.lost.subscribe();
@@ -215,7 +216,7 @@ impl House {
         }
     }
 
-    /// Writes what waits and gives the log up; the tables stop.
+    /// Writes the waiting entries and gives the log up; the tables stop.
     pub async fn close(&self) {
         self.closing.store(true, Ordering::Relaxed);
         self.shared.log.clone().close().await;
@@ -225,12 +226,12 @@ impl House {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The way to a table that has a task.
+    /// Sender to a table that has a task.
     fn running(&self, id: TableId) -> Option<mpsc::Sender<Command>> {
         self.tables().running.get(&id).map(|running| running.commands.clone())
     }
 
-    /// The way to a table.
+    /// Sender to a table, running or closed.
     pub async fn table(self: &Arc<Self>, id: TableId) -> Result<mpsc::Sender<Command>, Refused> {
         let closed = {
             let tables = self.tables();
@@ -246,7 +247,7 @@ impl House {
         self.look_back(id, closed).await
     }
 
-    /// Open tables after one, in the order of their ids: at most `take`.
+    /// Up to `take` open tables after one, in the order of their ids.
     #[must_use]
     pub fn list(
         &self,
@@ -260,7 +261,7 @@ impl House {
         open.take(take).map(|(id, running)| (*id, running.commands.clone())).collect()
     }
 
-    /// Opens a table.
+    /// Creates a table.
     pub async fn create(
         self: &Arc<Self>,
         config: &pb::TableConfig,
@@ -313,7 +314,7 @@ impl House {
     }
 }
 
-/// Asks again and again how late a timer of this process is, until the log is no longer ours.
+/// Measures the delay of this process's timers until the log is lost or closed.
 async fn probe(shared: Surroundings) {
     let Surroundings { log, clock, lateness, .. } = shared;
     let stopped = log.stopped();
@@ -328,7 +329,7 @@ async fn probe(shared: Surroundings) {
     }
 }
 
-/// A table's configuration with everything filled in, or what is wrong with it.
+/// Checks a table's configuration and fills in its defaults.
 fn read_config(config: &pb::TableConfig) -> Result<TableCreated, Refused> {
     let pb::TableConfig {
         name,
@@ -413,7 +414,8 @@ mod seats_of_assigned_tokens {
         read_config(&config).map(|created| created.seats).map_err(|refused| format!("{refused:?}"))
     }
 
-    /// RULES.md §5: such a table deals only hands of exactly so many, so it has as many seats.
+    /// RULES.md §5: with assigned tokens a table deals only hands of one size, so it has that many
+    /// seats.
     #[test]
     fn table_has_as_many_seats_as_tokens_are_assigned_to() {
         let three = ["refund+embargo+markdown"; 3].join("+");

@@ -1,52 +1,52 @@
 //! Ids of requests that the table service derives.
 //!
-//! The same state asks under the same id, so that doing it twice is doing it once. Each id names
-//! everything that it depends on: what is asked, the table or hand, the seat's player, and what tells one
-//! time from the next. They are UUIDs of version 8, which nobody but services may send; and the dealer
-//! and the wallet know this caller's ids apart from everybody else's. A settlement is asked for under its
-//! hand's own id, since it happens once and others look for it by that.
+//! The same state gives the same id, so a request that is sent twice takes effect once. Each id
+//! names everything that it depends on: the request, the table or hand, the seat's player, and a
+//! number that tells one time from the next. The ids are UUIDs of version 8, which only services
+//! may send. Dealer and wallet keep this caller's ids apart from those of others. A settlement is
+//! requested under its hand's own id, since it happens once and others look it up by that id.
 
 use primitives::{HandId, PlayerId, RequestId, TableId};
 use sha2::{Digest as _, Sha256};
 
-/// Request about a hand; `version` tells one from the next.
+/// Id of a request about a hand; `version` tells one from the next.
 #[must_use]
 pub fn of_hand(what: &str, hand: HandId, version: u64) -> [u8; 16] {
     derived(what, &[hand.bytes(), &version.to_be_bytes()])
 }
 
-/// Request about a table; `number` tells one from the next.
+/// Id of a request about a table; `number` tells one from the next.
 #[must_use]
 pub fn of_table(what: &str, table: TableId, number: u64) -> [u8; 16] {
     derived(what, &[table.bytes(), &number.to_be_bytes()])
 }
 
-/// Buy-in that a player's request to sit down at a table asks for.
+/// Id of the buy-in for a player's request to sit down at a table.
 #[must_use]
 pub fn buy_in(table: TableId, player: PlayerId, request: RequestId) -> [u8; 16] {
     derived("buy-in", &[table.bytes(), player.bytes(), request.bytes()])
 }
 
-/// Payment of a share of the pots to a player who had left, after the table's last hand.
+/// Id of the payment of an absent player's share of the pots, after the table's last hand.
 #[must_use]
 pub fn pay_absent(table: TableId, player: PlayerId, hand_no: u64) -> [u8; 16] {
     derived("absent", &[table.bytes(), player.bytes(), &hand_no.to_be_bytes()])
 }
 
-/// Refund of the pots of a table that closes, to the players after one of them.
+/// Id of the refund of a closing table's pots to the players after `after`.
 #[must_use]
 pub fn refund(table: TableId, hand_no: u64, after: Option<PlayerId>) -> [u8; 16] {
     let after = after.as_ref().map_or(&[][..], |player| &player.bytes()[..]);
     derived("refund", &[table.bytes(), &hand_no.to_be_bytes(), after])
 }
 
-/// One of the requests that another one is split into.
+/// Id of one of the requests that another one is split into.
 #[must_use]
 pub fn part_of(request: &[u8], number: u64) -> [u8; 16] {
     derived("part", &[request, &number.to_be_bytes()])
 }
 
-/// `parts`: each is hashed with its length, so that no two lists give the same bytes.
+/// Each of `parts` is hashed with its length, so that no two lists give the same bytes.
 fn derived(what: &str, parts: &[&[u8]]) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(b"sabacc/request-id/v2");

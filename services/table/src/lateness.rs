@@ -1,17 +1,17 @@
-//! How late the room is, measured where it shows, and what follows from it.
+//! Delay of the room: how it is measured, and what follows from it.
 //!
-//! Measured are the delays that requests and timers really meet: how long ago a request had arrived
-//! when its table judges it, how long the log took an append, and how much later than asked for a timer
-//! of the process woke up. The worst of the last seconds is the room's lateness, one for all tables. What
-//! requests of a single table had to wait is that table's own lateness, and the room's only where it is
-//! so at several: nobody makes a room late by what they send to one table.
+//! The delays are those that requests and timers meet: the time from a request's arrival until its
+//! table judges it, the time of an append, and the lateness of a timer of this process. The worst
+//! of the last seconds is the room's delay, one for all tables. The wait of requests at a single
+//! table is that table's own delay. It becomes the room's only where several tables are late, so
+//! nobody delays the room by sending much to one table.
 //!
-//! - **Nobody is charged for it.** Deadlines of clocks and of entropy are honoured later by as much as
-//!   the room is late, and a table judges everything that has come before it lets a deadline pass; what
-//!   a player decided counts from when it arrived. So a seat has withheld, or a clock has run out, only
-//!   where the room was on time.
-//! - **New work waits.** A room that is behind starts no hand, opens no table and gives no seat; what
-//!   is being played goes on. Once it is on time again, hands start spread over a few seconds.
+//! - **No player is charged for it.** Deadlines of clocks and of entropy are extended by the delay.
+//!   A table judges everything that has arrived before it lets a deadline pass. A decision counts
+//!   from its arrival. So a seat has withheld, or a clock has run out, only where the room was on
+//!   time.
+//! - **New work waits.** A room that is behind starts no hand, creates no table and gives no seat.
+//!   Hands in play go on. Once the room is on time again, hands start spread over a few seconds.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -19,41 +19,42 @@ use std::time::Duration;
 
 use primitives::{TableId, UnixMicros};
 
-/// A room is behind where something took this long: a quarter of the time in which seats reveal by
-/// default, so that there is room for as much again before anybody's time runs short.
+/// Delay from which on a room is behind: a quarter of the default time to reveal, so that as much
+/// again fits before anybody's time runs short.
 pub const BEHIND: Duration = Duration::from_millis(500);
-/// It is on time again where the worst of a whole window was below this.
+/// Delay below which a room is on time again, for the worst of a whole window.
 const ON_TIME: Duration = Duration::from_millis(250);
-/// How long the worst is remembered: one window to two.
+/// Length of a window. The worst delay is remembered for one window to two.
 const WINDOW: Duration = Duration::from_secs(2);
-/// Every deadline has this much for what is just on its way between two services.
+/// Least extension of every deadline, for messages in flight between two services.
 const LEAST: Duration = Duration::from_millis(50);
-/// More is an outage, which has a clock's time made up for in another way.
+/// Most extension of a deadline. A longer delay is an outage, after which clocks get their time
+/// back in another way.
 const MOST: Duration = Duration::from_secs(30);
-/// A start that is held back is looked at again after this, and after its part of the spread.
+/// Pause before a start that is held back is looked at again, on top of its offset.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Starts that were held back are spread over this.
+/// Span over which the starts that were held back are spread.
 const SPREAD: Duration = Duration::from_secs(3);
-/// At so many tables requests are late before it is the room that is.
+/// Tables with late requests from which on the room is late.
 const TABLES: usize = 4;
-/// How often the process asks itself how late its timers are.
+/// Interval at which the process measures the lateness of its timers.
 pub const PROBE: Duration = Duration::from_millis(100);
-/// When to try again what a room that is behind refuses.
+/// Pause that callers are advised to make after a refusal of a room that is behind.
 pub const RETRY: Duration = Duration::from_secs(2);
 
-/// The room's lateness at an instant.
+/// Delay of a room or of one table at some instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// What deadlines are honoured later by.
+    /// Extension of deadlines.
     pub late: Duration,
-    /// New work waits.
+    /// Whether new work waits.
     pub behind: bool,
-    /// Since when it does not wait any more, if it ever did.
+    /// Time at which the room was last found to be on time again.
     over: Option<UnixMicros>,
 }
 
 impl Standing {
-    /// Until when a hand of this table is not started, if it has to wait at all.
+    /// Time before which a hand of this table does not start, if it has to wait.
     #[must_use]
     pub fn hold(&self, (table, hand_no): (TableId, u64), now: UnixMicros) -> Option<UnixMicros> {
         let share = share(table, hand_no);
@@ -64,7 +65,7 @@ impl Standing {
     }
 }
 
-/// A table's part of the spread: the same for the same hand, and unlike its neighbour's.
+/// Offset of a hand's start within the spread: fixed for each hand, different for its neighbours.
 fn share(table: TableId, hand_no: u64) -> Duration {
     let mut random = [0; 8];
     random.copy_from_slice(&table.bytes()[8..]);
@@ -73,29 +74,30 @@ fn share(table: TableId, hand_no: u64) -> Duration {
     Duration::from_micros(mixed % spread)
 }
 
-/// Delays as they were measured, of a room or of one table. Pure: who measures says when.
+/// Delays of a room or of one table, folded. Pure: the caller says when.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
-    /// The window that runs, by its number.
+    /// Number of the current window.
     window: u64,
     worst: Duration,
-    /// Of the window before.
+    /// Worst delay of the window before.
     before: Duration,
-    /// Tables at which a request of this window came too late.
+    /// Tables at which a request of this window was late.
     tables: BTreeSet<TableId>,
     behind: bool,
     over: Option<UnixMicros>,
 }
 
 impl Measured {
-    /// Something took this long.
+    /// Notes a delay.
     pub fn observe(&mut self, delay: Duration, at: UnixMicros) {
         self.turn(at);
         self.worst = self.worst.max(delay.min(MOST));
         self.judge(at);
     }
 
-    /// A request had waited so long at one table. It counts where as much is so at several.
+    /// Notes the wait of a request at one table. It counts for the room once enough tables are
+    /// late.
     pub fn observe_at(&mut self, table: TableId, delay: Duration, at: UnixMicros) {
         if delay < BEHIND {
             return;
@@ -109,7 +111,7 @@ impl Measured {
         }
     }
 
-    /// Where the room stands.
+    /// Standing at this instant.
     pub fn standing(&mut self, at: UnixMicros) -> Standing {
         self.turn(at);
         self.judge(at);
@@ -140,24 +142,24 @@ impl Measured {
     }
 }
 
-/// One for all tables of a room.
+/// Delay of the room, shared by all its tables.
 #[derive(Debug, Default)]
 pub struct Lateness(Mutex<Measured>);
 
 impl Lateness {
-    /// See [`Measured::observe`].
+    /// Notes a delay; see [`Measured::observe`].
     pub fn observe(&self, delay: Duration, at: UnixMicros) {
         self.change(|measured| measured.observe(delay, at));
     }
 
-    /// See [`Measured::observe_at`].
+    /// Notes the wait of a request at one table; see [`Measured::observe_at`].
     pub fn observe_at(&self, table: TableId, delay: Duration, at: UnixMicros) {
         if delay >= BEHIND {
             self.change(|measured| measured.observe_at(table, delay, at));
         }
     }
 
-    /// See [`Measured::standing`].
+    /// Standing at this instant; see [`Measured::standing`].
     pub fn standing(&self, at: UnixMicros) -> Standing {
         self.change(|measured| measured.standing(at))
     }
@@ -178,10 +180,10 @@ impl Lateness {
     }
 }
 
-/// The longest ago that a request is believed to have arrived.
+/// Longest time since an arrival that is believed.
 pub const BELIEVED: Duration = Duration::from_secs(5);
 
-/// When a request arrived: what the edge says, where that can be, else `now`.
+/// Arrival of a request: the edge's word where it is possible, otherwise `now`.
 #[must_use]
 pub fn arrived(said: Option<UnixMicros>, now: UnixMicros) -> UnixMicros {
     said.filter(|said| *said <= now && now.since(*said) <= BELIEVED).unwrap_or(now)

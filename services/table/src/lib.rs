@@ -1,24 +1,27 @@
-//! Knows: tables, seats, hands in play and their clocks; what a table owes and is owed.
-//! Does not know: the order of a shuffled pile, what is on an account, who a token's bearer is beyond what he says of himself.
+//! Knows: tables, seats, hands in play and their clocks, and the effects that a table has pending.
+//! Does not know: the order of a shuffled pile, what is on an account, who really bears a token.
 //!
-//! **A table is a task that owns its state** ([`actor`]): a command in, events out, appended, then
-//! applied, then answered and told to viewers. What the world owes a table is read off its state
-//! ([`debt`]): an operation of chance to perform, a transfer to post, a seed to open. After a crash
-//! the next owner folds the log ([`recovery`]), sees the same debts and repeats them under the same
-//! request ids; the log is the outbox, and there is no list of things to do.
+//! **A table is a task that owns its state** ([`actor`]). A command comes in, events go out. They
+//! are appended, then applied, then the caller is answered and viewers get updates. Pending effects
+//! are read off the state ([`debt`]): an operation of chance to perform, a transfer to post, a seed
+//! to open. After a crash the next owner folds the log ([`recovery`]), finds the same pending
+//! effects and repeats them under the same request ids. The log is the outbox; there is no list of
+//! things to do.
 //!
 //! - [`mod@table`] is a table between hands, [`play`] a hand in play, [`state`] the two together:
-//!   pure folds of the log. [`entropy`] is the seats' part in a hand's chance, [`proof`] what shows a
-//!   card to lie where it is said to lie.
-//! - [`deeds`] judges what people ask for; [`start`], [`plan`], [`pay`], [`settle`] and [`abort`] turn
-//!   debts into calls and answers into events. All pure. [`peers`] makes the calls, [`receipt`] signs.
-//! - [`stops`] are the debts that were refused, and an operator's way to let them go on.
-//! - [`standing`] is what the wallet says of who may be dealt in, and what becomes of it.
-//! - [`updates`] and [`publish`] tell viewers what each may see.
-//! - [`people`] is what is personal: names, the words of disputes, erasure; [`repo`] has their keys.
-//! - [`ids`] are the request ids that the state gives, [`bounds`] is what callers may cost.
-//! - [`lateness`] is how late the room is: what nobody is charged for, and what new work waits for.
-//! - [`house`] has all tables of a log, [`api`] is their gRPC face, [`shell`] a process around them.
+//!   pure folds of the log. [`entropy`] is the seats' part in a hand's chance, [`proof`] the proofs
+//!   of where cards lie.
+//! - [`deeds`] judges commands. [`start`], [`plan`], [`pay`], [`settle`] and [`abort`] turn effects
+//!   into calls and answers into events. All pure. [`peers`] makes the calls, [`receipt`] signs.
+//! - [`stops`] are the effects that were refused, and an operator's commands to resume them.
+//! - [`standing`] turns the wallet's word on who may be dealt in into events.
+//! - [`updates`] and [`publish`] send each viewer what they may see.
+//! - [`people`] is personal data: names, the words of disputes, erasure. [`repo`] stores their
+//!   keys.
+//! - [`ids`] derives request ids from the state, [`bounds`] limits what callers may cost.
+//! - [`lateness`] is the delay of the room: deadlines are extended by it and new work waits for it.
+//! - [`house`] is the registry of all tables of a log, [`api`] its gRPC API, [`shell`] the running
+//!   service.
 
 pub mod abort;
 pub mod actor;

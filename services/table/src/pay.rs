@@ -1,4 +1,4 @@
-//! Paying debts: what to ask of whom, and what the answer means. Pure at both ends of the call.
+//! Calls for effects, and events from their answers. Pure on both sides of the call.
 
 use primitives::{Credits, PlayerId, SeatNo, StreamId, UnixMicros};
 use prost::Message;
@@ -20,31 +20,32 @@ use crate::state::State;
 use crate::table::{Funding, IDLE, Table};
 use crate::{abort, ids, settle, standing, start, stops};
 
-/// A debt being paid: the call, and what is needed to understand its answer.
+/// A call for an effect, and the plan that is needed to read its answer.
 pub struct Payment {
     pub job: Job,
     pub plan: Option<Plan>,
 }
 
-/// Events with their streams, and the faces of cards that they move.
+/// Batch of events with their streams, to be appended in one go, and the faces of the cards that
+/// they move.
 #[derive(Default)]
 pub struct Paid {
     pub events: Vec<(StreamId, Recorded)>,
     pub faces: Faces,
 }
 
-/// The state and an answer do not fit.
+/// The state contradicts itself, or does not fit an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Broken(pub String);
 
-/// What an answer can do wrong.
+/// Fault in an answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
     #[error(transparent)]
     Broken(#[from] Broken),
-    /// The dealer contradicts itself, or what it has committed to: the evidence, in words. The hand is
-    /// aborted and no other starts.
+    /// The dealer contradicts itself or its commitment; holds the evidence in words. The hand is
+    /// aborted and the table closes.
     #[error("{0}")]
     Dealer(String),
 }
@@ -76,7 +77,7 @@ impl Paid {
     }
 }
 
-/// What to ask for a debt.
+/// Prepares the call for an effect.
 pub fn prepare(table: &Table, play: Option<&Play>, debt: Debt) -> Result<Payment, Broken> {
     let table_id = table.id.0.to_vec();
     let mut plan = None;
@@ -173,7 +174,7 @@ fn unsealed(table: &Table) -> Result<&entropy::Sealing, Broken> {
     table.sealing().ok_or_else(|| Broken("the hand is not open".to_owned()))
 }
 
-/// The dealer must have bound exactly what the seats brought.
+/// Records the seal. The dealer must have bound exactly the seats' entropy.
 fn sealed(table: &Table, play: &Play, transcript: Vec<u8>) -> Result<Paid, Trouble> {
     let sealing = unsealed(table)?;
     let promises = table.promises_of(play.hand_no);
@@ -199,15 +200,15 @@ fn reveal(table: &Table, hand_no: u64) -> Result<dealer::RevealRequest, Broken> 
     })
 }
 
-/// What becomes of a debt.
+/// Outcome of an effect.
 pub enum Answered {
     Append(Paid),
-    /// Nobody knows, or nobody wants to: the same again, a little later.
+    /// The outcome is unknown or the answer must wait: the same call is made again later.
     Later(String),
 }
 
-/// What became of a debt that is still owed. Events are tried on a copy first: what the rules would
-/// not take must not get into the log.
+/// Turns the reply of a call into the outcome of its effect, which is still pending. Events are
+/// applied to a copy first, so that the log gets none that the rules do not accept.
 pub fn answered(
     state: &State,
     (debt, plan, now): (Debt, Option<&Plan>, &Now),
@@ -237,8 +238,8 @@ pub fn answered(
     }
 }
 
-/// Whether a debt that is refused is nobody's to decide about: a seed stays owed, unless the settlement of
-/// its own hand waits for it; no hand starts before the wallet says who may be dealt in.
+/// Whether a refused effect is tried again without an operator. A seed stays pending, unless the
+/// settlement of its own hand waits for it. A hand waits until the wallet says who may be dealt in.
 fn is_asked_again(table: &Table, play: Option<&Play>, debt: Debt) -> bool {
     if let Debt::Reveal { hand_no } = debt {
         let waits = |play: &Play| play.hand_no == hand_no && waits_for_seed(table, play);
@@ -247,7 +248,7 @@ fn is_asked_again(table: &Table, play: Option<&Play>, debt: Debt) -> bool {
     matches!(debt, Debt::Start | Debt::CheckStanding)
 }
 
-/// Starts a hand with those whom the wallet bars from none; where it bars somebody, that comes first.
+/// Starts a hand if the wallet bars nobody; where it bars somebody, records that first.
 fn begin(
     table: &Table,
     play: Option<&Play>,
@@ -256,14 +257,16 @@ fn begin(
 ) -> Result<Paid, Broken> {
     let found = standing::found(table, play, answer)?;
     let mut paid = Paid { events: found.events, faces: Faces::new() };
-    // Who is dealt in changes with it, or came after the question: asked again.
+    // Otherwise the wallet is asked again: the seats to deal in have changed, or somebody has sat
+    // down since the question.
     if !found.barred && standing::covers_ready(table, answer) {
         paid.events.extend(start::start(table, at).events);
     }
     Ok(paid)
 }
 
-/// What the rules do not take of chance is the dealer's fault.
+/// Checks a batch against the state. Results of chance that the rules do not accept are the
+/// dealer's fault.
 fn checked(state: &State, debt: Debt, (paid, at): (Paid, UnixMicros)) -> Result<Paid, Trouble> {
     match state.check(&paid, at) {
         Ok(()) => Ok(paid),
@@ -274,7 +277,7 @@ fn checked(state: &State, debt: Debt, (paid, at): (Paid, UnixMicros)) -> Result<
     }
 }
 
-/// What an answer means.
+/// Turns an answer into the batch of events that it gives.
 pub fn conclude(
     table: &Table,
     play: Option<&Play>,
@@ -310,7 +313,7 @@ pub fn conclude(
         (Debt::Close, _) => Paid::one(table.id, pb::TableClosed {}),
         (Debt::Commit { hand_no }, Reply::Committed(made)) => {
             let commitment = made.commitment.unwrap_or_default();
-            // Of no use to anybody unless it has the shape that hands are bound to.
+            // Useless unless it has the shape that hands are bound to.
             entropy::bound(&commitment, (table.id, hand_no), &table.config.rule_set_hash)?;
             Paid::one(table.id, pb::HandCommitted { hand_no, commitment: Some(commitment) })
         }
@@ -349,9 +352,9 @@ pub fn conclude(
     })
 }
 
-/// The dealer's answer is not one that the question can have.
+/// Turns an answer that does not fit its question into the dealer's fault.
 fn contradicts(why: wire::replay::Unplayable) -> Trouble {
-    // Refusals of the rules name cards.
+    // Refusals of the rules name cards, so their text is left out.
     Trouble::Dealer(match why {
         wire::replay::Unplayable::Damaged(text) => text,
         wire::replay::Unplayable::Setup(_)
@@ -366,8 +369,9 @@ fn on(stream: StreamId, events: Vec<Recorded>) -> Vec<(StreamId, Recorded)> {
     events.into_iter().map(|event| (stream, event)).collect()
 }
 
-/// What a refusal means that will not pass: a buy-in that the account cannot pay, a dealer who does
-/// not keep what it has committed to. Anything else stops the debt until an operator has looked at it.
+/// Turns a permanent refusal into events. A refused buy-in frees the seat. A dealer that refuses
+/// what it has committed to is at fault. Any other refusal stops the effect until an operator
+/// resumes it.
 pub fn refused(table: &Table, debt: Debt, refusal: &tonic::Status) -> Result<Paid, Trouble> {
     let reason = status::reason_of(refusal);
     if let (Debt::Fund { seat }, Some(reason)) = (debt, reason) {
@@ -411,7 +415,7 @@ fn pay_out(table: &Table, number: SeatNo) -> Paid {
     if seat.stack == Credits::ZERO {
         return Paid::one(table.id, pb::SeatVacated { seat: seat_no });
     }
-    // One seat is taken anew at most once between two updates, so the update names this leaving.
+    // A seat is taken anew at most once between two updates, so the sequence names this cash-out.
     let transfer =
         ids::of_table("cash-out", table.id, table.sequence << 8 | u64::from(number.get()));
     let due = pb::CashOutDue {
@@ -422,7 +426,7 @@ fn pay_out(table: &Table, number: SeatNo) -> Paid {
     Paid::one(table.id, due)
 }
 
-/// The digest by which a repeated request is told from another one.
+/// Digest that tells a repeated request from another one under the same id.
 #[must_use]
 pub fn digest(method: &str, actor: &str, request: &impl Message) -> [u8; 32] {
     Sha256::new()

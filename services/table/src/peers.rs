@@ -1,4 +1,4 @@
-//! The dealer and the wallet as a table sees them: what it asks, what may come back.
+//! Calls of a table to dealer and wallet, and their replies.
 
 use chassis::channel::PeerChannel;
 use fairness::Handle;
@@ -14,20 +14,20 @@ use wire::{refused, status};
 
 use crate::ids;
 
-/// The services behind a table.
+/// Clients of dealer and wallet.
 #[derive(Clone)]
 pub struct Peers {
     pub dealer: DealerServiceClient<PeerChannel>,
     pub wallet: SettlementServiceClient<PeerChannel>,
 }
 
-/// One call, with everything in it.
+/// A call with its complete request.
 #[derive(Debug, Clone)]
 pub enum Job {
     Commit(dealer::CommitRequest),
     Seal(dealer::SealRequest),
     Perform(PerformRequest),
-    /// Cards of a pile, one after the other, until the count says it is enough.
+    /// Reveals the cards of a pile one after the other, until the count is reached.
     Until {
         request: PerformRequest,
         pile: Vec<Handle>,
@@ -39,29 +39,29 @@ pub enum Job {
     CashOut(wallet::CashOutRequest),
     Settle(wallet::SettleRequest),
     CheckStanding(wallet::CheckStandingRequest),
-    /// Nothing to ask: the debt is the table's own to pay.
+    /// No call: the table runs the effect by itself.
     Nothing,
 }
 
-/// What came back.
+/// Reply to a call.
 #[derive(Debug, Clone)]
 pub enum Reply {
     Committed(dealer::CommitResponse),
     Sealed(dealer::SealResponse),
     Performed(dealer::PerformResponse),
     Revealed(dealer::RevealResponse),
-    /// The transfer's position in the wallet's log.
+    /// Position of the transfer in the wallet's log.
     Posted(u64),
     Standing(wallet::CheckStandingResponse),
     Nothing,
 }
 
-/// Why nothing came back.
+/// Reason why a call has no reply.
 #[derive(Debug, Clone)]
 pub enum Failure {
-    /// Nobody knows: the same request again, a little later.
+    /// The outcome is unknown: the same request is sent again later.
     Again(String),
-    /// The service said no, and will again.
+    /// The service refused, and would refuse again.
     Refused(Box<Status>),
 }
 
@@ -109,9 +109,9 @@ impl Job {
     }
 }
 
-/// Opens cards from the top of a pile one by one: how many there will be is only known from their
-/// faces, and a card more than the rules call for must not be opened. Each has a request id of its
-/// own, made from the first.
+/// Reveals cards from the top of a pile one by one. Their number is known only from their faces,
+/// and no card more than the rules call for may be revealed. Each request has an id derived from
+/// the first one's.
 async fn until(
     peers: &mut Peers,
     request: PerformRequest,

@@ -1,18 +1,21 @@
-//! People: how a player is shown, what he objects to, and how he is erased.
+//! Personal data of players: names, disputes, erasure.
 //!
-//! Tables know pseudonyms and nothing else. What is personal, a name, a player's own words and the
-//! words he is answered with, is recorded in sealed events on streams of their own: a player's, a
-//! dispute's. Each player has a key for it ([`vault`]), kept beside the log ([`crate::repo`]). To
-//! erase him is an event, and then his key is destroyed: that is a debt read off the log, paid again
-//! at every start. Nothing that was recorded changes, so proofs, balances and replays stay what they
-//! were, and nothing sealed can be read by anybody.
+//! Tables know pseudonyms only. Personal data is a name, a player's own words, and the words of an
+//! answer to them. It is recorded in sealed events on streams of their own: a player's, a
+//! dispute's. Each player has a key for it ([`vault`]), kept beside the log ([`crate::repo`]).
+//! Erasing a player is an event, and then their key is destroyed. That is a pending effect which is
+//! read off the log and run again at every start. No record changes, so proofs, balances and
+//! replays stay as they are, and nobody can read what was sealed.
 //!
-//! - [`registry`] folds the log, [`judge`] says what may happen, [`words`] what may be written. Pure.
-//! - [`directory`] has the names that viewers are told. Nothing else keeps one.
-//! - `keeping` has the keys. Here and in `disputes` it is done: one command at a time, durable first.
+//! - [`registry`] folds the log, [`judge`] decides what players may do, [`words`] what may be
+//!   written. Pure.
+//! - [`directory`] has the names that viewers see, and is the only place that does.
+//! - `keeping` has the keys. This module and `disputes` run commands, one at a time; nothing is
+//!   answered before it is durable.
 //!
-//! A request's digest is what a repeat is known by, and stands in the database for ever. Of a request
-//! with words in it, it is made under the player's key: else a name could be found out by trying.
+//! A request's digest tells a repeat from another request, and stays in the database for ever. The
+//! digest of a request with personal words is made under the player's key, since otherwise a name
+//! could be found by trying.
 
 pub mod directory;
 mod disputes;
@@ -42,21 +45,21 @@ use keeping::{of_keys, unusable};
 use registry::{Place, Registry};
 use vault::{PlayerKey, WrappedKey};
 
-/// Before a key that could not be destroyed is tried again.
+/// Pause before a key that could not be destroyed is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Everything about people, over a log that is ours.
+/// Names, disputes and erasures over a log that this process owns.
 pub struct People {
     log: Log,
     ids: IdMaker,
     keeping: Keeping,
     directory: Directory,
     registry: Mutex<Registry>,
-    /// One command at a time, so that each is judged by what the one before has left.
+    /// Held for one command at a time, so that each is judged by the result of the one before.
     writing: tokio::sync::Mutex<()>,
 }
 
-/// Who asks, under which request.
+/// Caller and request of a command.
 pub struct By {
     pub request: RequestId,
     /// SHA-256 of the request's content.
@@ -66,8 +69,7 @@ pub struct By {
 }
 
 impl People {
-    /// Takes people up: what is owed to those who were erased is paid, and those who sit are known by
-    /// name.
+    /// Recovers people: destroys the keys of erased players and loads the names of seated ones.
     pub async fn open(
         (log, ids): (Log, IdMaker),
         registry: Registry,
@@ -90,7 +92,7 @@ impl People {
         Ok(people)
     }
 
-    /// Sees to it that players are shown as they are called.
+    /// Loads the names of players that are not in the directory.
     async fn know(&self, players: &[PlayerId]) -> Result<(), PeopleError> {
         let unknown = players.iter().filter(|player| !self.directory.knows(**player));
         let sealed: Vec<(PlayerId, SealedPayload)> = self.look(|registry| {
@@ -107,12 +109,12 @@ impl People {
         let keys = self.keeping.keys.get(&wanted).await?;
         for (player, sealed) in sealed {
             let name = keys.get(&player).and_then(|key| self.name_in(player, key, &sealed));
-            // A lost key takes a name with it, and nobody's seat.
+            // A lost key costs a name, and nobody's seat.
             let name = name.unwrap_or_else(|| {
                 tracing::error!(%player, "the name of a player cannot be read: his key is lost");
                 String::new()
             });
-            // Not over what was chosen or erased in the meantime.
+            // A name that was chosen or erased in the meantime stays.
             self.look(|registry| {
                 if is_name(registry, player, &sealed) {
                     self.directory.show(player, &name);
@@ -133,7 +135,7 @@ impl People {
         PlayerNamed::decode(&opened[..]).ok().map(|named| named.name)
     }
 
-    /// How a player is shown.
+    /// Name of a player, and whether they are erased.
     pub async fn player(&self, player: PlayerId) -> Result<pb::GetPlayerResponse, Refused> {
         self.know(&[player]).await.map_err(unusable)?;
         let erased = self.look(|registry| registry.person(player).is_some_and(|one| one.erased));
@@ -141,19 +143,19 @@ impl People {
         Ok(pb::GetPlayerResponse { player_id: player.0.to_vec(), name, erased })
     }
 
-    /// Before a player sits down: whether he may, and under which name.
+    /// Checks that a player may sit down, and loads their name.
     pub async fn admit(&self, player: PlayerId) -> Result<(), Refused> {
         self.look(|registry| judge::not_erased(registry, player))?;
         self.know(&[player]).await.map_err(unusable)
     }
 
-    /// Where the event stands that named a player last.
+    /// Position of the record that named a player last.
     #[must_use]
     pub fn named_at(&self, player: PlayerId) -> Option<Position> {
         self.look(|registry| Some(registry.person(player)?.named.as_ref()?.1))
     }
 
-    /// A player is shown under another name; whether anything changed.
+    /// Gives a player another name. Returns whether anything changed.
     pub async fn set_name(
         &self,
         player: PlayerId,
@@ -162,7 +164,7 @@ impl People {
     ) -> Result<(pb::SetNameResponse, bool), Refused> {
         let name = words::name(given)?;
         let answer = pb::SetNameResponse { name: name.clone() };
-        // Who is refused, or has that name already, costs nobody their turn.
+        // Without the lock: a command that is refused or changes nothing holds nobody up.
         self.look(|registry| judge::not_erased(registry, player))?;
         self.know(&[player]).await.map_err(unusable)?;
         if self.directory.name(player) == name {
@@ -183,13 +185,13 @@ impl People {
         let message = Zeroizing::new(PlayerNamed { name: name.clone() }.encode_to_vec());
         let named = self.sealed(&key, (player, player.into()), (EventType::PlayerNamed, &message));
         let events = [Recorded::PlayerNamed(named)];
-        // The answer is not kept: it is the name.
+        // The answer is not kept, since it is the name.
         self.append((player.into(), &events), (digest, Vec::new()), by).await?;
         self.directory.show(player, &name);
         Ok((answer, true))
     }
 
-    /// A player is erased, and his key destroyed.
+    /// Erases a player and destroys their key.
     pub async fn erase(
         self: &Arc<Self>,
         player: PlayerId,
@@ -216,7 +218,7 @@ impl People {
         Ok(answer)
     }
 
-    /// Pays what is owed to somebody who was erased as soon as the database lets it.
+    /// Destroys the key of an erased player as soon as the database is back.
     fn destroy_later(&self, player: PlayerId) {
         let (keys, stopped) = (self.keeping.keys.clone(), self.log.stopped());
         tokio::spawn(async move {
@@ -242,13 +244,13 @@ impl People {
         key.seal(player, (stream, kind(kind_of)), message, nonce)
     }
 
-    /// The answer that a request got before, which was recorded under its player's key.
+    /// First answer to a request that was recorded under its player's key.
     async fn recalled_under(
         &self,
         key: Option<&PlayerKey>,
         by: &By,
     ) -> Result<Option<Vec<u8>>, Refused> {
-        // Without a key nothing was recorded under one: whatever is there is another request's.
+        // Nothing was recorded without a key, so a stored request is another one.
         let digest = key.map_or([0; 32], |key| key.digest(by.digest));
         self.recalled((&by.actor, by.request), digest).await
     }
@@ -264,7 +266,7 @@ impl People {
         }
     }
 
-    /// The answer that a request got before.
+    /// First answer to a request, if there was one.
     async fn recalled(
         &self,
         (actor, request): (&str, RequestId),
@@ -278,7 +280,7 @@ impl People {
         }
     }
 
-    /// Appends to one stream, then moves the registry.
+    /// Appends events to one stream, then moves the registry.
     async fn append(
         &self,
         (stream, events): (StreamId, &[Recorded]),
@@ -320,7 +322,7 @@ fn is_name(registry: &Registry, player: PlayerId, sealed: &SealedPayload) -> boo
     named.is_some_and(|(newest, _)| newest == sealed)
 }
 
-/// The number of an event's type.
+/// Number of an event type.
 fn kind(of: EventType) -> u16 {
     u16::try_from(i32::from(of)).expect("event types are small")
 }

@@ -1,7 +1,7 @@
-//! From the chance that the rules call for to the dealer's request, and from its answer to events.
+//! Requests to the dealer for the chance that is due, and the events from its answers.
 //!
 //! Everything that is determined goes into one request: after a draw, the card and the roll that
-//! follows it. Pure: the plan is made on a copy of the hand's dictionary of places.
+//! follows it. Pure: a plan is made on a copy of the hand's card positions.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use crate::peers::Job;
 use crate::play::Play;
 use crate::proof::{self, Faces};
 
-/// The steps that a request covers, in order.
+/// Steps that a request covers, in order.
 #[derive(Debug, Clone)]
 pub struct Plan {
     steps: Vec<Step>,
@@ -41,14 +41,14 @@ enum Step {
     },
 }
 
-/// The answer does not fit the request.
+/// Evidence against an answer that does not fit its request.
 pub(crate) const MISFIT: &str = "what chance gave is not what it was asked for";
 
 fn misfit() -> Unplayable {
     Unplayable::Damaged(MISFIT.to_owned())
 }
 
-/// What to ask of the dealer for the chance that is due.
+/// Plans the request for the chance that is due.
 pub fn plan(play: &Play, due: &[Chance]) -> Result<Plan, Misplaced> {
     let mut replay: HandReplay = play.replay.clone();
     let mut request = dealer::PerformRequest {
@@ -69,7 +69,7 @@ pub fn plan(play: &Play, due: &[Chance]) -> Result<Plan, Misplaced> {
         if let [part] = deal.parts.as_slice()
             && let rules::Count::UntilOneOf(_) = part.count
         {
-            // Such a deal is asked for by itself, once what is before it has been done.
+            // Such a deal has a request of its own, after everything before it is done.
             if index > 0 {
                 break;
             }
@@ -99,11 +99,11 @@ fn opening(deal: &Deal, seat: u32, places: &[fairness::Handle]) -> dealer::Openi
 }
 
 impl Plan {
-    /// The events that the dealer's answer makes, and the faces it opened, each of which has been
-    /// found to be the one that its shuffle's root says.
+    /// Reads the dealer's answer into events and faces. Each face is checked against the root of
+    /// its shuffle.
     ///
     /// # Errors
-    /// Where the answer contradicts the question, or itself, or what was answered before.
+    /// An answer that contradicts its request, itself, or an earlier answer.
     pub fn conclude(
         &self,
         play: &Play,
@@ -138,11 +138,11 @@ impl Plan {
     }
 }
 
-/// An answer as far as it has been read.
+/// Reader of an answer.
 struct Reading<'a> {
     play: &'a Play,
     results: VecDeque<dealer::OperationResult>,
-    /// Of the shuffles in the answer.
+    /// Roots of the shuffles in the answer.
     roots: Vec<DeckRoot>,
     faces: Faces,
 }

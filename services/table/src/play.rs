@@ -1,6 +1,6 @@
-//! A hand in play as its stream says: the rules' state, where its cards lie and what proves it, its
-//! clock. A pure fold. What comes before the first card and after the settlement is the table's: see
-//! [`crate::table`].
+//! A hand in play, folded from its stream: the rules' state, the positions and proofs of its cards,
+//! its clock. Pure. The time before the first card and after the settlement belongs to the table:
+//! see [`crate::table`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,36 +19,36 @@ use wire::{HandReplay, Recorded};
 use crate::proof::{self, Face, Faces, Shown};
 use crate::table::Config;
 
-/// What a hand takes over from its table when it opens.
+/// State that a hand takes over from its table when it opens.
 #[derive(Debug, Clone, Default)]
 pub struct Seated {
-    /// The clocks its players have missed in a row, p1 first.
+    /// Decision clocks that its players have missed in a row, p1 first.
     pub misses: Vec<u32>,
-    /// Of everybody with a seat, where there is something to say.
+    /// Standing of every seated player who is to be told something.
     pub standings: Vec<(PlayerId, PlayStanding)>,
 }
 
-/// How far a hand has come outside the rules.
+/// Progress of a hand outside the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// The dealer has not bound the seats' entropy yet; no ante is paid.
+    /// The dealer has not bound the seats' entropy yet, and no ante is paid.
     Opened,
-    /// Cards and decisions.
+    /// Cards are dealt and decisions made.
     Playing,
-    /// The settlement is on record.
+    /// The settlement is recorded.
     Settled,
 }
 
-/// Why a hand cannot go on: found when the table was taken up, and on no record yet.
+/// Fault of the dealer that was found while the table was recovered and is not recorded yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// The dealer does not give back what the table has lost.
+    /// The dealer does not give back the faces that the table has lost.
     Silent(String),
-    /// It gives something else.
+    /// The dealer gives other faces than its record says.
     Contradicted(String),
 }
 
-/// A hand in play between two events.
+/// State of a hand in play after some event.
 #[derive(Clone)]
 pub struct Play {
     pub hand_no: u64,
@@ -57,33 +57,33 @@ pub struct Play {
     pub replay: HandReplay,
     pub players: Vec<PlayerId>,
     pub stage: Stage,
-    /// Names the decision that is due, or the last one: counts decisions from 1.
+    /// Number of the decision that is due, or of the last one; the first is 1.
     pub turn: u32,
-    /// When the decision that is due became due.
+    /// Time at which the pending decision became due.
     pub due_at: UnixMicros,
-    /// The deadline that an interruption moved it to.
+    /// Deadline that the pending decision was given after an interruption.
     pub resumed: Option<UnixMicros>,
-    /// What is left of each player's time bank.
+    /// Rest of each player's time bank.
     pub banks: Vec<Duration>,
-    /// Clocks missed in a row, as they stood before the hand and since.
+    /// Decision clocks that each player has missed in a row, including those before the hand.
     pub misses: Vec<u32>,
-    /// What players with a seat are told of how they stand, as of the hand's opening.
+    /// Standing that seated players are told, as of the opening of the hand.
     pub standings: Vec<(PlayerId, PlayStanding)>,
-    /// Who has left the hand.
+    /// Whether each player has left the hand.
     pub left: Vec<bool>,
-    /// Events of the hand's stream so far: names requests to the dealer.
+    /// Events of the hand's stream so far; part of the ids of requests to the dealer.
     pub version: u64,
-    /// What the seats brought to chance, once it is bound.
+    /// The seats' entropy, once the dealer has bound it.
     pub sealed: Option<pb::HandSealed>,
-    /// What proves the cards that are known here.
+    /// Proofs of the cards whose faces are known here.
     pub shown: Arc<Shown>,
-    /// For the wallet, once settled.
+    /// The settlement, for the wallet.
     pub settled: Option<pb::HandSettled>,
     pub fault: Option<Fault>,
 }
 
 impl Play {
-    /// The hand as its first event describes it. `seated` is as of this event.
+    /// Opens the hand that its first event describes. `seated` is as of this event.
     pub fn open(
         hand_id: HandId,
         opened: &pb::HandOpened,
@@ -119,20 +119,21 @@ impl Play {
         })
     }
 
-    /// What somebody with a seat is told of how they stand.
+    /// Standing that a seated player is told.
     #[must_use]
     pub fn standing_of(&self, player: PlayerId) -> Option<&PlayStanding> {
         self.standings.iter().find(|(of, _)| *of == player).map(|(_, standing)| standing)
     }
 
-    /// The player's place in this hand, if he has one.
+    /// Player of this hand with an id, if they are dealt in.
     #[must_use]
     pub fn player(&self, id: PlayerId) -> Option<Player> {
         let index = self.players.iter().position(|other| *other == id)?;
         u8::try_from(index).ok().and_then(Player::try_new)
     }
 
-    /// With whose eyes somebody sees this hand. Whoever has no cards in it sees what all may see.
+    /// Viewer that somebody is to this hand: its player, or the public where they have no cards in
+    /// it.
     #[must_use]
     pub fn viewer(&self, id: Option<PlayerId>) -> Viewer {
         id.and_then(|id| self.player(id)).map_or(Viewer::Public, Viewer::Player)
@@ -143,7 +144,7 @@ impl Play {
         self.replay.seats[player.index()]
     }
 
-    /// The player whose decision is due.
+    /// Player whose decision is due.
     #[must_use]
     pub fn to_act(&self) -> Option<Player> {
         if self.stage != Stage::Playing {
@@ -155,7 +156,7 @@ impl Play {
         }
     }
 
-    /// When the decision that is due is taken by the clock, and how much of that is time bank.
+    /// Time at which the clock makes the pending decision, and the time bank that is part of it.
     #[must_use]
     pub fn deadline(&self, config: &Config) -> Option<(UnixMicros, Duration)> {
         let bank = self.banks[self.to_act()?.index()];
@@ -163,7 +164,7 @@ impl Play {
         Some((self.resumed.unwrap_or_else(|| self.due_at.plus(action).plus(bank)), bank))
     }
 
-    /// What a decision made now uses of the player's time bank.
+    /// Time bank that a decision made at `now` uses.
     #[must_use]
     pub fn bank_used(&self, config: &Config, now: UnixMicros) -> Duration {
         let Some((deadline, bank)) = self.deadline(config) else { return Duration::ZERO };
@@ -171,8 +172,8 @@ impl Play {
         bank.saturating_sub(deadline.since(now))
     }
 
-    /// Takes an event of the hand's stream. An input of the rules moves the dictionary of places
-    /// and is returned, and is the caller's to give to [`Play::evolve`].
+    /// Applies an event of the hand's stream. An input of the rules updates the card positions and
+    /// is returned; the caller passes it to [`Play::evolve`].
     pub fn record(
         &mut self,
         recorded: &Recorded,
@@ -189,7 +190,7 @@ impl Play {
         Ok(event)
     }
 
-    /// Takes what needs no card to be known: all that the posting of a settled hand is made of.
+    /// Applies the part of an event that needs no card faces: enough to post a settled hand.
     pub fn note(&mut self, recorded: &Recorded, at: UnixMicros) -> Result<(), Unplayable> {
         self.version += 1;
         if let Recorded::HandSealed(sealed) = recorded {
@@ -207,7 +208,7 @@ impl Play {
         Ok(())
     }
 
-    /// A shuffle's root is public; what it took lies elsewhere now.
+    /// Records the public root of a shuffle, and drops the proofs of the cards that it has moved.
     fn shuffled(&mut self, used: &pb::ChanceUsed) {
         let shuffle = used.operation.as_ref().and_then(|asked| asked.kind.as_ref());
         let Some(dealer::operation::Kind::Shuffle(_)) = shuffle else { return };
@@ -233,7 +234,7 @@ impl Play {
         Ok(())
     }
 
-    /// The salts of the cards that everybody sees.
+    /// Fills in the salts of the cards that everybody sees.
     pub fn salt(&self, cards: &mut [CardRef]) {
         let lies_at = |card: &CardRef| {
             let position = u16::try_from(card.position).ok()?;
@@ -245,13 +246,13 @@ impl Play {
         }
     }
 
-    /// The commitment to a pile, where it is on record.
+    /// Recorded commitment to the pile of a shuffle.
     #[must_use]
     pub fn root(&self, op: u32) -> Option<DeckRoot> {
         self.shown.root(op).cloned()
     }
 
-    /// Moves the hand on by an event that [`Play::record`] returned.
+    /// Moves the rules' state by an event that [`Play::record`] returned.
     pub fn evolve(&mut self, event: &Event, at: UnixMicros) {
         rules::evolve(&mut self.replay.hand, event);
         self.due_at = at;
@@ -261,7 +262,7 @@ impl Play {
         }
     }
 
-    /// Time bank and misses.
+    /// Updates time bank and missed clocks of a player after a decision.
     fn count(&mut self, decided: &pb::MoveDecided) -> Result<(), Unplayable> {
         let player = self.replay.player_of(decided.seat)?.index();
         let used = Duration::from_millis(u64::from(decided.bank_used_ms));
@@ -273,7 +274,7 @@ impl Play {
         Ok(())
     }
 
-    /// A decision, checked, as it is recorded.
+    /// Judges a decision and builds its record.
     pub fn decide(
         &self,
         config: &Config,

@@ -1,5 +1,5 @@
-//! What shows a card to lie where it is said to lie: checked at once, kept as long as the card is known
-//! here, told to whoever may see the card.
+//! Proofs of where cards lie: checked at once, kept for as long as the card's face is known here,
+//! and sent to whoever may see the card.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use proto::dealer::v1 as dealer;
 use rules::{Card, Deck};
 use wire::replay::Unplayable;
 
-/// A card that the dealer opened.
+/// A card that the dealer revealed.
 #[derive(Clone)]
 pub struct Face {
     pub card: Card,
-    /// None of shuffles whose root is not on record: those of before there were roots.
+    /// `None` for shuffles without a recorded root, from before there were roots.
     pub proof: Option<Arc<CardProof>>,
 }
 
-/// The faces that openings gave, by place.
+/// Faces that card reveals gave, by handle.
 pub type Faces = BTreeMap<Handle, Face>;
 
-/// What a hand's viewers may be shown of its cards besides their faces.
+/// Proofs and roots that viewers may see along with a hand's cards.
 #[derive(Clone, Default)]
 pub struct Shown {
-    /// Of each card that is known here, where it lies now.
+    /// Proof of each card whose face is known here, for its present position.
     pub proofs: BTreeMap<Card, Arc<CardProof>>,
-    /// Of each shuffle, in order.
+    /// Roots of all shuffles, in order.
     pub roots: Vec<DeckRoot>,
 }
 
@@ -37,10 +37,10 @@ impl Shown {
     }
 }
 
-/// The commitment to a pile in the result of its shuffle.
+/// Reads the commitment to a pile from the result of its shuffle.
 ///
 /// # Errors
-/// Where it is none.
+/// A result without a commitment.
 pub fn root_of(result: &dealer::OperationResult) -> Result<DeckRoot, Unplayable> {
     let dealer::OperationResult { index, values, root } = result;
     match (values.as_slice(), root.len()) {
@@ -52,10 +52,10 @@ pub fn root_of(result: &dealer::OperationResult) -> Result<DeckRoot, Unplayable>
     }
 }
 
-/// The faces of an opening, each checked against the root of its shuffle.
+/// Reads the faces of a card reveal and checks each against the root of its shuffle.
 ///
 /// # Errors
-/// Says which place is contradicted, and never by what card.
+/// Names the position that is contradicted, and never its card.
 pub fn faces(
     (places, opened): (&[Handle], &dealer::OpenedCards),
     deck: &Deck,
@@ -93,7 +93,7 @@ fn contradicted(place: Handle, how: &str) -> Unplayable {
     ))
 }
 
-/// The proof, where it leads to the root.
+/// Checks that a proof leads to the root, and converts it.
 fn proved(
     Handle { op, position }: Handle,
     card: u8,

@@ -1,8 +1,8 @@
-//! Telling viewers: live, and again from a resume token.
+//! Updates to viewers: live, and again from a resume token.
 //!
-//! Kept in memory are the events of the hand in play and of the one before; whoever resumes from
-//! further back starts with a snapshot. What a viewer is told again is made again from the events by
-//! the same code, so it is the same to the byte.
+//! The events of the hand in play and of the one before are kept in memory. A viewer who resumes
+//! from further back gets a snapshot first. Repeated updates are made from the events by the same
+//! code as the live ones, so they are equal to the byte.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,13 +21,14 @@ use crate::play::Play;
 use crate::proof::Shown;
 use crate::updates::{self, Clock, Step};
 
-/// Updates kept at the most; a longer hand than this sends those who resume to a snapshot.
+/// Events kept at most. In a longer hand, viewers who resume get a snapshot.
 const KEPT: usize = 4_000;
-/// Updates, and their bytes, that somebody is told again at the most: a snapshot tells more for less.
+/// Updates that a viewer is sent again at most; beyond that a snapshot is shorter.
 const AGAIN: usize = 256;
+/// Bytes of the updates that a viewer is sent again at most.
 const AGAIN_BYTES: usize = 256 * 1024;
 
-/// One published event, with what is needed to tell anybody of it.
+/// A published event, with everything that its updates are made from.
 pub struct Past {
     pub sequence: u64,
     pub at: UnixMicros,
@@ -35,14 +36,14 @@ pub struct Past {
 }
 
 pub enum PastKind {
-    /// The same for everybody.
+    /// Content that is the same for every viewer.
     Plain(Box<What>),
-    /// A hand started, and is as it was then.
+    /// A hand started; holds its state at that time.
     Started(Box<Play>),
     Step {
         event: Event,
         clock: Option<Clock>,
-        /// What proves the cards after it.
+        /// Proofs and roots after the step.
         shown: Arc<Shown>,
     },
     Ended(Box<HandSettled>),
@@ -50,7 +51,7 @@ pub enum PastKind {
 
 #[cfg(test)]
 impl Past {
-    /// The same again.
+    /// Copy of the event.
     pub(crate) fn again(&self) -> Past {
         let kind = match &self.kind {
             PastKind::Plain(what) => PastKind::Plain(what.clone()),
@@ -69,10 +70,10 @@ struct Watcher {
     out: Viewer,
 }
 
-/// The viewers of a table, and what they may be told again.
+/// Viewers of a table, and the events that they may be sent again.
 pub struct Publisher {
     table: TableId,
-    /// Puts the names into what is told.
+    /// Fills the players' names into messages.
     directory: Directory,
     watchers: Vec<Watcher>,
     history: VecDeque<Past>,
@@ -84,7 +85,7 @@ impl Publisher {
         Publisher { table, directory, watchers: Vec::new(), history: VecDeque::new() }
     }
 
-    /// What a viewer missed after `sequence`; nothing where that is too long ago, or too much.
+    /// Updates after `sequence` for a viewer; `None` where they are too old or too many.
     #[must_use]
     pub fn since(
         &self,
@@ -123,7 +124,7 @@ impl Publisher {
         Some(missed)
     }
 
-    /// Adds a viewer, who is told everything from now on.
+    /// Adds a viewer, who gets all updates from now on.
     pub fn watch(&mut self, player: Option<PlayerId>) -> Backlog {
         let (out, receiver) = backlog();
         self.watchers.retain(|watcher| !watcher.out.is_gone());
@@ -131,8 +132,8 @@ impl Publisher {
         receiver
     }
 
-    /// Tells everybody and remembers. `before` is the hand before the event, `after` the play after
-    /// it, where the event is of a hand.
+    /// Sends an event to all viewers and remembers it. For an event of a hand, `before` is the hand
+    /// before it and `after` the hand after it.
     pub fn publish(&mut self, past: Past, before: Option<&Hand>, after: Option<&Play>) {
         let mut told: Vec<(rules::Viewer, Weighed)> = Vec::new();
         let viewer = |watcher: &Watcher| {
@@ -151,7 +152,7 @@ impl Publisher {
                 None => match tell(&past.kind, before, after, watcher.player) {
                     Some(what) => {
                         let message = Weighed::new(message(table, &past, directory.told(what)));
-                        // A player sees what nobody else does, and mostly on one stream.
+                        // Players see what nobody else does, and mostly on one stream.
                         if !personal && rest.contains(viewer) {
                             told.push((*viewer, message.clone()));
                         }
@@ -160,13 +161,13 @@ impl Publisher {
                     None => return true,
                 },
             };
-            // Whoever is too far behind loses their stream, and resumes.
+            // False ends the stream of a viewer who is too far behind; they can resume.
             watcher.out.send(message)
         });
         self.remember(past);
     }
 
-    /// Tells everybody that nothing follows, and lets them go.
+    /// Ends all streams with a reason.
     pub fn end(&mut self, reason: pb::EndReason, sequence: u64) {
         for watcher in self.watchers.drain(..) {
             let ended = Message::Ended(pb::StreamEnded { reason: reason.into() });
@@ -178,7 +179,7 @@ impl Publisher {
         }
     }
 
-    /// Keeps an event of the past without telling anybody: for hands taken up again.
+    /// Keeps an event without sending it, for hands that are recovered.
     pub fn remember(&mut self, past: Past) {
         if let PastKind::Started(_) = past.kind {
             let started = |past: &Past| matches!(past.kind, PastKind::Started(_));
@@ -208,7 +209,7 @@ fn message(table: TableId, past: &Past, what: What) -> pb::WatchTableResponse {
     }
 }
 
-/// Moves a hand that is being told again past an event.
+/// Moves a replayed hand past an event.
 fn advance(play: &mut Option<Play>, kind: &PastKind) {
     match kind {
         PastKind::Plain(_) => {}
@@ -227,7 +228,7 @@ fn advance(play: &mut Option<Play>, kind: &PastKind) {
     }
 }
 
-/// Whether a player is told something of an event that nobody else is, beside what their cards are.
+/// Whether a player's update of an event differs from everybody else's in more than cards.
 fn is_personal(kind: &PastKind, player: Option<PlayerId>) -> bool {
     match kind {
         PastKind::Plain(what) => {
@@ -248,7 +249,7 @@ fn is_of(changed: &pb::SeatChanged, player: Option<PlayerId>) -> bool {
     seat.zip(player).is_some_and(|(seat, player)| seat.player_id == player.0)
 }
 
-/// What one viewer is told; nothing where the hand is not known.
+/// Content of an event's update for one viewer; `None` where the hand is not known.
 fn tell(
     kind: &PastKind,
     before: Option<&Hand>,
@@ -286,13 +287,13 @@ fn tell(
     }
 }
 
-/// What a viewer gives back to go on from: the table, and the last update he has seen.
+/// Resume token of a viewer: the table, and the last update that they have seen.
 #[must_use]
 pub fn token(table: TableId, sequence: u64) -> Vec<u8> {
     [table.bytes().as_slice(), &sequence.to_be_bytes()].concat()
 }
 
-/// Reads a resume token of this table.
+/// Parses a resume token of this table.
 #[must_use]
 pub fn read_token(table: TableId, token: &[u8]) -> Option<u64> {
     let sequence = token.strip_prefix(table.bytes())?;
@@ -312,7 +313,7 @@ mod tests {
         Past { sequence, at: UnixMicros(0), kind: PastKind::Plain(Box::new(what)) }
     }
 
-    /// A publisher that has told of so many updates.
+    /// A publisher that has published this many updates.
     fn publisher(updates: u64, bytes: usize) -> Publisher {
         let mut publisher = Publisher::new(TABLE, Directory::default());
         for sequence in 1..=updates {

@@ -1,8 +1,8 @@
-//! The table's word that a commitment to entropy stands in its log.
+//! Receipts: the table's signed statement that a commitment to entropy stands in its log.
 //!
 //! A receipt names the position of the record, so it can be made only once the record is durable.
-//! What the log keeps of the answer is therefore the receipt without position and signature: both are
-//! filled in when the answer is given, the first time and whenever the request is repeated.
+//! The answer that the log keeps is therefore the receipt without position and signature. Both are
+//! filled in whenever the answer is given, at first and at every repeat of the request.
 
 use ed25519_dalek::SigningKey;
 use fairness::{ClientCommitment, Receipt};
@@ -12,10 +12,10 @@ use proto::table::v1 as pb;
 use sha2::{Digest as _, Sha256};
 use wire::{Refused, field, refused};
 
-/// Signs receipts: the key of the table's log.
+/// Signing key of receipts: the key of the table's log.
 pub struct ReceiptKey {
     key: SigningKey,
-    /// The first bytes of SHA-256 of the public key.
+    /// First bytes of the SHA-256 of the public key.
     id: [u8; 8],
 }
 
@@ -27,7 +27,7 @@ impl ReceiptKey {
         ReceiptKey { key, id: [a, b, c, d, e, f, g, h] }
     }
 
-    /// The answer to a commitment that stands at a position of the log.
+    /// Completes and signs the stored answer to a commitment that stands at a position of the log.
     pub fn complete(&self, stored: &[u8], position: u64) -> Result<Vec<u8>, Refused> {
         let damaged = || refused(ErrorReason::Corrupt, "the stored answer is damaged");
         let answer = pb::CommitEntropyResponse::decode(stored).map_err(|_| damaged())?;

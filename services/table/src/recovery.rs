@@ -1,13 +1,14 @@
-//! Tables taken up again from the log, after a restart or a change of owner.
+//! Recovery of tables from the log, after a restart or a change of owner.
 //!
-//! The log is read once, from its beginning; every table is folded, and of a hand in play its events
-//! are kept. The faces of hidden cards are in no log of ours: the dealer is asked for them, which is
-//! on his record as a recovery, and then the hand is dealt again from its events. A dealer who does not
-//! give them, or others than its own roots say, costs the hand like any other silence or contradiction. A
-//! settled hand it costs nothing but its being looked at: what it came to is in the log.
+//! The log is read once, from its beginning. Every table is folded, and the events of its hand in
+//! play are kept. The faces of hidden cards are in no log of the table service. The dealer is asked
+//! for them, which its record shows as a recovery, and the hand is replayed from its events. A
+//! dealer that does not give them, or gives others than its own roots say, costs the hand like any
+//! other silence or contradiction. A settled hand loses only the display of its cards, since its
+//! result is in the log.
 //!
-//! A record that one table cannot take costs that table alone: it stands as it was read so far, and waits
-//! for an operator. Damage that is of no single table leaves nothing to be relied on.
+//! A record that one table cannot take costs that table alone. It stands as it was read so far and
+//! waits for an operator. A corrupt record that belongs to no single table stops the recovery.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -34,21 +35,21 @@ use crate::state::{self, Before, State};
 use crate::table::{Closing, Table};
 use crate::updates;
 
-/// Events read at a time.
+/// Events that are read at one time.
 const PAGE: usize = 1000;
 
-/// A table as the log has it.
+/// A table as the log describes it.
 pub struct Found {
     pub table: Table,
     hand: Vec<Kept>,
     seated: Seated,
-    /// Where the event stands with which viewers were last told of a seat's player, by seat.
+    /// Position of the record with which viewers were last shown a seat's player, by seat number.
     told: BTreeMap<u32, Position>,
-    /// The first record that the table could not take; nothing behind it was read.
+    /// The first record that the table could not take; nothing after it was read.
     damage: Option<Damage>,
 }
 
-/// A record of one table that cannot be read, or contradicts those before it.
+/// A record of one table that cannot be read, or that contradicts the ones before it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("its log is damaged at position {}: {why}", position.0)]
 pub struct Damage {
@@ -56,11 +57,11 @@ pub struct Damage {
     pub why: String,
 }
 
-/// An event of a hand in play, or one that was published meanwhile.
+/// An event of a hand in play, or one of its table that was published meanwhile.
 struct Kept {
-    /// Of the hand.
+    /// The event, where it belongs to the hand.
     event: Option<Box<Recorded>>,
-    /// As it was told to everybody alike.
+    /// The update, where every viewer got the same.
     told: Option<Box<What>>,
     at: UnixMicros,
     sequence: u64,
@@ -75,23 +76,23 @@ pub enum FoldError {
     Damaged { position: u64, why: String },
 }
 
-/// A log's fold.
+/// Everything that the log was folded into.
 pub struct Folded {
-    /// In the order they were opened.
+    /// Tables in the order of their creation.
     pub tables: Vec<Found>,
-    /// Tables at which nothing is to be done any more.
+    /// Closed tables without pending effects.
     pub closed: BTreeMap<TableId, Closed>,
     pub people: Registry,
 }
 
-/// Everything in a log.
+/// Folds the whole log.
 pub async fn fold(log: &Log) -> Result<Folded, FoldError> {
     let Folding { tables, closed, people, streams: _, created: _, only: _ } =
         read(log, Folding::default()).await?;
     Ok(Folded { tables: tables.into_values().collect(), closed, people })
 }
 
-/// One table out of the log.
+/// Folds one table out of the log.
 pub async fn fold_table(log: &Log, id: TableId) -> Result<Found, FoldError> {
     let only = Folding { only: Some(id), ..Folding::default() };
     let found = read(log, only).await?.tables.into_values().next();
@@ -101,7 +102,7 @@ pub async fn fold_table(log: &Log, id: TableId) -> Result<Found, FoldError> {
     })
 }
 
-/// Folds the log to its end as it was when this began.
+/// Folds the log up to its size at the time of the call.
 async fn read(log: &Log, mut folding: Folding) -> Result<Folding, FoldError> {
     let (mut from, end) = (Position(0), Position(log.size()));
     while from < end {
@@ -117,8 +118,8 @@ async fn read(log: &Log, mut folding: Folding) -> Result<Folding, FoldError> {
     Ok(folding)
 }
 
-/// One table's log folded and dealt again, by a dealer who answers at once; what is kept of it where it
-/// is closed.
+/// Recovers one table from events, with a dealer that answers at once. The error holds what is kept
+/// of the table where it is closed.
 #[cfg(test)]
 pub(crate) fn rehearse(
     events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
@@ -133,7 +134,7 @@ pub(crate) fn rehearse(
     Ok(found.dealt_again(&faces).unwrap())
 }
 
-/// One table's log folded; what is kept of it where it is closed.
+/// Folds one table from events. The error holds what is kept of the table where it is closed.
 #[cfg(test)]
 pub(crate) fn found(
     events: impl IntoIterator<Item = (StreamId, Recorded, UnixMicros)>,
@@ -149,15 +150,15 @@ pub(crate) fn found(
 
 #[derive(Default)]
 struct Folding {
-    /// By the order of their creation.
+    /// Tables by the order of their creation.
     tables: BTreeMap<usize, Found>,
-    /// Which table a stream belongs to: its own, or one of its hands'.
+    /// Number of the table that a stream belongs to, as its own or as one of its hands'.
     streams: BTreeMap<StreamId, usize>,
-    /// How many tables there were so far.
+    /// Number of tables created so far.
     created: usize,
     closed: BTreeMap<TableId, Closed>,
     people: Registry,
-    /// Everything else is passed over.
+    /// The only table to fold, where not all are wanted.
     only: Option<TableId>,
 }
 
@@ -182,7 +183,7 @@ impl Folding {
         self.evolve(place, recorded).or_else(|why| self.damaged(place, why))
     }
 
-    /// Breaks the table down that a stream belongs to; an error where there is none.
+    /// Marks the table of a stream as corrupt; an error where the stream belongs to no table.
     fn damaged(
         &mut self,
         Place { stream, position, at: _ }: Place,
@@ -199,8 +200,8 @@ impl Folding {
         Ok(())
     }
 
-    /// Whether a record is one of a table that is broken down. Hands that the table has started since are
-    /// followed, so that their records are known for its own.
+    /// Whether a record belongs to a table that is corrupt already. Hands that the table has
+    /// started since are followed, so that their records are recognised.
     fn is_behind_damage(&mut self, stream: StreamId, recorded: &Recorded) -> bool {
         let table = if let Recorded::HandOpened(opened) = recorded {
             wire::field::table_id(&opened.table_id).map_or(stream, StreamId::from)
@@ -290,15 +291,15 @@ impl Folding {
 }
 
 impl Found {
-    /// A table of which nothing but its opening is on record.
+    /// A table of which only its creation is recorded.
     #[must_use]
     pub fn new(table: Table) -> Found {
         let (hand, seated, told) = (Vec::new(), Seated::default(), BTreeMap::new());
         Found { table, hand, seated, told, damage: None }
     }
 
-    /// Players who sit here and whose names were set after viewers were last told of them: a stop
-    /// came between. `named_at` says where a player's last name stands.
+    /// Seated players whose names were set after viewers were last shown them, because a stop came
+    /// between. `named_at` gives the position of a player's last name.
     #[must_use]
     pub fn renamed(
         &self,
@@ -313,8 +314,9 @@ impl Found {
         owed.collect()
     }
 
-    /// The table with its hand in play, dealt again, and what its viewers may be told again; an error
-    /// where its log is damaged. Asks the dealer until he answers, for `patience` at most.
+    /// Recovers the table with its hand in play, and the events that viewers may be sent again.
+    /// Asks the dealer until it answers, for `patience` at most. An error where the table's log is
+    /// corrupt.
     pub async fn take_up(
         self,
         peers: &Peers,
@@ -328,7 +330,7 @@ impl Found {
         let settled = self.table.hand.as_ref().is_some_and(|hand| hand.settled.is_some());
         match asked.unwrap_or(Err(NoFaces::Silent)) {
             Ok(faces) => self.dealt_again(&faces),
-            // What it came to stands, and is paid without its cards.
+            // The result stands and is posted without the cards.
             Err(without) if settled => {
                 let (table, why) = (self.table.id, without.why());
                 tracing::warn!(runbook = "deploy/README.md, A seed is not opened", %table, why, "the cards of a settled hand are not shown again");
@@ -343,7 +345,7 @@ impl Found {
         }
     }
 
-    /// The hand dealt again from its events.
+    /// Replays the hand from its events.
     fn dealt_again(self, faces: &Faces) -> Result<(State, Vec<Past>), Broken> {
         let Found { table, hand, seated, told: _, damage: _ } = self;
         let mut state = State::new(table);
@@ -364,7 +366,7 @@ impl Found {
         Ok((state, past))
     }
 
-    /// The hand as it was opened, to be aborted: that takes nothing but what it was opened with.
+    /// Builds the hand as it was opened, which is enough to abort it.
     fn without_faces(self, fault: Fault) -> Result<(State, Vec<Past>), Broken> {
         let Found { table, hand, seated, told: _, damage: _ } = self;
         let mut state = State::new(table);
@@ -379,7 +381,7 @@ impl Found {
         Ok((state, Vec::new()))
     }
 
-    /// The settled hand without its cards, as far as its settlement needs it.
+    /// Builds the settled hand without its cards, as far as its settlement needs it.
     fn unseen(self) -> Result<(State, Vec<Past>), Broken> {
         let Found { table, hand, seated, told: _, damage: _ } = self;
         let mut state = State::new(table);
@@ -394,7 +396,7 @@ impl Found {
         Ok((state, Vec::new()))
     }
 
-    /// The request for the faces of all cards that moved unseen; nothing where there are none.
+    /// Request for the faces of all cards that moved unseen; `None` where there are none.
     fn hidden(&self) -> Result<Option<dealer::PerformRequest>, Broken> {
         let mut openings: BTreeMap<u32, Vec<dealer::Handle>> = BTreeMap::new();
         let mut version = 0_u64;
@@ -442,7 +444,7 @@ impl Found {
         self.faces(&request, &answer)
     }
 
-    /// The faces of an answer, each checked against the root on record.
+    /// Faces from an answer, each checked against the recorded root of its shuffle.
     fn faces(
         &self,
         request: &dealer::PerformRequest,
@@ -471,7 +473,7 @@ impl Found {
     }
 }
 
-/// Why a hand cannot be dealt again.
+/// Reason why a hand cannot be replayed.
 enum NoFaces {
     Silent,
     Contradicted(String),

@@ -1,5 +1,5 @@
-//! A table played in memory, with a dealer who may misbehave, and a crash after every append: each time
-//! the log is folded anew, and what comes out must be the same table and owe the same.
+//! Harness of a table in memory, with a dealer that may misbehave. After every append it crashes:
+//! the log is folded anew, and must give the same table with the same pending effects.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a rehearsal looks at what it is about")]
 #![expect(clippy::needless_pass_by_value, reason = "what is done here is made for it")]
@@ -50,48 +50,48 @@ pub(crate) use dealer::{Dealer, Ill};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 const TABLE: TableId = TableId([7; 16]);
 
-/// See the module.
+/// A table in memory, its log, and its peers.
 pub(crate) struct Rehearsal {
     pub(crate) state: State,
     pub(crate) log: Vec<(StreamId, Recorded, UnixMicros)>,
     pub(crate) now: UnixMicros,
     pub(crate) since: UnixMicros,
     pub(crate) dealer: Dealer,
-    /// When what is asked for had arrived; as it is judged, where nothing is said.
+    /// Arrival of commands; the time of their judgement where it is not set.
     pub(crate) arrived: Option<UnixMicros>,
-    /// The room is late by so much.
+    /// Delay of the room.
     pub(crate) late: Duration,
-    /// No hand starts before.
+    /// Time before which no hand starts.
     pub(crate) hold: Option<UnixMicros>,
-    /// Nothing crashes: for what takes many hands.
+    /// Whether crashes are left out, for tests of many hands.
     pub(crate) steady: bool,
-    /// The wallet answers nothing.
+    /// Whether the wallet answers nothing.
     pub(crate) wallet_silent: bool,
-    /// The wallet refuses what is like this.
+    /// Calls that the wallet refuses.
     pub(crate) wallet_refuses: Option<Refuses>,
-    /// What the wallet was asked, in order.
+    /// Calls that the wallet got, in order.
     pub(crate) asked: Vec<Job>,
-    /// How the wallet says that players stand; of all others that they may play.
+    /// Standings that the wallet reports, by player; all others may play.
     pub(crate) standings: BTreeMap<u8, PlayStanding>,
     checked: UnixMicros,
     told: Vec<Past>,
     requests: u8,
 }
 
-/// Which calls the wallet refuses, and why.
+/// Selection of the calls that the wallet refuses, and the reason.
 pub(crate) type Refuses = (fn(&Job) -> bool, ErrorReason);
 
 pub(crate) fn player(number: u8) -> PlayerId {
     PlayerId([number; 16])
 }
 
-/// What a player keeps to himself until he reveals it.
+/// Entropy of a player, secret until they reveal it.
 pub(crate) fn secret(number: u8) -> Entropy {
     Entropy([number ^ 0x55; 32])
 }
 
 impl Rehearsal {
-    /// A table of a game with three players at seats 1, 2 and 4.
+    /// A table of a variant with three players at seats 1, 2 and 4.
     pub(crate) fn new(variant: &str, change: impl FnOnce(&mut event::TableCreated)) -> Rehearsal {
         let rules = RuleSet::defaults(rules::variant(variant).unwrap());
         let mut created = event::TableCreated {
@@ -161,7 +161,7 @@ impl Rehearsal {
         debts(&self.state.table, self.state.play.as_ref(), &self.now()).0
     }
 
-    /// What somebody asks for; appended where it is not refused.
+    /// Judges a player's command, and appends its events unless it is refused.
     pub(crate) fn deed(&mut self, number: u8, deed: Deed) -> Result<(), Refused> {
         self.requests = self.requests.wrapping_add(1);
         let doer = Doer {
@@ -182,7 +182,7 @@ impl Rehearsal {
         (refused.reason(), why.map(|(_, why)| why.to_owned()))
     }
 
-    /// A commitment to what a player keeps secret, at his seat.
+    /// Commitment of a player to their secret, for their seat.
     pub(crate) fn promise(&self, hand_no: u64, number: u8) -> ClientCommitment {
         let table = &self.state.table;
         let commitment = match table.sealing().filter(|_| table.hand_no == hand_no) {
@@ -205,7 +205,8 @@ impl Rehearsal {
         self.deed(number, Deed::RevealEntropy { hand_no, entropy }).unwrap();
     }
 
-    /// Pays the first debt that is wanted; whether there was one and it could be paid.
+    /// Runs the first pending effect that is wanted. Returns whether there was one and it could be
+    /// run.
     pub(crate) fn pay(&mut self, wanted: impl Fn(Debt) -> bool) -> bool {
         let Some(debt) = self.debts().into_iter().find(|debt| wanted(*debt)) else { return false };
         let (table, play) = (&self.state.table, self.state.play.as_ref());
@@ -254,7 +255,7 @@ impl Rehearsal {
         wallet::CheckStandingResponse { players: players.collect() }
     }
 
-    /// Pays what can be paid, and decides for whoever has to; until something is waited for.
+    /// Runs effects and makes decisions until something is waited for.
     pub(crate) fn go_on(&mut self) {
         for _ in 0..10_000 {
             let paid = self.debts().into_iter().any(|debt| self.pay(|other| other == debt));
@@ -265,7 +266,8 @@ impl Rehearsal {
         panic!("there is no end to it");
     }
 
-    /// As `go_on`, for as long as `go` says so.
+    /// Runs effects and makes decisions for as long as `go` holds, or until something is waited
+    /// for.
     pub(crate) fn go_on_while(&mut self, go: impl Fn(&Rehearsal) -> bool) {
         for _ in 0..10_000 {
             if !go(self) {
@@ -301,7 +303,7 @@ impl Rehearsal {
         true
     }
 
-    /// Appends, moves the state, and crashes.
+    /// Appends a batch, moves the state, and crashes.
     pub(crate) fn append(&mut self, paid: Paid) {
         self.state.check(&paid, self.now).unwrap();
         for (stream, event) in &paid.events {
@@ -316,7 +318,7 @@ impl Rehearsal {
         }
     }
 
-    /// Folds the log and compares.
+    /// Folds the log and compares the result with the state.
     pub(crate) fn crash(&mut self) {
         let events = self.log.iter().cloned();
         let ill = std::mem::take(&mut self.dealer.ill);
@@ -340,7 +342,7 @@ impl Rehearsal {
         for viewer in [None, Some(player(1)), Some(player(4))] {
             let (mut new, mut old) = (state.view(viewer), self.state.view(viewer));
             if state.play.is_none() {
-                // The last hand is for those who come between two.
+                // The last hand is shown between two hands only.
                 (new.hand, old.hand) = (None, None);
             }
             assert_eq!(new, old);
@@ -351,7 +353,7 @@ impl Rehearsal {
         }
     }
 
-    /// Whatever is told again is the same to the byte.
+    /// Checks that repeated updates equal the live ones to the byte.
     fn retold(&self, past: Vec<Past>) {
         let Some(first) = past.first().map(|past| past.sequence) else { return };
         let told = |events: &mut dyn Iterator<Item = &Past>, viewer| {
@@ -367,7 +369,7 @@ impl Rehearsal {
         }
     }
 
-    /// The names of the events that were appended, the first `skip` left out.
+    /// Names of the appended events, without the first `skip`.
     pub(crate) fn names(&self, skip: usize) -> Vec<&'static str> {
         self.log[skip..].iter().map(|(_, event, _)| event.name()).collect()
     }

@@ -1,8 +1,9 @@
-//! Where the players' keys lie: the table `player_key` in a schema that the table service's role alone
-//! can enter, or memory for tests.
+//! Store of the players' keys: the table `player_key` in a schema that only the table service's
+//! role can enter, or memory for tests.
 //!
-//! One row for each player, added once, deleted when he is erased; the key in it never changes. Whoever asks first
-//! decides the player's key, also where two processes believe for a moment that they own the log.
+//! There is one row for each player, inserted once and deleted when they are erased. The key in it
+//! never changes; only its wrapping does. The first insert decides a player's key, even while two
+//! processes believe that they own the log.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +15,8 @@ use sqlx::{Connection as _, PgPool, Row as _};
 
 use crate::people::vault::WrappedKey;
 
-/// Keys are asked for when somebody sits down, names himself or disputes a hand.
+/// Connections of the pool. Keys are read only when somebody sits down, sets a name or disputes a
+/// hand.
 const CONNECTIONS: u32 = 4;
 
 #[derive(Debug, Clone, thiserror::Error)]
@@ -25,24 +27,24 @@ pub enum RepoError {
     Corrupt,
 }
 
-/// The database URL cannot be read.
+/// The database URL cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 #[error("the database URL cannot be read: postgres://user@host:5432/name is expected")]
 pub struct UrlError(#[source] sqlx::Error);
 
-/// The table could not be made.
+/// The table of the keys could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("the table of the players' keys could not be made: the URL must be an administrator's")]
 pub struct MigrateError(#[source] sqlx::Error);
 
-/// Keeps the players' keys. Clones are handles of the same.
+/// Store of the players' keys. Clones share it.
 #[derive(Clone)]
 pub struct Keys(Place);
 
-/// A player's key under another key than before.
+/// A player's key that is wrapped anew.
 pub struct Rewrapped {
     pub player: PlayerId,
-    /// The nonce it was wrapped with before.
+    /// Nonce of its former wrapping.
     pub was: [u8; 24],
     pub now: WrappedKey,
 }
@@ -54,25 +56,26 @@ enum Place {
 }
 
 impl Keys {
-    /// In the database that `url` names, as the table's role. Connects when it is first needed.
+    /// Keys in the database that `url` names, as the table service's role. Connects when first
+    /// used.
     pub fn postgres(url: &str) -> Result<Keys, UrlError> {
         let pool = PgPoolOptions::new().max_connections(CONNECTIONS).connect_lazy(url);
         pool.map(|pool| Keys(Place::Postgres(pool))).map_err(UrlError)
     }
 
-    /// In memory, for as long as a handle lives.
+    /// Keys in memory, for as long as a handle lives.
     #[must_use]
     pub fn memory() -> Keys {
         Keys(Place::Memory(Arc::default()))
     }
 
-    /// Keeps a player's key unless he has one; what is kept from now on. Durable.
+    /// Stores a player's key unless they have one. Returns the stored key, durably.
     pub async fn keep(&self, player: PlayerId, new: WrappedKey) -> Result<WrappedKey, RepoError> {
         match &self.0 {
             Place::Postgres(pool) => {
                 insert(pool, player, &new).await?;
-                // Read back in a statement of its own: one that waited for another's insert does
-                // not see it.
+                // Read back in a statement of its own, since an insert that waited for another one
+                // does not see it.
                 let kept = select(pool, &[player]).await?.remove(&player);
                 kept.ok_or(RepoError::Corrupt)
             }
@@ -83,7 +86,7 @@ impl Keys {
         }
     }
 
-    /// The keys of those of the players who have one.
+    /// Keys of those of the players who have one.
     pub async fn get(
         &self,
         players: &[PlayerId],
@@ -98,7 +101,7 @@ impl Keys {
         }
     }
 
-    /// The keys of the next players after one, in their order; at most `limit`.
+    /// Keys of up to `limit` players after one, in the order of their ids.
     pub async fn page(
         &self,
         after: Option<PlayerId>,
@@ -114,7 +117,7 @@ impl Keys {
         }
     }
 
-    /// Puts keys in the place of the same keys wrapped otherwise, where these still are.
+    /// Replaces the wrapping of keys, where the former wrapping is still stored.
     pub async fn rewrap(&self, keys: &[Rewrapped]) -> Result<(), RepoError> {
         match &self.0 {
             Place::Postgres(pool) => update(pool, keys).await,
@@ -130,7 +133,7 @@ impl Keys {
         }
     }
 
-    /// Destroys the keys of players, where they still are.
+    /// Deletes the keys of players, if they are stored.
     pub async fn destroy(&self, players: &[PlayerId]) -> Result<(), RepoError> {
         match &self.0 {
             Place::Postgres(pool) => delete(pool, players).await,
@@ -143,8 +146,8 @@ impl Keys {
     }
 }
 
-/// Makes the table and says what the table service's role may do with it. Needs an administrator's
-/// URL and the log's roles; safe to repeat.
+/// Creates the table and sets the rights of the table service's role. Needs an administrator's URL
+/// and the roles of the log; safe to repeat.
 pub async fn migrate(admin_url: &str) -> Result<(), MigrateError> {
     let mut admin = PgConnection::connect(admin_url).await.map_err(MigrateError)?;
     // One message is one transaction.

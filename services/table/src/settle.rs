@@ -1,5 +1,5 @@
-//! The end of a hand: showing, settling, and what the wallet is asked to post. And the end of a
-//! table: who gets what of the Sabacc Pot.
+//! End of a hand: the hands that are shown, the settlement, and its transfer. End of a table: the
+//! shares of its pots.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ fn settlement(play: &Play) -> Result<&Settlement, Broken> {
     play.replay.hand.settlement().ok_or_else(|| Broken("the hand is not over".to_owned()))
 }
 
-/// Asks the dealer to open the hands that are shown, to everybody, so that it is on his record.
+/// Call that asks the dealer to reveal the shown hands to everybody, so that its record has them.
 pub fn show(play: &Play) -> Result<Job, Broken> {
     let mut openings = Vec::new();
     for player in settlement(play)?.shown.iter() {
@@ -48,7 +48,7 @@ pub fn show(play: &Play) -> Result<Job, Broken> {
     }))
 }
 
-/// The hands that the dealer opened for everybody must be those that are held.
+/// Checks that the hands that the dealer revealed to everybody are those that were dealt.
 pub fn check_shown(play: &Play, answer: &dealer::PerformResponse) -> Result<(), Unplayable> {
     let misfit = || Unplayable::Damaged(plan::MISFIT.to_owned());
     let shown = play.replay.hand.settlement().ok_or_else(misfit)?.shown;
@@ -72,7 +72,7 @@ pub fn check_shown(play: &Play, answer: &dealer::PerformResponse) -> Result<(), 
     Ok(())
 }
 
-/// The events that end a hand by its rules: what was shown, what it came to.
+/// Events that end a hand by its rules: the shown cards and the settlement.
 pub fn settled(play: &Play) -> Result<Paid, Broken> {
     let end = settlement(play)?;
     let mut events = Vec::new();
@@ -98,7 +98,7 @@ pub fn settled(play: &Play) -> Result<Paid, Broken> {
     Ok(Paid { events, faces: Faces::new() })
 }
 
-/// The wallet has posted the settlement: the table goes on with what it says.
+/// Records the posted settlement; the table takes its result over.
 pub fn posted(table: &Table, play: &Play, position: u64) -> Result<Paid, Broken> {
     let posted = pb::SettlementPosted { position };
     let mut events: Vec<(StreamId, Recorded)> = vec![(play.hand_id.into(), posted.into())];
@@ -136,8 +136,8 @@ fn finished(
     Ok(())
 }
 
-/// The dealer has opened a seed. Another one than it has committed to disables the table; nothing was
-/// posted of a hand that is not over.
+/// Records an opened seed. A seed that does not match its commitment closes the table, and aborts
+/// its hand if that is still in play.
 pub fn seed_opened(
     table: &Table,
     play: Option<&Play>,
@@ -167,8 +167,8 @@ pub fn seed_opened(
     Ok(Paid { events, faces: Faces::new() })
 }
 
-/// What each player has in the Sabacc Pot out of this hand, and whether the pot was won: then it
-/// holds only what came after.
+/// Credits that each player has in the Sabacc Pot from this hand, and whether the pot was won. A
+/// pot that was won holds only credits from later hands.
 fn sabacc_paid(play: &Play, end: &Settlement) -> Result<(Vec<u64>, bool), Broken> {
     let count = play.players.len();
     let mut paid = vec![Credits::ZERO; count];
@@ -198,21 +198,31 @@ fn sabacc_paid(play: &Play, end: &Settlement) -> Result<(Vec<u64>, bool), Broken
     Ok((paid.into_iter().map(Credits::get).collect(), won))
 }
 
-/// A hand's one transfer: every seat's net, the pots and the rake. Whoever was dealt in has a leg, of
-/// 0 credits too, so that the hand is in their statement; of pots and rake only what changed.
+/// The single transfer of a hand: every seat's net, the pots and the rake. Every player dealt in has
+/// a leg, of 0 credits too, so that the hand is in their statement; pots and rake only where changed.
 pub fn transfer(table: &Table, play: &Play) -> Result<wallet::SettleRequest, Broken> {
     let settled =
         play.settled.as_ref().ok_or_else(|| Broken("the hand is not settled".to_owned()))?;
     let mut legs = Vec::new();
     for (seat, finish) in play.opened.roster.iter().zip(&settled.finishing_stacks) {
         let player = wire::field::player_id(&seat.player_id)?;
-        legs.push(net((format!("seat/{}/{player}", table.id), seat.stack, *finish))?);
+        let account = format!("seat/{}/{player}", table.id);
+        legs.push(net(Change { account, before: seat.stack, after: *finish })?);
     }
     let pot = |name: &str| format!("pot/{}/{name}", table.id);
+    let (opened, rake) = (&play.opened, "house/rake".to_owned());
     legs.extend(changed(vec![
-        (pot("sabacc"), play.opened.sabacc_pot, settled.finishing_sabacc_pot),
-        (pot("carried"), play.opened.carried_pot, settled.finishing_carried_pot),
-        ("house/rake".to_owned(), 0, settled.rake),
+        Change {
+            account: pot("sabacc"),
+            before: opened.sabacc_pot,
+            after: settled.finishing_sabacc_pot,
+        },
+        Change {
+            account: pot("carried"),
+            before: opened.carried_pot,
+            after: settled.finishing_carried_pot,
+        },
+        Change { account: rake, before: 0, after: settled.rake },
     ])?);
     Ok(wallet::SettleRequest {
         request_id: play.hand_id.0.to_vec(),
@@ -222,11 +232,16 @@ pub fn transfer(table: &Table, play: &Play) -> Result<wallet::SettleRequest, Bro
     })
 }
 
-/// Account, credits before, credits after.
-type Change = (String, u64, u64);
+/// Change of an account's balance by a hand.
+struct Change {
+    account: String,
+    before: u64,
+    after: u64,
+}
 
 /// Leg of an account, of 0 credits where it has what it had.
-fn net((account, before, after): Change) -> Result<wallet::Leg, Broken> {
+fn net(change: Change) -> Result<wallet::Leg, Broken> {
+    let Change { account, before, after } = change;
     let signed = |amount: u64| i64::try_from(amount).map_err(|error| Broken(error.to_string()));
     Ok(wallet::Leg { account, amount: signed(after)? - signed(before)? })
 }
@@ -237,12 +252,13 @@ fn changed(changes: Vec<Change>) -> Result<Vec<wallet::Leg>, Broken> {
     Ok(legs.into_iter().filter(|leg| leg.amount != 0).collect())
 }
 
-/// Shares that one transfer takes: the wallet takes 64 legs, and each of the pots may have one.
+/// Shares in one transfer. The wallet takes 64 legs, and each of the two pots may need one.
 pub const SHARES: usize = 60;
 
-/// Who gets what of the pots of a table that closes: in proportion to what each paid in since the
-/// Sabacc Pot was last won, what is left over to whoever paid most. A carried pot goes the same way.
-/// At most [`SHARES`] at a time, in the order of the players; the others follow when these are posted.
+/// Computes the next shares of the pots of a table that closes. Both pots are shared in proportion
+/// to each player's payments since the Sabacc Pot was last won; the remainder goes to whoever paid
+/// most. At most [`SHARES`] shares at a time, in the order of the players; the others follow when
+/// these are posted.
 pub fn share(table: &Table) -> Result<Paid, Broken> {
     let now = table.sabacc_pot.plus(table.carried_pot)?;
     let (pot, after) = table.refunded.map_or((now, None), |done| (done.pots, Some(done.last)));
@@ -255,7 +271,7 @@ pub fn share(table: &Table) -> Result<Paid, Broken> {
         rest = rest.minus(share)?;
         shares.insert(*player, share);
     }
-    // The first of equals: `max_by_key` would take the last.
+    // The first of equals; `max_by_key` alone takes the last.
     let largest = paid.iter().rev().max_by_key(|(_, part)| **part).map(|(player, _)| *player);
     if let Some(share) = largest.and_then(|player| shares.get_mut(&player)) {
         *share = share.plus(rest)?;
@@ -271,14 +287,14 @@ pub fn share(table: &Table) -> Result<Paid, Broken> {
     let due = pb::PotRefundDue { transfer_id: transfer.to_vec().into(), shares: shares.collect() };
     let mut events = vec![(table.id.into(), due.into())];
     if now.is_zero() {
-        // There is nothing for the wallet to move.
+        // The wallet has nothing to move.
         events.push((table.id.into(), pb::PotRefunded {}.into()));
     }
     Ok(Paid { events, faces: Faces::new() })
 }
 
-/// What counts as paid in. Where a pot was filled without anybody's paying into the Sabacc Pot (a
-/// carried pot, a moved layer), all who played the last hand count alike.
+/// Payments that the shares are computed from. Where nobody has paid into the Sabacc Pot since it
+/// was last won (a carried pot, a moved layer), the players of the last hand count alike.
 fn contributors(table: &Table) -> BTreeMap<PlayerId, Credits> {
     let pot = !table.sabacc_pot.is_zero() || !table.carried_pot.is_zero();
     if table.paid.values().all(|paid| paid.is_zero()) && pot {
@@ -287,7 +303,7 @@ fn contributors(table: &Table) -> BTreeMap<PlayerId, Credits> {
     table.paid.clone()
 }
 
-/// The transfer of the shares.
+/// Transfer of the pending shares.
 pub fn refund(table: &Table) -> Result<wallet::SettleRequest, Broken> {
     let Closing::Refunding { transfer, shares } = &table.closing else {
         return Err(Broken("no refund is due".to_owned()));

@@ -1,4 +1,4 @@
-//! The table service as a process has it: settings in, a port served, everything put down in order.
+//! Assembles and runs the table service: connects, serves a port, takes the log, stops in order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,20 +31,20 @@ use crate::receipt::ReceiptKey;
 use crate::recovery::FoldError;
 use crate::repo::{self, Keys, RepoError};
 
-/// The service's name: its schema, and a part of its role's name.
+/// Name of the service: its schema, and a part of its role's name.
 const SERVICE: &str = "table";
 const LOG: &str = "table/0";
-/// How long a silent owner keeps its log.
+/// Time for which a silent owner keeps the log.
 const LEASE: Duration = Duration::from_secs(5);
-/// How long the dealer may be silent before a hand is aborted.
+/// Time for which the dealer may be silent before a hand is aborted.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Between two tries to take the log again.
+/// Pause between two tries to take the log.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What is missing of a table service that has its log, or waits for it.
+/// Reason of the unmet condition `state` until the tables are in memory.
 const UNREAD: &str = "the tables are not read yet";
 
-/// Why the tables could not start, or cannot go on.
+/// Reason why the service cannot start or cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error("the table service needs a database: set SABACC_DATABASE_URL or DATABASE_URL")]
@@ -77,7 +77,7 @@ pub enum RunError {
     Tls(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// The table service's schemas could not be brought up to date.
+/// A schema of the table service could not be brought up to date.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
     #[error(transparent)]
@@ -86,14 +86,14 @@ pub enum PrepareError {
     Keys(#[from] repo::MigrateError),
 }
 
-/// Brings the table service's schemas up to date: the log's, then the players' keys'. Safe to repeat.
+/// Brings the schemas up to date: the log's, then the one of the players' keys. Safe to repeat.
 pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(), PrepareError> {
     eventlog::migrate(admin_url, SERVICE, role_password).await?;
     Ok(repo::migrate(admin_url).await?)
 }
 
-/// Runs tables until the drain. Whether everybody was finished with. `take_over` takes the log at
-/// once, for whoever knows that its last owner is dead.
+/// Runs the service until it is drained. Returns whether every call was finished. `take_over` takes
+/// the log at once, for a caller who knows that its last owner is dead.
 pub async fn run(
     config: Config,
     (bound, drain): (Bound, Drain),
@@ -147,7 +147,7 @@ pub async fn run(
     Ok(finished)
 }
 
-/// What a house is opened with, time and again.
+/// Dependencies of each registry that is opened, apart from the log.
 struct Around {
     peers: Peers,
     clock: Arc<SystemClock>,
@@ -155,19 +155,19 @@ struct Around {
     keeping: Keeping,
 }
 
-/// The log, as it is taken time and again.
+/// The log, its options, and the conditions that report it.
 struct Kept {
     store: Arc<PgStore>,
     notary: Notary,
     options: Options,
-    /// That the log is owned and written here.
+    /// Whether this process owns the log and can write it.
     written: Condition,
-    /// That the tables are in memory, which is after the log is taken.
+    /// Whether the tables are in memory, which is after the log is taken.
     read: Condition,
 }
 
-/// Holds the log and its tables; takes them again when they were lost, and waits while they are
-/// somebody else's.
+/// Takes the log and opens the registry of its tables. Does so again after the log was lost, and
+/// waits while another process owns it.
 async fn keep(
     mut kept: Kept,
     around: Around,
@@ -177,7 +177,7 @@ async fn keep(
     loop {
         let opened = open(&kept, &around);
         let Some(opened) = stopping.run_until_cancelled(opened).await else { return Ok(()) };
-        // Whoever has taken the log from this process since is alive.
+        // Whoever takes the log from this process later is alive.
         kept.options.take_over = false;
         let house = match opened {
             Ok(house) => house,
@@ -212,9 +212,10 @@ async fn keep(
     }
 }
 
-/// Whether waiting does not help: what is stored contradicts itself. That the players' keys do not open is
-/// the operator's to see at start; later it passes, or is seen in the log. A database that is away comes
-/// back, also for a standby that has just taken the log and needs it for the first time.
+/// Whether waiting cannot help, because what is stored contradicts itself. Keys of players that do
+/// not open are an operator's fault at the first try. Later they are retried, since that passes or
+/// the log shows it. A database that is away comes back, also for a standby that has just taken the
+/// log.
 const fn is_final(error: &RunError, first: bool) -> bool {
     match error {
         RunError::TakeUp(TakeUpError::Fold(FoldError::Read(
@@ -251,7 +252,7 @@ async fn open(kept: &Kept, around: &Around) -> Result<Arc<House>, RunError> {
         peers: peers.clone(),
         clock: Arc::<SystemClock>::clone(clock),
         notary: notary.clone(),
-        // Of this ownership of the log: what it knows goes with it.
+        // Belongs to this ownership of the log, and ends with it.
         directory: Directory::default(),
         key: Arc::clone(key),
         patience: PATIENCE,
@@ -262,7 +263,7 @@ async fn open(kept: &Kept, around: &Around) -> Result<Arc<House>, RunError> {
     Ok(House::open(shared, IdMaker::system(), keeping.clone()).await?)
 }
 
-/// Dealer and wallet, without which no hand begins and none is paid.
+/// Watches whether dealer and wallet are ready: without them no hand starts and none is posted.
 fn watch_peers(config: &ServiceConfig, health: &Health) -> Result<(), RunError> {
     let (dealer, wallet) = (&config.peers.dealer, &config.peers.wallet);
     for (name, uri) in [("dealer", dealer), ("wallet", wallet)] {
@@ -328,7 +329,7 @@ async fn serve(
     notary.tell(health.clone());
     let app = Beside::new(LOGS, Files::new(notary, SERVICE), app);
     let mut server = Server::new(config.limits.clone(), health, drain);
-    // For probes.
+    // For readiness probes.
     server.http1 = true;
     server.tls = config
         .tls
@@ -354,7 +355,7 @@ mod tests {
             let away = sqlx::Error::PoolTimedOut;
             of_people(PeopleError::Keys(RepoError::Unavailable(Arc::new(away))))
         };
-        // However long the log was waited for, to this process it is the first time.
+        // The first try of this process, however long it has waited for the log.
         assert!(!is_final(&away(), true) && !is_final(&away(), false));
         let wrong = of_people(PeopleError::WrongKey(DoesNotOpen));
         assert!(is_final(&wrong, true) && !is_final(&wrong, false));

@@ -1,15 +1,15 @@
-//! Whether seated players may be dealt in, by what the wallet says: asked before each hand and of idle
-//! seats from time to time.
+//! Standing of seated players: whether they may be dealt in, by the word of the wallet. The wallet
+//! is asked before each hand, and about idle seats from time to time.
 //!
-//! - **Excluded**, or the account closed: out. The seat leaves as if its player had stood up, after the
-//!   hand in play, and is paid out.
-//! - **Frozen**: no further hand. The seat sits out with its credits, and whoever leaves it takes them to
-//!   the account, which is frozen and still takes what comes in.
-//! - **A limit reached**: no further hand. The seat sits out, and is free to leave.
+//! - **Excluded**, or the account is closed: the seat leaves as if its player had stood up, after
+//!   the hand in play, and is paid out.
+//! - **Frozen**: no further hand. The seat sits out with its credits. A player who leaves takes
+//!   them to the account, which is frozen and still accepts credits.
+//! - **A limit is reached**: no further hand. The seat sits out and is free to leave.
 //!
-//! A wallet that does not answer is waited for before a hand starts; a hand in play never waits for it.
-//! What was found is on record as [`pb::StandingFound`], with the reason, where it is not what was found
-//! before; the player is told, and everybody else sees only that the seat sits out or leaves.
+//! The start of a hand waits for a wallet that does not answer; a hand in play never does. A
+//! standing that differs from the one before is recorded as [`pb::StandingFound`], with its reason.
+//! The player is told. Everybody else sees only that the seat sits out or leaves.
 
 use std::time::Duration;
 
@@ -25,17 +25,17 @@ use crate::play::Play;
 use crate::table::{Closing, Funding, Seat, Table};
 use crate::updates;
 
-/// Idle seats are asked about so often.
+/// Interval at which the wallet is asked about idle seats.
 pub const EVERY: Duration = Duration::from_secs(30);
 
-/// What the wallet's answer comes to.
+/// Events that follow from the wallet's answer.
 pub struct Found {
     pub events: Vec<(StreamId, Recorded)>,
-    /// Somebody sits out or leaves for it: who is dealt in must be looked at again.
+    /// Whether a seat sits out or leaves because of it, so that the seats to deal in have changed.
     pub barred: bool,
 }
 
-/// The seats that are asked about: those with credits that no hand holds.
+/// Seats that the wallet is asked about: those whose credits no hand holds.
 fn idle<'a>(
     table: &'a Table,
     play: Option<&'a Play>,
@@ -46,13 +46,13 @@ fn idle<'a>(
     })
 }
 
-/// Whether idle seats are to be asked about from time to time.
+/// Whether the wallet is to be asked about idle seats from time to time.
 #[must_use]
 pub fn is_owed(table: &Table, play: Option<&Play>) -> bool {
     table.closing == Closing::Open && idle(table, play).next().is_some()
 }
 
-/// The question about all idle seats.
+/// Question about all idle seats.
 #[must_use]
 pub fn request(table: &Table, play: Option<&Play>) -> wallet::CheckStandingRequest {
     wallet::CheckStandingRequest {
@@ -61,7 +61,7 @@ pub fn request(table: &Table, play: Option<&Play>) -> wallet::CheckStandingReque
     }
 }
 
-/// What the answer comes to at the table as it is now.
+/// Turns the wallet's answer into events for the table as it is now.
 pub fn found(
     table: &Table,
     play: Option<&Play>,
@@ -70,7 +70,7 @@ pub fn found(
     let mut found = Found { events: Vec::new(), barred: false };
     for (number, seat) in idle(table, play) {
         let player = answer.players.iter().find(|it| it.player_id == seat.player.0);
-        // Who came meanwhile is asked about next time.
+        // Players who have come since the question are asked about next time.
         let Some(standing) = player.and_then(|player| player.standing.as_ref()) else { continue };
         let event = event(number, standing);
         if !is_same(seat.standing.as_ref(), &event) {
@@ -96,7 +96,7 @@ pub fn found(
     Ok(found)
 }
 
-/// Whether all who would be dealt in were asked about.
+/// Whether the answer covers every seat that would be dealt in.
 #[must_use]
 pub fn covers_ready(table: &Table, answer: &wallet::CheckStandingResponse) -> bool {
     let asked = |player: PlayerId| answer.players.iter().any(|it| it.player_id == player.0);
@@ -125,7 +125,7 @@ pub const fn bars(kind: StandingKind) -> bool {
     !matches!(bar(kind), Bar::None)
 }
 
-/// The event that says so.
+/// Record of a player's standing.
 #[must_use]
 pub fn event(seat: SeatNo, standing: &PlayStanding) -> pb::StandingFound {
     let until = standing.until.as_ref().map_or(0, |until| {
@@ -142,7 +142,7 @@ pub fn event(seat: SeatNo, standing: &PlayStanding) -> pb::StandingFound {
     }
 }
 
-/// What the player is told of it.
+/// Standing as the player is told it.
 #[must_use]
 pub fn told(found: &pb::StandingFound) -> PlayStanding {
     let pb::StandingFound { seat: _, kind, until_micros, limit, nearly } = found;
@@ -150,21 +150,21 @@ pub fn told(found: &pb::StandingFound) -> PlayStanding {
     PlayStanding { kind: *kind, until, limit: *limit, nearly: nearly.clone() }
 }
 
-/// What a player with a seat is told of how they stand; nothing where there is nothing to say.
+/// Standing of a player with a seat; `None` where there is nothing to tell.
 #[must_use]
 pub fn of_player(table: &Table, player: PlayerId) -> Option<PlayStanding> {
     let seat = table.seats.get(&table.seat_of(player)?)?;
     seat.standing.as_ref().map(told)
 }
 
-/// The standing of everybody with a seat of whom there is something to say.
+/// Standings of all seated players who are to be told something.
 #[must_use]
 pub fn of_all(table: &Table) -> Vec<(PlayerId, PlayStanding)> {
     let seats = table.seats.values();
     seats.filter_map(|seat| Some((seat.player, told(seat.standing.as_ref()?)))).collect()
 }
 
-/// Why somebody cannot be dealt in.
+/// Refusal for a player who cannot be dealt in; `None` for others.
 #[must_use]
 pub fn refusal(standing: &PlayStanding) -> Option<Refused> {
     if !bars(standing.kind()) {
@@ -185,7 +185,8 @@ pub fn refusal(standing: &PlayStanding) -> Option<Refused> {
     Some(until.map_or(refused.clone(), |until| refused.with("until", until.to_string())))
 }
 
-/// Whether it says nothing new: what is left of a limit, and when one ends, changes all the time.
+/// Whether a standing says nothing new. The rest of a limit and its end change all the time and do
+/// not count.
 fn is_same(before: Option<&pb::StandingFound>, now: &pb::StandingFound) -> bool {
     fn marks(found: &pb::StandingFound) -> (i32, Vec<(i32, i32, u64)>) {
         let mark = |mark: &LimitMark| (mark.measure, mark.window, mark.limit);

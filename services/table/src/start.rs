@@ -1,4 +1,4 @@
-//! The start of a hand: who is dealt in, who has the button, who is waited for.
+//! Start of a hand: its seats, its button, and its time to commit to entropy.
 
 use primitives::{SeatNo, UnixMicros};
 use proto::event::v1 as pb;
@@ -9,7 +9,7 @@ use crate::play::Play;
 use crate::proof::Faces;
 use crate::table::Table;
 
-/// The next hand: p1 sits after the button, the last player has it.
+/// Starts the next hand. p1 sits after the button, and the last player has it.
 #[must_use]
 pub fn start(table: &Table, now: UnixMicros) -> Paid {
     let hand_no = table.hand_no + 1;
@@ -22,7 +22,7 @@ pub fn start(table: &Table, now: UnixMicros) -> Paid {
     let players: Vec<_> = ready.iter().map(|(number, seat)| (*number, seat.player)).collect();
     let promises = table.promises_of(hand_no);
     let committed = entropy::committed(&players, promises);
-    // A seat that has been promised for cannot be promised for again by its next player.
+    // A seat with a commitment of its former player cannot commit again, so nobody waits for it.
     let waits = players
         .iter()
         .any(|(seat, player)| !promises.contains_key(seat) && !table.absentees.contains(player));
@@ -54,7 +54,7 @@ pub fn start(table: &Table, now: UnixMicros) -> Paid {
     Paid { events, faces: Faces::new() }
 }
 
-/// Commitments to the open hand are closed.
+/// Closes the open hand to further commitments.
 #[must_use]
 pub fn close(sealing: &Sealing, table: &Table, (play, now): (&Play, UnixMicros)) -> Paid {
     let committed = sealing.committed(table.promises_of(play.hand_no));
@@ -70,7 +70,8 @@ fn closed(table: &Table, committed: &[SeatNo], now: UnixMicros) -> pb::EntropyCl
     }
 }
 
-/// The button starts at the lowest dealt-in seat and moves to the next one dealt in each hand.
+/// Seat that gets the button: the lowest dealt-in seat at first, then the next dealt-in seat each
+/// hand.
 fn next_button(last: Option<SeatNo>, dealt_in: &[SeatNo]) -> SeatNo {
     let lowest = dealt_in[0];
     last.and_then(|last| dealt_in.iter().copied().find(|seat| *seat > last)).unwrap_or(lowest)

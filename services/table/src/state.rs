@@ -1,4 +1,5 @@
-//! A table and its hand in play, moved by one event at a time: live and after a restart alike.
+//! A table and its hand in play, moved by one event at a time, in the same way live and after a
+//! restart.
 
 use primitives::{PlayerId, StreamId, UnixMicros};
 use proto::common::v1::ErrorReason;
@@ -18,12 +19,12 @@ mod tell;
 
 pub use tell::{Before, is_told_by_hand, plain};
 
-/// Everything there is to know about a table.
+/// State of a table with its hands.
 #[derive(Clone)]
 pub struct State {
     pub table: Table,
     pub play: Option<Play>,
-    /// The last hand, for those who come between two.
+    /// The last hand, shown to viewers between two hands.
     pub last: Option<Box<Play>>,
 }
 
@@ -33,7 +34,7 @@ impl State {
         State { table, play: None, last: None }
     }
 
-    /// Moves by one event; says what viewers are told, if they are told of it.
+    /// Applies an event. Returns the content of its update, if it is published.
     pub fn apply(
         &mut self,
         (stream, recorded): (StreamId, &Recorded),
@@ -47,7 +48,7 @@ impl State {
         }
         let told = self.apply_to_hand(recorded, faces, at)?;
         if self.table.hand.is_none() {
-            // Of a hand that came to nothing there is nothing to look at.
+            // A hand that was aborted has nothing to show.
             let played = |play: &Play| play.settled.is_some() && !is_aborted(recorded);
             self.last = self.play.take().filter(played).map(Box::new).or(self.last.take());
         }
@@ -60,8 +61,8 @@ impl State {
         })
     }
 
-    /// Moves the hand in play alone: the table has taken the event already. Says what only the hand
-    /// can tell of it.
+    /// Applies an event that the table has taken to the hand in play alone. Returns the content of
+    /// its update, where that depends on the hand.
     pub fn apply_to_hand(
         &mut self,
         recorded: &Recorded,
@@ -88,7 +89,7 @@ impl State {
         })
     }
 
-    /// Whether events would be taken, without taking them.
+    /// Checks on a copy that a batch can be applied.
     pub fn check(&self, paid: &Paid, at: UnixMicros) -> Result<(), Broken> {
         let mut copy = self.clone();
         for (stream, event) in &paid.events {
@@ -97,7 +98,7 @@ impl State {
         Ok(())
     }
 
-    /// A hand opens. `seated` is what it takes over from its table.
+    /// Opens a hand. `seated` is what it takes over from its table.
     pub fn open_hand(
         &mut self,
         opened: &event::HandOpened,
@@ -111,7 +112,7 @@ impl State {
         Ok(())
     }
 
-    /// The clock of the decision that is due.
+    /// Clock of the pending decision.
     #[must_use]
     pub fn clock(&self) -> Option<Clock> {
         let play = self.play.as_ref()?;
@@ -124,7 +125,7 @@ impl State {
         self.table.closing == Closing::Closed
     }
 
-    /// Whether a buy-in is still under way.
+    /// Whether the buy-in of a transfer is still pending.
     #[must_use]
     pub fn is_buying_in(&self, wanted: [u8; 16]) -> bool {
         self.table.seats.values().any(|seat| match seat.funding {
@@ -133,19 +134,19 @@ impl State {
         })
     }
 
-    /// Why the wallet refused a buy-in, if it did.
+    /// Refusal of a buy-in by the wallet, if there was one.
     #[must_use]
     pub fn refusal(&self, transfer: [u8; 16]) -> Option<Refused> {
         let (_, event) = self.table.refusals.iter().find(|(id, _)| *id == transfer)?;
         Some(refused_buy_in(event))
     }
 
-    /// The table as somebody may see it.
+    /// The table as `viewer` may see it.
     #[must_use]
     pub fn view(&self, viewer: Option<PlayerId>) -> pb::TableView {
         let table = &self.table;
         let config = &table.config;
-        // A hand that is not sealed has nothing to show yet but what `entropy` says.
+        // A hand that is not sealed is shown by `entropy` alone.
         let begun = self.play.as_ref().filter(|play| play.stage != Stage::Opened);
         let play = begun.or(self.last.as_deref());
         let hand = play.map(|play| updates::hand_view(play, self.clock(), play.viewer(viewer)));
@@ -181,7 +182,7 @@ impl State {
         }
     }
 
-    /// The table in a list.
+    /// Row of the table in a list.
     #[must_use]
     pub fn summary(&self) -> pb::TableSummary {
         let table = &self.table;
@@ -211,12 +212,12 @@ pub(crate) fn is_of_hand(recorded: &Recorded) -> bool {
     )
 }
 
-/// Whether an event is the end of a hand that came to nothing.
+/// Whether an event ends an aborted hand.
 fn is_aborted(recorded: &Recorded) -> bool {
     if let Recorded::HandFinished(finished) = recorded { finished.aborted } else { false }
 }
 
-/// Error for whoever asked for a buy-in that the wallet refused.
+/// Error for a caller whose buy-in the wallet refused.
 #[must_use]
 pub fn refused_buy_in(event: &event::SeatRefused) -> Refused {
     let event::SeatRefused { seat: _, reason, text } = event;

@@ -1,15 +1,16 @@
-//! Effects that have stopped: what was refused, or contradicts the table's own books, waits for an operator.
+//! Stopped effects: one that was refused, or that contradicts the table's own state, waits for an
+//! operator.
 //!
-//! Each stops alone. What does not need it goes on: players watch, decide and leave, and hands start as
-//! long as nothing they are made of has stopped. No rule of its own holds a hand back: a settlement
-//! that is not posted keeps its hand from being over, a commitment that is not made keeps the next one
-//! from starting, and stacks therefore never differ from what the wallet has.
+//! Each effect stops alone, and what does not need it goes on: players watch, decide and leave, and
+//! hands start as long as nothing that they need has stopped. No extra rule holds a hand back. A
+//! settlement that is not posted keeps its hand from ending, and a commitment that is not made
+//! keeps the next hand from starting. So stacks never differ from the wallet's balances.
 //!
-//! An operator lets them go on ([`resume`]), for the record and with a reason: by trying again, under
-//! the same request id unless that was refused as used, or, for a payment to a player, by paying to
-//! `house/suspense`, from where two operators move it by an adjustment. A settlement is never paid
-//! otherwise than it was played; but as long as it cannot have been posted, an operator may make its hand
-//! void ([`crate::abort::may_be_void`]).
+//! An operator resumes them ([`resume`]), on record and with a reason. They are tried again under
+//! the same request id, unless that was refused as used. A payment to a player can be paid to
+//! `house/suspense` instead, from where two operators move it by an adjustment. A settlement is
+//! never posted otherwise than it was played; but as long as it cannot have been posted, an
+//! operator may void its hand ([`crate::abort::may_be_void`]).
 
 use std::collections::BTreeMap;
 
@@ -27,34 +28,34 @@ use crate::pay::Paid;
 use crate::table::{Damaged, Table};
 use crate::updates;
 
-/// Why and since when an effect has stopped.
+/// Time and reason of a stopped effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
     pub since: UnixMicros,
-    /// In full.
+    /// Full text of the reason.
     pub why: String,
-    /// An `ErrorReason` without its prefix, or nothing.
+    /// An `ErrorReason` without its prefix, or empty.
     pub reason: String,
 }
 
-/// All of a table's, in the order of the effects.
+/// All stopped effects of a table, in the order of the effects.
 pub type Stops = BTreeMap<Debt, Stop>;
 
-/// An operator's decision about what has stopped.
+/// An operator's decision about stopped effects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resume {
     pub reason: String,
     pub resolution: Resolution,
 }
 
-/// The event that stops an effect.
+/// Batch that stops an effect.
 #[must_use]
 pub fn stopped(table: &Table, debt: Debt, why: String, reason: Option<ErrorReason>) -> Paid {
     let reason = reason.map_or_else(String::new, |reason| status::name(reason).to_owned());
     Paid::one(table.id, event::EffectStopped { effect: Some(effect(debt)), why, reason })
 }
 
-/// What becomes of what has stopped.
+/// Judges an operator's command to resume stopped effects.
 pub fn resume(table: &Table, resume: &Resume) -> Result<Verdict, Refused> {
     if table.stops.is_empty() {
         let message = "nothing has stopped at this table";
@@ -87,7 +88,7 @@ pub fn resume(table: &Table, resume: &Resume) -> Result<Verdict, Refused> {
     })
 }
 
-/// The record of an operator's letting a whole table be read again, and the answer to it.
+/// Verdict on an operator's command to read the whole table again.
 #[must_use]
 pub fn read_again(table: &Table, resume: &Resume) -> Verdict {
     let resumed = event::EffectResumed {
@@ -100,7 +101,8 @@ pub fn read_again(table: &Table, resume: &Resume) -> Verdict {
     Verdict { events: vec![(table.id.into(), resumed.into())], answer, waits_for: None }
 }
 
-/// A transfer whose id was used for something else, or that goes elsewhere from now on, gets a new id.
+/// New transfer id, for a payment whose id was used for something else or that goes elsewhere from
+/// now on.
 fn new_transfer(table: &Table, debt: Debt, (stop, suspense): (&Stop, bool)) -> Option<Vec<u8>> {
     let moves = match debt {
         Debt::CashOut { .. } | Debt::PayAbsent { .. } | Debt::Refund => true,
@@ -123,13 +125,13 @@ fn new_transfer(table: &Table, debt: Debt, (stop, suspense): (&Stop, bool)) -> O
         | Debt::RemoveIdle { .. } => false,
     };
     let reused = stop.reason == status::name(ErrorReason::RequestIdReused);
-    // Each stop is published, so that the sequence tells one from the next.
+    // Each stop is published, so the sequence tells one from the next.
     let what = format!("resumed {debt:?}");
     let id = || ids::of_table(&what, table.id, table.sequence).to_vec();
     (moves && (suspense || reused)).then(id)
 }
 
-/// Whether it is a payment to a player, which may go to `house/suspense` instead.
+/// Whether an effect pays a player and may be paid to `house/suspense` instead.
 fn is_payable(debt: Debt) -> bool {
     matches!(debt, Debt::CashOut { .. } | Debt::PayAbsent { .. })
 }
@@ -161,12 +163,12 @@ impl Table {
         self.pay_anew(debt, (transfer, to_suspense))
     }
 
-    /// Drops stops of what is no longer to be done.
+    /// Drops the stops of effects that are no longer needed.
     pub(crate) fn forget_stops(&mut self, over: impl Fn(Debt) -> bool) {
         self.stops.retain(|debt, _| !over(*debt));
     }
 
-    /// What has stopped, the oldest first; `full`: with every reason.
+    /// Stopped effects, the oldest first; `full` includes every reason.
     #[must_use]
     pub fn stopped(&self, full: bool) -> Vec<pb::StoppedEffect> {
         let mut stops: Vec<_> = self.stops.iter().collect();
@@ -182,7 +184,7 @@ impl Table {
     }
 }
 
-/// Whether an effect is one of a hand.
+/// Whether an effect belongs to the hand of this number.
 #[must_use]
 pub fn is_of_hand(debt: Debt, number: u64) -> bool {
     match debt {
@@ -209,8 +211,8 @@ pub fn is_of_hand(debt: Debt, number: u64) -> bool {
     }
 }
 
-/// Whether the wallet has judged the transfer of a stop and said no, by which it is certain that it has
-/// not posted it. Any other stop may be of a transfer that is posted, and whose answer was lost.
+/// Whether the wallet has judged the transfer of a stop and refused it, so that it is certainly not
+/// posted. Any other stop may hide a transfer that was posted and whose answer was lost.
 #[must_use]
 pub fn was_judged(stop: &Stop) -> bool {
     let judged = [
@@ -221,7 +223,7 @@ pub fn was_judged(stop: &Stop) -> bool {
     judged.iter().any(|reason| stop.reason == status::name(*reason))
 }
 
-/// Whether an effect is one of a seat.
+/// Whether an effect belongs to this seat.
 #[must_use]
 pub fn is_of_seat(debt: Debt, number: SeatNo) -> bool {
     match debt {
@@ -248,7 +250,7 @@ pub fn is_of_seat(debt: Debt, number: SeatNo) -> bool {
     }
 }
 
-/// General words for everybody: no reason, no amount.
+/// Describes an effect to everybody, without its reason and amount.
 fn in_words(debt: Debt) -> String {
     match debt {
         Debt::Commit { hand_no } => format!("the dealer's commitment to hand {hand_no}"),
@@ -274,7 +276,7 @@ fn in_words(debt: Debt) -> String {
     }
 }
 
-/// An effect as the log has it.
+/// Converts an effect to its recorded form.
 #[must_use]
 pub fn effect(debt: Debt) -> event::Effect {
     let of = |kind: EffectKind| event::Effect { kind: kind.into(), ..Default::default() };
@@ -308,7 +310,7 @@ pub fn effect(debt: Debt) -> event::Effect {
     }
 }
 
-/// An effect out of the log.
+/// Parses an effect from its recorded form.
 fn parse(effect: &event::Effect) -> Result<Debt, BadField> {
     let event::Effect { kind: _, hand_no, seat, player_id, version } = effect;
     let (hand_no, version) = (*hand_no, *version);

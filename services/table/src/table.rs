@@ -1,13 +1,14 @@
-//! A table as its stream says: seats, pots, the hand in play. A pure fold, no clock, no I/O.
+//! A table folded from its stream: seats, pots, the hand in play. Pure: no clock, no I/O.
 //!
-//! Everything the world owes a table follows from this state and the hand's: see [`crate::debt`].
+//! Every pending effect of a table follows from this state and the hand's: see [`crate::debt`].
 //!
-//! **When a hand is over.** `HandFinished` says what the table goes on with, and it is written when
-//! that can no longer change: with `SettlementPosted`, or with `HandAborted`. Between a settlement and
-//! its posting the seed may still turn out to be another than the dealer committed to, and then
-//! everybody has what he had before the hand; so the table's own stacks and pots are those from before
-//! it until then, and what viewers are shown meanwhile is [`Table::shown_stack`]. (Older logs have
-//! `HandFinished` beside the settlement; either order folds to the same.)
+//! **The end of a hand.** `HandFinished` records the stacks and pots that the table continues with.
+//! It is written when these can no longer change: with `SettlementPosted`, or with `HandAborted`.
+//! Between a settlement and its posting the seed may turn out to differ from the dealer's
+//! commitment. In that case everybody gets back what they had before the hand. So the table's
+//! stacks and pots stay as they were before the hand until then, and viewers are shown
+//! [`Table::shown_stack`] meanwhile. Older logs have `HandFinished` beside the settlement; either
+//! order folds to the same state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -36,17 +37,17 @@ pub use delays::{Delays, IDLE};
 pub use quota::Counts;
 pub use seeds::{SeedOwed, Seeds};
 
-/// Refusals of the wallet that are remembered, so that a repeated request hears the same again.
+/// Refused buy-ins that are remembered, so that a repeated request gets the same refusal again.
 const REMEMBERED_REFUSALS: usize = 64;
 
-/// What a table was opened with.
+/// Configuration of a table, as it was created.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub name: String,
     pub rules: RuleSet,
-    /// The rule set's canonical text.
+    /// Canonical text of the rule set.
     pub rule_set: String,
-    /// Its SHA-256, which is in the context of every hand.
+    /// SHA-256 of the rule set's canonical text, which is in the context of every hand.
     pub rule_set_hash: [u8; 32],
     pub seats: u8,
     pub min_buy_in: Credits,
@@ -54,16 +55,16 @@ pub struct Config {
     pub action_seconds: u32,
     pub bank_seconds: u32,
     pub pause_ms: u32,
-    /// From a settlement to the opening of the seed; 0: at once.
+    /// Seconds from a settlement to the opening of the seed; 0 opens it at once.
     pub reveal_delay_seconds: u32,
-    /// For seats to commit to entropy, and as long again to reveal.
+    /// Milliseconds for seats to commit to entropy, and as many again to reveal it.
     pub entropy_ms: u32,
-    /// How long a seat may hold its place without being dealt in.
+    /// Time for which a seat may be held without being dealt in.
     pub idle: Duration,
 }
 
 impl Config {
-    /// What seats have to commit to entropy, and as long again to reveal.
+    /// Time for seats to commit to entropy, and as long again to reveal it.
     #[must_use]
     pub fn entropy_time(&self) -> Duration {
         Duration::from_millis(u64::from(self.entropy_ms))
@@ -78,63 +79,65 @@ pub struct Seat {
     pub funding: Funding,
     pub sitting_out: bool,
     pub leaving: bool,
-    /// Clocks missed in a row.
+    /// Decision clocks missed in a row.
     pub misses: u32,
-    /// Not dealt in since then; see [`Table::idle_since`].
+    /// Time since which the seat is not dealt in; see [`Table::idle_since`].
     pub idle_since: Option<UnixMicros>,
-    /// What the wallet last said of the player, where there is something to tell them.
+    /// Standing that the wallet last reported of the player; `None` where there is nothing to tell
+    /// them.
     pub standing: Option<pb::StandingFound>,
 }
 
-/// Where a seat's credits are.
+/// Location of a seat's credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Funding {
-    /// Asked of the wallet under this transfer.
+    /// The buy-in is pending at the wallet under this transfer.
     BuyingIn {
         transfer: [u8; 16],
         amount: Credits,
     },
     AtTable,
-    /// On their way back under this transfer.
+    /// The cash-out is pending at the wallet under this transfer.
     CashingOut {
         transfer: [u8; 16],
-        /// The player's account takes nothing, and an operator has said so.
+        /// An operator sends the credits to `house/suspense`, since the player's account takes
+        /// nothing.
         to_suspense: bool,
     },
 }
 
-/// The end of a table, step by step.
+/// Steps of closing a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Closing {
     Open,
-    /// No hand starts any more.
+    /// Closing was requested: no further hand starts.
     Asked,
-    /// The Sabacc Pot goes back under this transfer.
+    /// The wallet returns the Sabacc Pot under this transfer.
     Refunding {
         transfer: [u8; 16],
         shares: Vec<(Option<SeatNo>, PlayerId, Credits)>,
     },
-    /// The Sabacc Pot is empty: everybody is paid out.
+    /// The Sabacc Pot is empty, and every seat is being paid out.
     Refunded,
     Closed,
 }
 
-/// The hand in play, as far as it concerns the table.
+/// The table's part of the hand in play.
 #[derive(Debug, Clone)]
 pub struct InPlay {
     pub id: HandId,
-    /// p1 first; empty until the hand is opened.
+    /// Seats and players, p1 first; empty until the hand is opened.
     pub roster: Vec<(SeatNo, PlayerId)>,
-    /// Until the dealer has bound the seats' entropy.
+    /// Round of commitments and reveals; `None` once the dealer has bound the seats' entropy.
     pub sealing: Option<Sealing>,
     pub settled: Option<Box<pb::HandSettled>>,
-    /// The wallet has posted the settlement.
+    /// Whether the wallet has posted the settlement.
     pub posted: bool,
-    /// The table has gone on.
+    /// Whether `HandFinished` is recorded, so that the table has taken over the hand's result.
     pub finished: bool,
 }
 
-/// A table between two events.
+/// State of a table after some event.
 #[derive(Debug, Clone)]
 pub struct Table {
     pub id: TableId,
@@ -142,50 +145,52 @@ pub struct Table {
     pub seats: BTreeMap<SeatNo, Seat>,
     pub sabacc_pot: Credits,
     pub carried_pot: Credits,
-    /// What each player paid into the Sabacc Pot since it was last won.
+    /// Credits that each player has paid into the Sabacc Pot since it was last won.
     pub paid: BTreeMap<PlayerId, Credits>,
-    /// The hand in play, or the last one; 0: none yet.
+    /// Number of the hand in play or of the last one; 0 before the first.
     pub hand_no: u64,
-    /// The hand in play: from its start until its settlement is posted, or it is aborted.
+    /// The hand in play, from its start until its settlement is posted or it is aborted.
     pub hand: Option<InPlay>,
     /// The seat that had the button last.
     pub button: Option<SeatNo>,
-    /// The dealer's commitments to hands that have not started.
+    /// The dealer's commitments to hands that have not started, by hand number.
     pub committed: BTreeMap<u64, Commitment>,
-    /// What seats have committed to, by hand: of hands to come and of one that is not sealed.
+    /// Seats' commitments to entropy by hand number: of hands to come and of one that is not
+    /// sealed.
     pub promises: BTreeMap<u64, Promises>,
-    /// Who was absent in the last hand he was dealt into: nobody waits for him.
+    /// Players who were absent from the chance of the last hand that they were dealt into. Nobody
+    /// waits for them.
     pub absentees: BTreeSet<PlayerId>,
-    /// The seeds of hands that have started and are not open.
+    /// Seeds of started hands that are not open yet.
     pub seeds: Seeds,
-    /// Who withheld entropy lately.
+    /// Delays of players who have withheld entropy recently.
     pub withheld: Delays,
-    /// Who was removed lately from a seat that they did not use.
+    /// Delays of players who were recently removed from a seat that they did not use.
     pub idled: Delays,
-    /// No hand starts until then: older logs have pauses.
+    /// No hand starts before this time; only older logs have pauses.
     pub paused_until: Option<UnixMicros>,
-    /// When the last hand was over.
+    /// Time at which the last hand was over.
     pub finished_at: Option<UnixMicros>,
     pub closing: Closing,
-    /// By transfer: why the wallet refused a buy-in. The latest ones.
+    /// Latest refusals of buy-ins by the wallet, by transfer.
     pub refusals: Vec<([u8; 16], pb::SeatRefused)>,
-    /// The seats' transfers that were posted, for repeated requests. Of present seats only.
+    /// Posted buy-in transfers of the present seats.
     pub funded_by: BTreeMap<SeatNo, [u8; 16]>,
-    /// Who played the last hand.
+    /// Players of the last hand.
     pub last_roster: Vec<PlayerId>,
-    /// Shares of the Sabacc Pot of players who had left, on their way to them.
+    /// Pending shares of the Sabacc Pot for players who have left.
     pub absent: BTreeMap<PlayerId, Absent>,
-    /// What went back of the pots, where that takes several transfers.
+    /// Progress of a refund of the pots that takes several transfers.
     pub refunded: Option<Refunded>,
-    /// Effects that wait for an operator.
+    /// Effects that have stopped and wait for an operator.
     pub stops: Stops,
-    /// Records of the table's own stream since the last hand ended.
+    /// Counts of the records of the table's own stream since the last hand ended.
     pub counts: Counts,
-    /// Updates published so far.
+    /// Number of updates published so far.
     pub sequence: u64,
 }
 
-/// A table's stream says what cannot be.
+/// A record in the table's stream contradicts the ones before it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the table's stream is damaged: {0}")]
 pub struct Damaged(pub String);
@@ -197,7 +202,7 @@ impl From<wire::BadField> for Damaged {
 }
 
 impl Table {
-    /// The table as its first event describes it.
+    /// Builds the table that its first event describes.
     pub fn open(id: TableId, created: &pb::TableCreated) -> Result<Table, Damaged> {
         let rules = RuleSet::from_canonical(&created.rule_set)
             .map_err(|error| Damaged(error.to_string()))?;
@@ -250,13 +255,13 @@ impl Table {
         })
     }
 
-    /// The seat of a player, if he has one.
+    /// Seat of a player, if they have one.
     #[must_use]
     pub fn seat_of(&self, player: PlayerId) -> Option<SeatNo> {
         self.seats.iter().find(|(_, seat)| seat.player == player).map(|(number, _)| *number)
     }
 
-    /// The clocks that a hand's players have missed in a row, p1 first.
+    /// Decision clocks that each player of a hand has missed in a row, p1 first.
     #[must_use]
     pub fn misses(&self, opened: &pb::HandOpened) -> Vec<u32> {
         let misses = |seat: &pb::RosterSeat| {
@@ -266,19 +271,19 @@ impl Table {
         opened.roster.iter().map(|seat| misses(seat).unwrap_or_default()).collect()
     }
 
-    /// What a hand takes over that opens now.
+    /// State that a hand takes over from the table when it opens.
     #[must_use]
     pub fn seated(&self, opened: &pb::HandOpened) -> Seated {
         Seated { misses: self.misses(opened), standings: crate::standing::of_all(self) }
     }
 
-    /// What a seat needs to be dealt in.
+    /// Credits that a seat needs to be dealt in; at least 1.
     #[must_use]
     pub fn due(&self) -> Credits {
         self.config.rules.due(self.sabacc_pot).max(Credits::of(1))
     }
 
-    /// The seats that the next hand deals in, ascending.
+    /// Seats that the next hand deals in, in ascending order.
     pub fn ready(&self) -> impl Iterator<Item = (SeatNo, &Seat)> {
         let due = self.due();
         self.seats.iter().map(|(number, seat)| (*number, seat)).filter(move |(_, seat)| {
@@ -289,14 +294,14 @@ impl Table {
         })
     }
 
-    /// Whether as many are ready as a hand takes.
+    /// Whether enough seats are ready for a hand.
     #[must_use]
     pub fn enough_are_ready(&self) -> bool {
         self.ready().count() >= usize::from(*self.config.rules.seats().start())
     }
 
-    /// Credits of a seat as viewers are told: after a settlement what it says, before the table has
-    /// gone on.
+    /// Credits of a seat as viewers see them: the settlement's, once there is one, even before the
+    /// table has taken it over.
     #[must_use]
     pub fn shown_stack(&self, number: SeatNo) -> Credits {
         let settled = self.settled_unfinished().and_then(|(hand, settled)| {
@@ -307,7 +312,8 @@ impl Table {
         settled.or_else(|| seat.map(|seat| seat.stack)).unwrap_or_default()
     }
 
-    /// The Sabacc Pot and the carried pot, likewise.
+    /// The Sabacc Pot and the carried pot as viewers see them: the settlement's, once there is one,
+    /// even before the table has taken it over.
     #[must_use]
     pub fn shown_pots(&self) -> (u64, u64) {
         match self.settled_unfinished() {
@@ -321,7 +327,8 @@ impl Table {
         hand.settled.as_deref().map(|settled| (hand, settled))
     }
 
-    /// Takes an event of its stream or of a hand's; these else concern [`crate::play::Play`].
+    /// Applies an event of the table's stream or of its hand's. The remaining events of a hand
+    /// concern [`crate::play::Play`].
     #[expect(clippy::too_many_lines, reason = "a line for each event that there is")]
     pub fn evolve(
         &mut self,

@@ -1,8 +1,8 @@
-//! What viewers are told: each event of the log as each viewer may see it.
+//! Updates for viewers: each event of the log as each viewer may see it.
 //!
-//! Updates are numbered over all published events of a table, the same for everybody: what a viewer
-//! may not see is missing from an update, never an update. The rules decide what he may see; this
-//! only spells it.
+//! Updates are numbered over all published events of a table, with the same numbers for everybody.
+//! Content that a viewer may not see is missing from an update; no update is missing. The rules
+//! decide what a viewer may see; this module only encodes it.
 
 use std::time::Duration;
 
@@ -19,9 +19,10 @@ use crate::table::{Closing, Funding, Table};
 
 mod padding;
 
-/// Whether viewers hear of an event that was recorded then. The others concern only the services among
-/// themselves, or are told of by what follows them at once: a hand that opens with nobody to wait for
-/// is told of when its commitments are closed, and where there are none, when it is sealed.
+/// Whether an event that was recorded at `at` has an update. The other events concern only the
+/// services, or are covered by the event that follows them at once. A hand that opens with nobody
+/// to wait for gets its update when its commitments are closed; where there are no commitments,
+/// when it is sealed.
 #[must_use]
 pub fn is_published(event: &Recorded, at: UnixMicros) -> bool {
     match event {
@@ -88,7 +89,7 @@ pub fn is_published(event: &Recorded, at: UnixMicros) -> bool {
     }
 }
 
-/// The clock of a decision that is due.
+/// Clock of a pending decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     pub turn: u32,
@@ -96,7 +97,7 @@ pub struct Clock {
     pub bank: Duration,
 }
 
-/// One step of a hand: what is needed to tell any viewer of it.
+/// A step of a hand, with everything that its updates are made from.
 pub struct Step<'a> {
     pub hand_no: u64,
     pub seats: &'a [SeatNo],
@@ -104,7 +105,7 @@ pub struct Step<'a> {
     pub event: &'a Event,
     pub after: &'a Hand,
     pub clock: Option<Clock>,
-    /// What the cards after it are proved by.
+    /// Proofs and roots after the step.
     pub shown: &'a Shown,
 }
 
@@ -147,7 +148,7 @@ impl Step<'_> {
                 Outcome::Picked(picked) => action.values = vec![*picked],
             },
         }
-        // A roll may take cards as well: what counts is what this viewer sees of them.
+        // A roll may take cards as well; what counts is what this viewer sees.
         if rules::cards_differ(self.before, self.after, viewer) {
             action.hands = hands(&view, self.after, (&[], self.shown));
         }
@@ -183,7 +184,7 @@ fn codes(seen: &rules::SeenEvent, deck: &rules::Deck) -> Vec<String> {
     seen.words.iter().filter_map(code).collect()
 }
 
-/// For the cards that are seen, in their order.
+/// Proofs of the cards that are seen, in their order.
 fn proofs(seen: &rules::SeenEvent, shown: &Shown) -> Vec<CardProof> {
     let proof = |word: &rules::Word| match word {
         rules::Word::Card(Some(card)) => shown.proofs.get(card).map(|proof| (**proof).clone()),
@@ -197,7 +198,7 @@ fn proofs(seen: &rules::SeenEvent, shown: &Shown) -> Vec<CardProof> {
     seen.words.iter().filter_map(proof).collect()
 }
 
-/// The pots and stacks.
+/// Pots and stacks.
 #[must_use]
 pub fn standing(view: &View) -> pb::Standing {
     let seat = |player: &PlayerView| pb::SeatStanding {
@@ -221,7 +222,7 @@ pub fn standing(view: &View) -> pb::Standing {
     }
 }
 
-/// All hands, as far as the view shows them. `players` may be empty: then ids are left out.
+/// All hands, as far as the view shows them. Without `players` the ids are left out.
 #[must_use]
 pub fn hands(
     view: &View,
@@ -258,7 +259,7 @@ pub fn hands(
     seat.collect()
 }
 
-/// The decision that is due; what is legal only for whoever decides.
+/// The pending decision. Legal moves are included only for the player who decides.
 fn turn(hand: &Hand, seats: &[SeatNo], viewer: Viewer, clock: Clock) -> pb::Turn {
     let Some(player) = hand.to_act() else { return pb::Turn::default() };
     let turn = pb::Turn {
@@ -306,7 +307,7 @@ pub fn hand_view(play: &Play, clock: Option<Clock>, viewer: Viewer) -> pb::HandV
     }
 }
 
-/// The update that a hand started, as `viewer` sees it.
+/// Update at the start of a hand, as `viewer` sees it.
 #[must_use]
 pub fn hand_started(play: &Play, viewer: Option<PlayerId>) -> pb::HandStarted {
     let view = rules::view(&play.replay.hand, Viewer::Public);
@@ -322,7 +323,7 @@ pub fn hand_started(play: &Play, viewer: Option<PlayerId>) -> pb::HandStarted {
     }
 }
 
-/// The update that a hand ended, as `viewer` sees it.
+/// Update at the end of a hand, as `viewer` sees it.
 #[must_use]
 pub fn hand_ended(play: &Play, viewer: Viewer) -> pb::HandEnded {
     let hand = &play.replay.hand;
@@ -345,7 +346,7 @@ fn commitment(play: &Play) -> Vec<u8> {
     play.opened.commitment.as_ref().map_or_else(Vec::new, |made| made.commitment.clone())
 }
 
-/// A seat that is taken, without its player's name: that is put in when somebody is told.
+/// A taken seat, without its player's name, which is filled in when a message is sent.
 #[must_use]
 pub fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
     let seat = table.seats.get(&number)?;
@@ -365,7 +366,7 @@ pub fn seat_view(table: &Table, number: SeatNo) -> Option<pb::SeatView> {
     })
 }
 
-/// The hand to come, once the dealer has committed to it.
+/// The next hand, once the dealer has committed to it.
 #[must_use]
 pub fn next_hand(table: &Table) -> Option<pb::NextHand> {
     let hand_no = table.hand_no + 1;
@@ -374,7 +375,7 @@ pub fn next_hand(table: &Table) -> Option<pb::NextHand> {
     Some(pb::NextHand { hand_no, commitment: Some(commitment.clone()), seats })
 }
 
-/// The hand whose seats take part in chance just now.
+/// The open hand whose seats take part in chance.
 #[must_use]
 pub fn entropy(table: &Table) -> Option<pb::Entropy> {
     let hand = table.hand.as_ref()?;
@@ -393,7 +394,7 @@ pub fn entropy(table: &Table) -> Option<pb::Entropy> {
     })
 }
 
-/// An instant as protobuf writes it.
+/// Converts an instant to protobuf.
 #[must_use]
 pub fn timestamp(at: UnixMicros) -> prost_types::Timestamp {
     let seconds = i64::try_from(at.0 / 1_000_000).unwrap_or(i64::MAX);

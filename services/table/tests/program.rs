@@ -1,4 +1,4 @@
-//! The program's face: what it says of itself, and of settings that are missing or wrong.
+//! Command line of the program: its help, and its messages about missing and wrong settings.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -30,7 +30,7 @@ fn it_says_what_it_is() {
     assert!(said.contains("--config") && said.contains("SABACC_"), "{said}");
 }
 
-/// A file with the key of players' keys; each test has its own.
+/// Path of a file with the key of players' keys; each test has its own.
 fn people_key(of: &str) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{of}.key"));
     std::fs::write(&path, "a5".repeat(32)).expect("the folder is there");

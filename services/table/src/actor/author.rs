@@ -1,10 +1,10 @@
-//! Authors of a table's entries.
+//! Authors of the entries that a table appends.
 
 use std::sync::Arc;
 
 use eventlog::Request;
 
-/// Author of an entry.
+/// Author, trace and request of an entry.
 pub(super) struct Author {
     pub(super) actor: Arc<str>,
     pub(super) trace: [u8; 16],

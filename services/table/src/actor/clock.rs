@@ -1,4 +1,4 @@
-//! The clock of the decision that is due: it runs out, it is made up for, it goes on after a restart.
+//! Decision clocks: they run out, get lost time back, and go on after a restart.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::pay::Paid;
 use crate::proof::Faces;
 
 impl Actor {
-    /// When the clock of the decision that is due ends, as the log last told of it. Nobody's runs at a table
-    /// that contradicts its log.
+    /// End of the running decision clock, as last recorded. `None` where no decision is due, or
+    /// where the table contradicts its log.
     pub(super) fn deadline(&self) -> Option<UnixMicros> {
         if self.broken.is_some() {
             return None;
@@ -23,19 +23,21 @@ impl Actor {
         Some(deadline)
     }
 
-    /// When the clock that runs ends, by the clock as it is now; the room's own delay is not charged to it.
+    /// End of the running decision clock in the current time of the clock, extended by the room's
+    /// delay.
     pub(super) fn clock_runs_out(&mut self) -> Option<UnixMicros> {
         let late = self.late();
         Some(moved(self.deadline()?, self.set_by).plus(late))
     }
 
-    /// Delay that deadlines are honoured later by.
+    /// Delay by which deadlines are extended.
     fn late(&mut self) -> Duration {
         let now = self.clock.now();
         self.lateness.standing(now).late.max(self.own.standing(now).late)
     }
 
-    /// Whether the clock of a decision has run out, and everything that had come by then is judged.
+    /// Whether the clock of a decision has run out and every message that had arrived by then was
+    /// taken.
     pub(super) fn has_run_out(&mut self) -> bool {
         let now = self.clock.now();
         let over = self.clock_runs_out().is_some_and(|end| end <= now);
@@ -43,13 +45,13 @@ impl Actor {
         !self.has_unjudged(Over::Clock(deadline))
     }
 
-    /// The time by the clock as it was when the log last told of the clock that runs.
+    /// Current time, without the clock's steps since the last record about the running clock.
     pub(super) fn time(&self) -> UnixMicros {
         moved(self.clock.now(), self.set_by.saturating_neg())
     }
 
-    /// Where the clock was set, everything that is timed by it here moves along, and the clock that runs
-    /// goes on with what is left of it, in the log.
+    /// Follows a step of the clock. Timers of this table move along. The running clock keeps what
+    /// was left of it, on record.
     pub(super) async fn follow_clock(&mut self) -> Result<(), Ended> {
         let now = self.clock.now();
         let by = self.clock.stepped().saturating_sub(self.stepped);
@@ -58,13 +60,14 @@ impl Actor {
         }
         self.stepped = self.stepped.saturating_add(by);
         self.set_by = self.set_by.saturating_add(by);
-        // What is owed to others since before begins anew: nobody is charged with the step.
+        // Waits for others begin anew, so that nobody is charged with the step.
         self.since = now;
         for (at, _) in self.later.values_mut() {
             *at = moved(*at, by);
         }
         match self.deadline().map(|deadline| moved(deadline, self.set_by)) {
-            // In an outage it is made up for at its end. A clock that was set back records nothing earlier.
+            // In an outage the clock is moved at its end. A clock that was set back records nothing
+            // earlier.
             Some(deadline) if self.set_by > 0 && self.outage.is_none() => {
                 self.move_clock(deadline).await.map(drop)
             }
@@ -76,7 +79,7 @@ impl Actor {
         }
     }
 
-    /// The clock of a decision has run out.
+    /// Makes the default move of a player whose clock has run out.
     pub(super) async fn tick(&mut self) -> Result<(), Ended> {
         self.follow_clock().await?;
         let now = self.clock.now();
@@ -106,7 +109,7 @@ impl Actor {
         Ok(())
     }
 
-    /// The log takes events again: a clock that ran all the while gets back what it lost.
+    /// Gives the running clock the time back that was lost while the log took nothing.
     pub(super) async fn make_up_lost_time(&mut self) -> Result<(), Ended> {
         let Some(since) = self.lost_time.take() else { return Ok(()) };
         let lost = self.time().since(since);
@@ -116,20 +119,20 @@ impl Actor {
         self.move_clock(moved(deadline, set_by).plus(lost)).await.map(drop)
     }
 
-    /// After a restart: the clock of the decision that is due goes on with what was left of it.
+    /// Lets the clock of the pending decision go on after a restart with what was left of it.
     pub(super) async fn resume_clock(&mut self) -> Result<(), Ended> {
         let Some(alive) = self.log.last_alive() else { return Ok(()) };
         let Some(play) = &self.state.play else { return Ok(()) };
         let Some((deadline, _)) = play.deadline(&self.state.table.config) else { return Ok(()) };
         let last = alive.max(play.due_at);
         let left = deadline.since(last).max(Duration::from_secs(1));
-        // Until it is on record: the clock must not pass for want of a log.
+        // Repeated until it is recorded: the clock must not run out because the log was away.
         while !self.move_clock(self.clock.now().plus(left)).await? {}
         Ok(())
     }
 
-    /// The clock that runs ends at `deadline` from now on: never earlier than it would, and never with more
-    /// left than a whole one. Whether nothing of that is left to be written.
+    /// Moves the end of the running clock to `deadline`: never earlier than it is, and never with
+    /// more left than a whole clock. Returns whether nothing is left to be written.
     async fn move_clock(&mut self, deadline: UnixMicros) -> Result<bool, Ended> {
         let Some(play) = &self.state.play else { return Ok(true) };
         let config = &self.state.table.config;
@@ -145,7 +148,7 @@ impl Actor {
             self.set_by = 0;
             return Ok(true);
         }
-        // Not at once again: the log has just waited as long as it would.
+        // A pause, since the log has just waited as long as it can.
         self.clock.sleep(Duration::from_millis(200)).await;
         Ok(false)
     }

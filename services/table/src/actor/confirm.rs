@@ -1,9 +1,9 @@
-//! Answers of which nothing is written: an owner that was frozen, and has lost its log to another, would
-//! give them by a memory that is worth nothing.
+//! Answers that write nothing. An owner that was frozen and has lost its log to another process
+//! would give them from stale memory.
 //!
-//! An idle owner renews its lease three times in its length, so a log whose store has taken something within
-//! half of it is ours, and most answers cost nothing. Where it was silent for longer the store is asked
-//! first, beside the table.
+//! An idle owner renews its lease three times in its length. So a log whose store has taken
+//! something within the last half of a lease is still owned, and most answers cost nothing. After a
+//! longer silence the store is asked first, in a task beside the table.
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ use super::repeats::{Asked, QUESTIONS};
 type Reply = oneshot::Sender<Result<Vec<u8>, Refused>>;
 
 impl Actor {
-    /// Gives an answer by what is in memory alone, once it is known that the log is still ours.
+    /// Gives an answer from memory, once it is known that this process still owns the log.
     pub(super) fn answer_unwritten(&mut self, answer: Result<Vec<u8>, Refused>, reply: Reply) {
         let written = self.log.health().borrow().written;
         let since = self.confirmed.map_or(written, |confirmed| confirmed.max(written));
@@ -35,7 +35,7 @@ impl Actor {
                     let _ = reply.send(answer);
                     Asked::Confirmed(asked)
                 }
-                // A log that is lost stops, and the table with it.
+                // A lost log stops, and the table with it.
                 Err(error) => {
                     tracing::warn!(runbook = "deploy/README.md, The database is away", %error, "whose the log is cannot be known: nobody is refused");
                     let _ = reply.send(Err(status::unavailable("whose the log is cannot be known")));

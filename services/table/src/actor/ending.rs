@@ -1,4 +1,4 @@
-//! The end of a table's task, and its taking up again.
+//! End of a table's task, and what its successor takes over.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,13 +9,13 @@ use tokio::sync::mpsc;
 use super::{Actor, Command};
 
 impl Actor {
-    /// Whose task this is.
+    /// Id of the table.
     #[must_use]
     pub fn table(&self) -> TableId {
         self.state.table.id
     }
 
-    /// Says through `closed` whether the table is closed.
+    /// Reports through `closed` whether the table is closed.
     #[must_use]
     pub fn told_closed(mut self, closed: Arc<AtomicBool>) -> Actor {
         closed.store(self.state.is_closed(), Ordering::Relaxed);
@@ -23,20 +23,20 @@ impl Actor {
         self
     }
 
-    /// What [`Actor::told_closed`] was given.
+    /// Flag that was given to [`Actor::told_closed`].
     #[must_use]
     pub fn closed(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.closed)
     }
 
-    /// The commands that wait, for whoever takes the table up again.
+    /// Receiver of the waiting messages, for the table's next task.
     #[must_use]
     pub fn into_commands(self) -> mpsc::Receiver<Command> {
         self.commands
     }
 
-    /// Whether the table is closed, and nobody waits for anything: neither a caller nor what an operator has
-    /// still to resume.
+    /// Whether the table is closed and nobody waits: neither a caller nor a stopped effect that an
+    /// operator has to resume.
     pub(super) fn is_over(&self) -> bool {
         self.state.is_closed()
             && self.state.table.stops.is_empty()
@@ -46,13 +46,13 @@ impl Actor {
             && self.deferred.is_empty()
     }
 
-    /// Answers what had come before nobody found the way here any more.
+    /// Answers the messages that arrived before the table left the registry.
     pub async fn answer_the_last(&mut self) {
         self.commands.close();
         self.answer_to_the_end().await;
     }
 
-    /// Answers for a closed table until nobody asks any more.
+    /// Answers for a closed table until all senders are gone.
     pub async fn answer_to_the_end(&mut self) {
         let mut open = true;
         while open || !self.asking.is_empty() {

@@ -1,4 +1,4 @@
-//! What changes nothing: a table's view, its line in a list, its updates.
+//! Read-only requests: a table's view, its row in a list, its updates.
 
 use primitives::PlayerId;
 use proto::table::v1 as pb;
@@ -25,7 +25,7 @@ impl Actor {
         }
     }
 
-    /// The table as somebody may see it; `full`: with every reason why something has stopped.
+    /// The table as `viewer` may see it; `full` includes the reason of every stopped effect.
     fn view(&self, viewer: Option<PlayerId>, full: bool) -> pb::TableView {
         let mut view = self.directory.named(self.state.view(viewer));
         view.stopped = self.state.table.stopped(full);

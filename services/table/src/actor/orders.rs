@@ -1,4 +1,4 @@
-//! Deeds: asked before, refused, or done and durable.
+//! Commands that are not repeats: refused, or done and durable.
 
 use eventlog::{Position, Request};
 use primitives::{PlayerId, RequestId, TableId};
@@ -16,8 +16,8 @@ use crate::proof::Faces;
 use crate::stops;
 
 impl Order {
-    /// The house's word that a player's name has changed, which stands at `named` in the log; and
-    /// what becomes of it. The same word again changes nothing.
+    /// Command of the service itself after a player was renamed by the record at `named`, and the
+    /// receiver of its answer. A repeat of it changes nothing.
     pub(crate) fn renamed(
         table: TableId,
         player: PlayerId,
@@ -41,7 +41,7 @@ impl Order {
 }
 
 impl Actor {
-    /// A new command: refused, or done and durable.
+    /// Judges a new command and refuses it, or appends its events and answers.
     pub(super) async fn new_order(&mut self, order: Order) -> Result<(), Ended> {
         if self.broken.is_some() {
             return self.while_broken(order).await;
@@ -54,7 +54,7 @@ impl Actor {
             player: order.player,
             request: order.request,
             now,
-            // Nobody is charged for what the room took to hear them.
+            // Players are not charged for the time that the room took to hear them.
             arrived: order.arrived.min(now),
             behind: self.lateness.standing(now).behind,
         };
@@ -100,7 +100,8 @@ impl Actor {
         Ok(())
     }
 
-    /// Nothing is done at a table that contradicts its log, but an operator's letting it be read again.
+    /// Refuses every command at a table that contradicts its log, except an operator's command to
+    /// read it again.
     async fn while_broken(&mut self, order: Order) -> Result<(), Ended> {
         let resume = match &order.deed {
             Deed::Resume(resume) if resume.resolution == Resolution::Retry => resume,
@@ -141,7 +142,7 @@ impl Actor {
         }
     }
 
-    /// The answer, with what only the log's taking the deed could tell.
+    /// Completes an answer with what is known only after the append.
     pub(super) fn completed(
         &self,
         deed: &Deed,

@@ -1,4 +1,4 @@
-//! Debts: asked for, answered, tried again.
+//! Pending effects: run, concluded, tried again.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use crate::peers::{Failure, Reply};
 use crate::plan::Plan;
 use crate::stops;
 
-/// The longest pause before a debt that could not be paid is tried again.
+/// Longest pause before a failed effect is tried again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// A deadline that is over.
+/// A deadline that has passed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Over {
-    /// Of the decision whose clock ends then, as the log last told of it.
+    /// End of a decision's clock, as last recorded.
     Clock(UnixMicros),
-    /// Of a debt that lets somebody's time run out.
+    /// Effect by which somebody's time runs out.
     Debt(Debt),
 }
 
 impl Actor {
-    /// Starts what can be started; says when to look again.
+    /// Starts the effects that can be started; returns when to look again.
     pub(super) async fn pay_debts(&mut self) -> Result<Option<UnixMicros>, Ended> {
         'again: loop {
             if self.broken.is_some() {
@@ -64,7 +64,7 @@ impl Actor {
                 };
                 if matches!(payment.job, crate::peers::Job::Nothing) {
                     if lets_pass(debt) && self.has_unjudged(Over::Debt(debt)) {
-                        // What has come is judged before a deadline passes.
+                        // Messages that have arrived are taken before a deadline has its effect.
                         wake = earliest(wake, Some(now));
                         continue;
                     }
@@ -79,14 +79,15 @@ impl Actor {
                 self.paying.spawn(async move { Returned { debt, plan, reply: job.await, span } });
             }
             match local {
-                // What needs nobody else is done at once, and may change what is owed.
+                // An effect that needs no other service is done at once, and may change which are
+                // pending.
                 Some(debt) => self.paid(debt, None, Ok(Reply::Nothing)).await?,
                 None => return Ok(wake),
             }
         }
     }
 
-    /// A debt came back.
+    /// Concludes an effect with the reply of its call.
     pub(super) async fn paid(
         &mut self,
         debt: Debt,
@@ -96,7 +97,7 @@ impl Actor {
         self.busy.remove(&debt);
         let now = self.now();
         if !self.debts(&now).0.contains(&debt) {
-            // A hand that was aborted meanwhile needs no answer any more.
+            // The hand may have been aborted meanwhile.
             tracing::debug!(?debt, table = %self.state.table.id, "nobody needs this any more");
             return Ok(());
         }
@@ -138,8 +139,8 @@ impl Actor {
         }
     }
 
-    /// Whether something that had come when a deadline was found to be over is not judged yet. What
-    /// comes later holds nothing up, however much it is.
+    /// Whether a message that had arrived when the deadline was found to be over is still waiting.
+    /// Later messages hold nothing up, however many they are.
     pub(super) fn has_unjudged(&mut self, over: Over) -> bool {
         let waiting = self.commands.len() + self.deferred.len();
         let until = *self.judged_first.entry(over).or_insert(self.judged + waiting);
@@ -153,7 +154,7 @@ impl Actor {
     fn try_later(&mut self, debt: Debt, why: &str) {
         let tries = self.later.get(&debt).map_or(0, |(_, tries)| *tries);
         let pause = Duration::from_millis(100 << tries.min(6)).min(LONGEST_PAUSE);
-        // Seeds that stay closed are another matter than a service that is away for a while.
+        // Seeds that stay closed need another runbook than a service that is away for a while.
         let runbook = if matches!(debt, Debt::Reveal { .. }) {
             "deploy/README.md, A seed is not opened"
         } else {
@@ -164,7 +165,7 @@ impl Actor {
     }
 }
 
-/// Whether a debt lets somebody's time run out.
+/// Whether somebody's time runs out by this effect.
 fn lets_pass(debt: Debt) -> bool {
     matches!(debt, Debt::CloseEntropy { .. } | Debt::Burn { .. } | Debt::RemoveIdle { .. })
 }

@@ -1,7 +1,7 @@
-//! Repeats of commands: told from new ones before they are judged, and answered as the first time.
+//! Repeated commands: recognised before they are judged, and answered as the first time.
 //!
-//! The log's memory tells nearly all of them. Where only its store can say, it is asked beside the table,
-//! so that a sender of odd ids keeps nobody else waiting.
+//! The log's memory recognises nearly all of them. Where only its store can tell, the store is
+//! asked in a task beside the table, so that a sender of odd ids keeps nobody else waiting.
 
 use std::mem;
 
@@ -19,30 +19,30 @@ use crate::deeds::Deed;
 use crate::ids;
 use crate::state;
 
-/// Questions to the store that are on their way; beyond that the caller is asked to come again.
+/// Lookups in the store that may be in flight; beyond that callers are asked to try again.
 pub(super) const QUESTIONS: usize = 64;
 /// Records of a table that are read at a time.
 const PAGE: usize = 64;
 
-/// Caller who waits for a buy-in.
+/// A caller who waits for a buy-in.
 pub(super) struct Waiting {
     transfer: [u8; 16],
-    /// The answer if the credits come.
+    /// Answer once the credits have arrived.
     answer: Vec<u8>,
     reply: oneshot::Sender<Result<Vec<u8>, Refused>>,
 }
 
-/// Outcome of a question to the store.
+/// Outcome of a lookup in the store.
 pub(super) enum Asked {
     Recalled(Box<Order>, Result<Recall, ReadError>),
-    /// The caller has the answer.
+    /// The caller has been answered.
     Answered,
-    /// Likewise, and the log was ours after that time.
+    /// The caller has been answered, and this process owned the log at this instant.
     Confirmed(Instant),
 }
 
 impl Actor {
-    /// Takes a command up: a new one is judged, a repeat gets its first answer.
+    /// Takes a command: judges a new one, gives a repeat its first answer.
     pub(super) async fn order(&mut self, order: Order) -> Result<(), Ended> {
         let key = RequestKey::new(&order.actor, order.request);
         match self.log.known(key) {
@@ -58,7 +58,7 @@ impl Actor {
         }
     }
 
-    /// Asks the store for a request; one question at a time for each.
+    /// Looks a request up in the store, each key once at a time.
     fn ask_for(&mut self, order: Order, key: RequestKey) {
         if self.asking.len() >= QUESTIONS || !self.asked_for.insert(key) {
             let busy = status::unavailable("this request, or too many, are being looked up");
@@ -72,7 +72,7 @@ impl Actor {
         });
     }
 
-    /// Goes on with a command that the store was asked about.
+    /// Continues after a lookup in the store.
     pub(super) async fn asked(&mut self, asked: Asked) -> Result<(), Ended> {
         match asked {
             Asked::Recalled(order, recall) => {
@@ -107,8 +107,8 @@ impl Actor {
         Ok(())
     }
 
-    /// Answers a repeat as the first time, once what it waits for has happened. What became of a buy-in
-    /// is read in the log for as long as the log has it.
+    /// Gives a repeat its first answer, once what the answer waits for has happened. The outcome of
+    /// a buy-in that memory has forgotten is read from the log.
     fn answer_again(&mut self, order: Order, answer: Vec<u8>, first: Position) {
         let (Deed::SitDown { .. }, Some(player)) = (&order.deed, order.player) else {
             let _ = order.reply.send(self.completed(&order.deed, answer, first));
@@ -132,7 +132,7 @@ impl Actor {
         }
     }
 
-    /// Keeps a caller until their buy-in has come or was refused.
+    /// Keeps a caller waiting until their buy-in is posted or refused.
     pub(super) fn wait_for(
         &mut self,
         transfer: [u8; 16],
@@ -142,7 +142,7 @@ impl Actor {
         self.waiting.push(Waiting { transfer, answer, reply });
     }
 
-    /// Answers those whose buy-ins have come or were refused.
+    /// Answers the callers whose buy-ins are posted or refused.
     pub(super) fn answer_waiting(&mut self) {
         let waiting = mem::take(&mut self.waiting);
         for waiting in waiting {
@@ -156,7 +156,7 @@ impl Actor {
     }
 }
 
-/// Reads in the log what became of the buy-in whose seat was taken at `first`.
+/// Reads from the log whether the buy-in of the seat taken at `first` was posted or refused.
 async fn of_buy_in(
     log: &Log,
     table: TableId,

@@ -1,4 +1,4 @@
-//! What has come is judged before anybody's time runs out.
+//! Messages that have arrived are taken before a deadline has its effect.
 
 mod set_clock;
 
@@ -16,7 +16,7 @@ use super::*;
 use crate::house::tests::surroundings;
 use crate::rehearsal::{Rehearsal, secret};
 
-/// A table out of a rehearsal, whose task has not been polled for a while.
+/// Table of the harness whose task has not been polled for a while.
 struct Late {
     actor: Actor,
     log: Log,
@@ -32,7 +32,7 @@ impl Late {
         Late { actor, log, commands }
     }
 
-    /// Something comes, at this time.
+    /// Sends a command that arrived at this time.
     async fn comes(
         &self,
         (player, deed): (u8, Deed),
@@ -54,7 +54,7 @@ impl Late {
         answer
     }
 
-    /// The task is polled at last, for so long; what it has put on record by then.
+    /// Polls the task for this long. Returns the names of the events that it has recorded.
     async fn polled(mut self, time: Duration) -> Vec<&'static str> {
         let _ = tokio::time::timeout(time, self.actor.run()).await;
         let events = self.log.read(Position(0), 100).await.unwrap();
@@ -66,7 +66,7 @@ fn now() -> UnixMicros {
     SystemClock::new().now()
 }
 
-/// All have committed; one has not revealed, and the time for it is short.
+/// A table where all have committed, one has not revealed, and the time to reveal is short.
 fn open() -> Rehearsal {
     let mut table = Rehearsal::new("dice", |created| created.entropy_ms = 100);
     table.now = now();
@@ -80,7 +80,7 @@ fn open() -> Rehearsal {
     table
 }
 
-/// Somebody has a second to decide.
+/// A table where a player has one second to decide.
 fn to_decide() -> Rehearsal {
     let mut table = Rehearsal::new("dice", |created| {
         created.action_seconds = 1;
@@ -113,7 +113,7 @@ async fn a_reveal_that_had_come_in_time_burns_nothing() {
     }
 }
 
-/// What had come when one deadline was over says nothing of what has come at the next.
+/// Arrivals at one deadline do not count for the next.
 #[tokio::test]
 async fn each_deadline_waits_for_what_has_come_by_then() {
     let mut late = Late::new(open()).await;
@@ -182,7 +182,7 @@ async fn nobodys_clock_runs_out_at_a_table_that_is_broken_down() {
     let mut late = Late::new(to_decide()).await;
     late.actor.break_down("two and two are five");
     let commands = late.commands.clone();
-    // Whoever looks wakes the table.
+    // Read-only requests wake the table.
     let looks = tokio::spawn(async move {
         for _ in 0..20 {
             tokio::time::sleep(Duration::from_millis(100)).await;

@@ -1,4 +1,4 @@
-//! A followed table: what was missed, then what happens, with a heartbeat between, and a typed end.
+//! Stream of a watched table: missed updates, live updates, heartbeats, and a typed end.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -12,21 +12,21 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use crate::backlog::Backlog;
 use crate::{publish, updates};
 
-/// A sign of life this often on a stream on which nothing happens.
+/// Interval of heartbeats on a stream without updates.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// Updates that are told again for a unit of calls.
+/// Repeated updates that cost one unit of calls.
 const A_UNIT: usize = 8;
 
-/// Where a followed table's stream is.
+/// State of a watched table's stream.
 pub(super) struct Following {
     table: TableId,
     first: std::vec::IntoIter<pb::WatchTableResponse>,
     live: Backlog,
-    /// One for the whole stream too: all streams share what it is told by.
+    /// One future for the whole stream, since all streams share the token that completes it.
     stopping: Pin<Box<WaitForCancellationFutureOwned>>,
     token: Vec<u8>,
-    /// One timer for the whole stream, looked at when it fires and set again only then.
+    /// One timer for the whole stream, reset only when it fires.
     beat: Pin<Box<Sleep>>,
     last: Instant,
     over: bool,
@@ -51,8 +51,8 @@ impl Following {
         }
     }
 
-    /// Units that the beginning of the stream has cost beside the call's own: the more was missed, the more
-    /// the table has to make again.
+    /// Units that the beginning of the stream costs on top of the call's own: repeated updates have
+    /// to be made again.
     pub(super) fn units(&self) -> u32 {
         let again = |first: &&pb::WatchTableResponse| {
             matches!(first.message, Some(pb::watch_table_response::Message::Update(_)))
@@ -61,7 +61,7 @@ impl Following {
         u32::try_from(again / A_UNIT).unwrap_or(u32::MAX)
     }
 
-    /// The next message; none after the end was told. A future that is dropped has taken nothing.
+    /// The next message; `None` after the end. Cancel safe.
     pub(super) async fn next(&mut self) -> Option<pb::WatchTableResponse> {
         if self.over {
             return None;

@@ -1,7 +1,7 @@
-//! The gRPC face of people: names, disputes, erasure.
+//! gRPC API of people: names, disputes, erasure.
 //!
-//! What changes something is done in a task of its own: a caller who stops waiting must not leave
-//! memory behind what is durable.
+//! Every command runs in a task of its own. Otherwise a caller who stops waiting could leave memory
+//! behind what is durable.
 
 use std::sync::Arc;
 
@@ -23,12 +23,14 @@ use crate::house::House;
 use crate::pay::digest;
 use crate::people::By;
 
-/// Commands that are done or wait for each other; more are refused.
+/// Commands that run or wait at one time; more are refused.
 const COMMANDS: usize = 256;
-/// Those of them that players do not get: an operator and an auditor are heard where a crowd is not.
+/// Commands among them that are reserved for operators and auditors, so that many players cannot
+/// keep them out.
 const STAFF: usize = 16;
 
-/// People over whatever house is ours at the moment. Clones are handles of the same.
+/// `PeopleService` and `DisputeService` over the registry that this process owns at the moment.
+/// Clones share their permits.
 #[derive(Clone)]
 pub struct PeopleApi {
     house: watch::Receiver<Option<Arc<House>>>,
@@ -50,7 +52,7 @@ impl PeopleApi {
         PeopleApi { house, room, staff: Arc::new(Semaphore::new(STAFF)) }
     }
 
-    /// A place for a command; none where too many are done or wait.
+    /// Permit for a command; `None` where too many run or wait.
     fn place(&self, caller: &Caller) -> Option<OwnedSemaphorePermit> {
         let staff = caller.player.is_none().then(|| Arc::clone(&self.staff).try_acquire_owned());
         let place = staff.and_then(Result::ok);
@@ -62,7 +64,7 @@ impl PeopleApi {
         house.ok_or_else(|| status::unavailable("the tables are just being taken up"))
     }
 
-    /// Does it to the end, whether anybody waits or not.
+    /// Runs a command to its end, even if its caller stops waiting.
     async fn done<A: Send + 'static>(
         &self,
         caller: &Caller,
@@ -191,7 +193,7 @@ impl DisputeService for PeopleApi {
     }
 }
 
-/// Where a page begins, and how long it is.
+/// Number of the first row of a page, and the size of the page.
 pub(super) fn page(size: u32, token: &str) -> Result<(usize, usize), BadField> {
     let (default, most) = PAGE;
     let size = usize::try_from(size).unwrap_or(usize::MAX);

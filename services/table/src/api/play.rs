@@ -1,9 +1,8 @@
-//! One stream for a player who sits at a table: his decisions in, what he sees and what became of them
-//! out.
+//! Stream of a player at a table: their decisions in, their updates and the outcomes of their
+//! decisions out.
 //!
-//! A unary call costs four sets of headers, four streams of HTTP/2 and two verified tokens between the
-//! player and his table; a decision here costs a frame each way. Profiled under load, that was a third of
-//! everything the machine did.
+//! A unary call costs four sets of headers, four HTTP/2 streams and two verified tokens on its way
+//! between the player and their table. A decision here costs one frame each way.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -29,14 +28,14 @@ use crate::actor::Command;
 use crate::bounds::Bounds;
 use crate::pay::digest;
 
-/// Decisions a second that are read of a player, over all his streams.
+/// Decisions a second that are taken from a player, over all their streams.
 pub(super) const DECISIONS: NonZeroU32 = NonZeroU32::new(20).expect("it is not zero");
-/// Decisions of a stream that may be on their way; behind that it is not read.
+/// Decisions of a stream that may be in flight; beyond that it is not read.
 const ON_THEIR_WAY: usize = 8;
-/// The first message has this long.
+/// Time for the first message to arrive.
 const OPENING: Duration = Duration::from_secs(5);
 
-/// Who plays, and where.
+/// Player of a stream, and the table that they play at.
 pub(super) struct Seat {
     pub(super) caller: Caller,
     pub(super) table: mpsc::Sender<Command>,
@@ -44,26 +43,26 @@ pub(super) struct Seat {
     pub(super) bounds: Arc<Bounds>,
 }
 
-/// A stream that is being played over.
+/// State of a player's stream.
 pub(super) struct Playing {
     seat: Seat,
     rate: Arc<RateLimiter<String>>,
     following: Following,
-    /// None once the player says no more.
+    /// `None` once the player sends no more.
     asked: Option<Streaming<pb::PlayRequest>>,
-    /// What came before its time, and when that is.
+    /// A message that came too early for the rate limit, and the time at which it is taken.
     early: Option<(Said, Instant)>,
-    /// When the message that is being said was read, or came to its turn: whoever is faster than they may
-    /// waits at their own cost.
+    /// Arrival of the message that is being taken: when it was read, or when the rate limit let it
+    /// pass. A player who is faster than allowed waits at their own cost.
     read: UnixMicros,
     answers: FuturesUnordered<BoxFuture<'static, Heard>>,
-    /// The call's, and its trace's id.
+    /// Span of the call.
     span: tracing::Span,
     trace: [u8; 16],
     over: bool,
 }
 
-/// The first message: what to follow.
+/// Reads the first message, which says what to watch.
 pub(super) async fn opening(
     asked: &mut Streaming<pb::PlayRequest>,
 ) -> Result<pb::WatchTableRequest, Status> {
@@ -97,7 +96,7 @@ impl Playing {
         }
     }
 
-    /// What the player hears next; none once the stream is over. An error ends it.
+    /// The next message to the player; `None` once the stream is over. An error ends it.
     pub(super) async fn next(&mut self) -> Option<Result<pb::PlayResponse, Status>> {
         loop {
             if self.over {
@@ -128,7 +127,7 @@ impl Playing {
                         }
                     },
                     Ok(None) => self.asked = None,
-                    // Nobody is there any more to be told.
+                    // The player is gone and gets no answer.
                     Err(_) => self.over = true,
                 },
             }
@@ -147,7 +146,7 @@ impl Playing {
             Said::Commit(_) => tracing::debug_span!(parent: &self.span, "commit_entropy"),
             Said::Reveal(_) => tracing::debug_span!(parent: &self.span, "reveal_entropy"),
         };
-        // Where nobody keeps it, what follows is within the call itself.
+        // Where this span is not recorded, the call's own is used.
         let span = if span.is_disabled() { self.span.clone() } else { span };
         let answer = span.in_scope(|| self.order(&said));
         self.answers.push(Box::pin(
@@ -183,7 +182,7 @@ impl Playing {
     }
 }
 
-/// What a player says once he follows his table.
+/// Message of a player after the first one.
 enum Said {
     Act(pb::ActRequest),
     Commit(pb::CommitEntropyRequest),
@@ -200,7 +199,7 @@ fn said(message: Option<Asked>) -> Option<Said> {
 }
 
 impl Said {
-    /// Of the request and of the table.
+    /// Ids of the request and of the table.
     fn ids(&self) -> (&[u8], &Vec<u8>) {
         match self {
             Said::Act(said) => (&said.request_id, &said.table_id),
@@ -209,7 +208,7 @@ impl Said {
         }
     }
 
-    /// What became of it.
+    /// Message with the outcome of a decision.
     fn answer(&self, done: Result<Vec<u8>, Refused>) -> Heard {
         let request_id = self.ids().0.to_vec();
         match self {
@@ -241,7 +240,7 @@ fn taken(
     pb::EntropyTaken { request_id, outcome: Some(outcome.unwrap_or_else(refused)) }
 }
 
-/// The player's next message; never, where he says no more.
+/// Reads the player's next message; never ready once they send no more.
 async fn ask(
     asked: &mut Option<Streaming<pb::PlayRequest>>,
 ) -> Result<Option<pb::PlayRequest>, Status> {

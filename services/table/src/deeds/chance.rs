@@ -1,4 +1,4 @@
-//! Taking part in a hand's chance, and an operator's ending it.
+//! Commands about a hand's chance: commitments, reveals, and an operator's voiding of a hand.
 
 use fairness::{ClientCommitment, Entropy};
 use primitives::{PlayerId, SeatNo};
@@ -14,12 +14,13 @@ use crate::play::Play;
 use crate::table::{Closing, Table};
 use crate::{abort, entropy};
 
-/// Chance was asked for out of order, or twice with different content: `why` is for programs.
+/// Refusal of a commitment or reveal out of order, or twice with different content. `why` is the
+/// machine-readable cause.
 fn out_of_order(why: &'static str, message: impl Into<String>) -> Refused {
     refused(ErrorReason::ChanceRefused, message).with("refusal", why)
 }
 
-/// A seat commits: to a hand that the dealer has committed to, or to one that is open.
+/// Judges a seat's commitment to a hand that is open, or that the dealer has committed to.
 pub(super) fn commit(
     table: &Table,
     (seat, player): (SeatNo, PlayerId),
@@ -48,7 +49,7 @@ pub(super) fn commit(
         player_id: player.0.to_vec().into(),
         commitment: commitment.0.to_vec().into(),
     };
-    // The position and the signature come when it is on record.
+    // The position and the signature are filled in once the record is durable.
     let receipt = pb::EntropyReceipt {
         table_id: table.id.0.to_vec(),
         hand_no,
@@ -61,7 +62,7 @@ pub(super) fn commit(
     Ok(Verdict::now(table.id, committed, &answer))
 }
 
-/// Whether the open hand takes a commitment of this seat.
+/// Whether the open hand takes a commitment from this seat.
 fn open_for(table: &Table, place: (SeatNo, PlayerId)) -> Result<(), Refused> {
     let Some(sealing) = table.sealing() else { return Ok(()) };
     if !sealing.roster.contains(&place) {
@@ -75,8 +76,8 @@ fn open_for(table: &Table, place: (SeatNo, PlayerId)) -> Result<(), Refused> {
     Ok(())
 }
 
-/// A seat reveals what it has committed to. Whoever comes back and does not know whether he was heard
-/// says it again, and that may be after the seal.
+/// Judges a seat's reveal of its entropy. A repeat is accepted even after the seal, for players who
+/// do not know whether the first one arrived.
 pub(super) fn reveal(
     (table, play): (&Table, Option<&Play>),
     (seat, player): (SeatNo, PlayerId),
@@ -120,8 +121,8 @@ pub(super) fn reveal(
     Ok(Verdict::now(hand, revealed, &answer))
 }
 
-/// An operator makes the hand in play void; a settled one as long as its settlement cannot have been
-/// posted.
+/// Judges an operator's request to void the hand in play. A settled hand can be voided as long as
+/// its settlement cannot have been posted.
 pub(super) fn void(
     table: &Table,
     play: Option<&Play>,

@@ -1,7 +1,7 @@
-//! Tables that are closed: they have neither task nor memory but a line in a list.
+//! Closed tables: without a task, each a row in a list.
 //!
-//! Whoever asks for one is answered out of the log. Its first record says what it was, and the rest is
-//! that nothing more happens there; requests that were answered before hear the same again.
+//! A request for a closed table is answered from the log. Its first record says what the table was.
+//! Nothing more happens there. Requests that were answered before get the same answer again.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::actor::{Actor, Command};
 use crate::state::State;
 use crate::table::{Closing, Table};
 
-/// Closed tables that are read out of the log at a time: they are nobody's hurry.
+/// Closed tables that may be read from the log at one time; few, since they are never urgent.
 pub(super) const READS: usize = 4;
 
-/// What is kept of a closed table.
+/// Facts that are kept of a closed table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed {
     pub hand_no: u64,
@@ -34,7 +34,7 @@ impl Closed {
 }
 
 impl House {
-    /// A table that answers for a closed one, for as long as somebody asks it.
+    /// Starts a task that answers for a closed table until all its senders are dropped.
     pub(super) async fn look_back(
         self: &Arc<Self>,
         id: TableId,

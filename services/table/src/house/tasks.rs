@@ -1,9 +1,9 @@
-//! The tables' tasks: begun, read again from the log, taken up again where they panic.
+//! Tasks of the tables: started, read again from the log, and restarted after a panic.
 //!
-//! A panic is a fault of ours, and takes a task with all that waits for it. The table is read again from
-//! the log, behind a record that says so: whatever the task had handed over to be written stands before
-//! it. Who panics again soon afterwards is broken down, as a table that contradicts its log, and waits for
-//! an operator; so nothing goes round and round.
+//! A panic is a bug, and ends a task with everything that waits for it. The table is then read
+//! again from the log, behind a record that says so: whatever the task had handed to the log stands
+//! before that record. A table that panics again soon is suspended, like one that contradicts its
+//! log, and waits for an operator. So no table restarts for ever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,28 +23,28 @@ use crate::recovery::{self, FoldError, Found};
 use crate::state::State;
 use crate::table::Table;
 
-/// A panic within this time of the one before is the same again.
+/// A panic within this time after the one before counts as a repetition.
 const SOON: Duration = Duration::from_secs(600);
-/// Before a table is taken up once more that panics even while it is broken down.
+/// Pause before the restart of a table that has panicked more than twice.
 const REST: Duration = Duration::from_secs(60);
 
-/// What a table's task is begun with.
+/// Inputs of a table's task.
 pub(super) struct Task {
     pub(super) commands: mpsc::Receiver<Command>,
     pub(super) closed: Arc<AtomicBool>,
 }
 
-/// How a table is taken up.
+/// Mode in which a table's task is restarted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
-    /// It goes on.
+    /// The table goes on.
     Up,
-    /// It can be looked at, and waits for an operator.
+    /// The table can be watched and waits for an operator.
     Down,
 }
 
 impl House {
-    /// Makes a table known to whoever asks for it.
+    /// Registers a table, or replaces its sender by that of a new task.
     pub(super) fn register(&self, id: TableId) -> Task {
         let (sender, commands) = mpsc::channel(QUEUE);
         let mut tables = self.tables();
@@ -55,7 +55,7 @@ impl House {
         Task { commands, closed }
     }
 
-    /// A table's task, from its taking up to its end; taken up again where it panics.
+    /// Runs a table's task to its end and restarts it after a panic.
     pub(super) async fn start(self: Arc<Self>, found: Found, task: Task) {
         let id = found.table.id;
         let this = Arc::clone(&self);
@@ -73,7 +73,7 @@ impl House {
                 return;
             }
             tracing::error!(table = %id, panics, "the table's task has panicked, a fault of this program: the table is read again from its log");
-            // Whoever asks meanwhile waits for the new task.
+            // Callers meanwhile wait in the queue of the new task.
             let task = self.register(id);
             let rest = if panics > 2 { REST } else { Duration::ZERO };
             let taken = if panics > 1 { Taken::Down } else { Taken::Up };
@@ -116,7 +116,7 @@ impl House {
         self.run(actor.told_closed(closed)).await;
     }
 
-    /// A table that can be looked at, and waits for an operator.
+    /// Task of a table that can be watched and waits for an operator.
     fn broken_down(&self, table: Table, commands: mpsc::Receiver<Command>, why: &str) -> Actor {
         let past = (State::new(table), Vec::new());
         let mut actor = Actor::new(past, self.shared.clone(), commands);
@@ -124,7 +124,7 @@ impl House {
         actor
     }
 
-    /// Puts on record that the table is read again. What was handed over to the log before is then in it,
+    /// Records that the table is read again. Whatever was handed to the log earlier is then in it,
     /// or never will be.
     async fn wait_for_what_is_under_way(&self, id: TableId) {
         let resumed = EffectResumed {
@@ -143,7 +143,7 @@ impl House {
             };
             match self.shared.log.append(entry).await {
                 Ok(_) => return,
-                // The log stops, and everything is read again where it is owned now.
+                // The log stops, and everything is read again by its next owner.
                 Err(AppendError::Lost) => return std::future::pending().await,
                 Err(error) => {
                     tracing::warn!(runbook = "deploy/README.md, The database is away", table = %id, %error, "a table waits to be read again");
@@ -153,7 +153,7 @@ impl House {
         }
     }
 
-    /// The table as the log has it, as soon as that can be read.
+    /// Reads the table from the log, waiting for as long as the database is away.
     async fn read(&self, id: TableId) -> Result<Found, FoldError> {
         loop {
             match recovery::fold_table(&self.shared.log, id).await {
@@ -165,8 +165,8 @@ impl House {
         }
     }
 
-    /// A table as the log has it, with its hand dealt again. One that contradicts its own log can be
-    /// looked at, and waits for an operator.
+    /// Recovers a table with its hand in play. A table that contradicts its own log can be watched
+    /// and waits for an operator.
     pub(super) async fn take_up(&self, found: Found, commands: mpsc::Receiver<Command>) -> Actor {
         let table = found.table.clone();
         let (peers, patience) = (&self.shared.peers, self.shared.patience);
@@ -176,7 +176,7 @@ impl House {
         }
     }
 
-    /// The table is read again from its log: memory was worth nothing.
+    /// Reads the table again from its log and drops the stale memory.
     async fn read_again(&self, id: TableId, actor: Actor) -> Actor {
         let closed = actor.closed();
         match recovery::fold_table(&self.shared.log, id).await {
@@ -210,7 +210,7 @@ impl House {
         }
     }
 
-    /// A closed table has no task any more.
+    /// Turns the table's entry into that of a closed one, without a task.
     fn retire(&self, id: TableId, closed: Closed) {
         let mut tables = self.tables();
         tables.closed.insert(id, closed);

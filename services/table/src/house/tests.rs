@@ -26,7 +26,7 @@ use crate::recovery;
 use crate::repo::Keys;
 use crate::stops::Resume;
 
-/// A house over a log in memory. Nobody answers for its peers.
+/// Registry over a log in memory. Its peers do not answer.
 struct Room {
     store: Arc<MemStore>,
     requests: AtomicU64,
@@ -106,7 +106,7 @@ impl Room {
     }
 }
 
-/// What tables share, over a log in memory; nobody answers for their peers.
+/// Dependencies over a log in memory, with peers that do not answer.
 pub(crate) async fn surroundings(store: &Arc<MemStore>) -> Surroundings {
     let owned: Arc<dyn Store> = Arc::<MemStore>::clone(store);
     let clock = Arc::new(SystemClock::new());
@@ -168,7 +168,7 @@ async fn closed_tables_hide_no_open_one_and_cost_no_task() {
     let open = room.create(&house, "open").await.unwrap();
     let other = room.create(&house, "other").await.unwrap();
     let mut house = house;
-    // And so it is after a restart.
+    // After a restart it is the same.
     for restarted in [false, true] {
         if restarted {
             house.close().await;
@@ -180,7 +180,7 @@ async fn closed_tables_hide_no_open_one_and_cost_no_task() {
         assert_eq!(names(&house, Some(other), 100), []);
         let count = |tables: &Tables| (tables.running.len(), tables.closed.len());
         assert_eq!(count(&house.tables()), (2, 110));
-        // Whoever asks for a closed one is answered all the same.
+        // A closed table answers all the same.
         let (table, request) = closed[77];
         let seen = view(&house, table, false).await;
         assert_eq!((seen.name.as_str(), seen.closed, seen.seats.len()), ("table 77", true, 0));
@@ -223,7 +223,7 @@ async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so
     let table = room.create(&house, "table").await.unwrap();
     house.close().await;
     let house = room.open().await;
-    // As it would be after a fault of ours: a task whose memory is worth nothing.
+    // As after a bug: a task with stale memory.
     let found = recovery::fold_table(&house.shared.log, table).await.unwrap();
     let task = house.register(table);
     let mut actor = house.take_up(found, task.commands).await.told_closed(task.closed);
@@ -245,11 +245,11 @@ async fn a_table_that_contradicts_its_log_is_read_again_when_an_operator_says_so
     let refused = room.order(&house, table, (request, Deed::StandUp)).await;
     assert_eq!(refused.unwrap_err().reason(), ErrorReason::NotYourSeat);
     assert!(view(&house, table, true).await.stopped.is_empty());
-    // The same request again is answered as before.
+    // The same request again gets its first answer.
     room.order(&house, table, retry).await.unwrap();
 }
 
-/// Appends an event as a fault of ours, or of the database, would have left it.
+/// Appends an event as a bug, or a fault of the database, could have left it.
 async fn leave(house: &House, event: eventlog::NewEvent) -> Position {
     let actor = "service:table".into();
     let entry = Entry { events: vec![event], request: None, actor, trace: [0; 16] };
@@ -262,7 +262,8 @@ async fn a_damaged_record_breaks_its_own_table_down_and_no_other() {
     let house = room.open().await;
     let table = room.create(&house, "damaged").await.unwrap();
     let other = room.create(&house, "other").await.unwrap();
-    // Nobody sits there; and behind it what the table cannot have started, and what nobody can read.
+    // The seat is free. After it come a hand that the table cannot have started, and a record that
+    // cannot be read.
     let free = Recorded::from(event::SeatFunded { seat: 3 });
     let Position(damage) = leave(&house, free.on(table)).await;
     let hand = primitives::HandId([8; 16]);
@@ -281,7 +282,7 @@ async fn a_damaged_record_breaks_its_own_table_down_and_no_other() {
     assert_eq!(stand_up(other).await.unwrap_err().reason(), ErrorReason::NotYourSeat);
     assert!(view(&house, other, true).await.stopped.is_empty());
     let words = format!("position {damage}: ");
-    // An operator has it read again, and it says the same.
+    // An operator has the table read again, with the same result.
     for _ in 0..2 {
         assert_eq!(stand_up(table).await.unwrap_err().reason(), ErrorReason::Corrupt);
         let stopped = view(&house, table, true).await.stopped;
@@ -316,7 +317,7 @@ async fn a_table_whose_task_panics_is_read_again_and_one_that_panics_again_waits
         let sender = house.table(table).await.unwrap();
         sender.send(Command::Look(Look::Panic)).await.ok().unwrap();
         tokio::time::timeout(Duration::from_secs(9), sender.closed()).await.unwrap();
-        // It is found again as soon as the panic is noticed.
+        // The table is found again as soon as the panic is noticed.
         let found = async {
             while house.table(table).await.unwrap().is_closed() {
                 tokio::time::sleep(Duration::from_millis(2)).await;
@@ -348,7 +349,7 @@ async fn a_table_whose_task_panics_is_read_again_and_one_that_panics_again_waits
 #[tokio::test]
 async fn an_owner_that_was_silent_for_long_refuses_nobody_before_it_knows_whose_the_log_is() {
     let room = Room::new();
-    // However short it was silent, that is long.
+    // With a lease of zero any silence is long.
     let silent = Surroundings { lease: Duration::ZERO, ..surroundings(&room.store).await };
     let house = room.open_in(silent).await;
     let table = room.create(&house, "table").await.unwrap();
@@ -361,7 +362,7 @@ async fn an_owner_that_was_silent_for_long_refuses_nobody_before_it_knows_whose_
     assert_eq!(stand_up().await, ErrorReason::Unavailable);
     room.store.set_down(false);
     assert_eq!(stand_up().await, ErrorReason::NotYourSeat);
-    // Somebody else has it, and may have given the seat since.
+    // Another owner has the log, and may have given the seat since.
     let _other = surroundings(&room.store).await;
     assert_eq!(stand_up().await, ErrorReason::Unavailable);
     tokio::time::timeout(Duration::from_secs(1), house.lost()).await.unwrap();

@@ -1,8 +1,8 @@
-//! How players are shown, and where they sit: one directory for all tables of a log.
+//! Directory of players' names and tables: one for all tables of a log.
 //!
-//! Tables know pseudonyms only, and what they keep of the past has no names in it. A name is put in
-//! when somebody is told, so that from the moment a player is erased nobody is told it again,
-//! whatever he resumes from.
+//! Tables know pseudonyms only, and the events that they keep have no names in them. Names are
+//! filled in when a message is sent. So from the moment a player is erased nobody gets their name
+//! again, from whatever point they resume.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -16,7 +16,7 @@ use wire::Recorded;
 use super::words::ERASED;
 use crate::table::Table;
 
-/// The directory. Clones are handles of the same.
+/// Names and tables of players. Clones share them.
 #[derive(Clone, Default)]
 pub struct Directory(Arc<RwLock<Inner>>);
 
@@ -32,23 +32,24 @@ enum Shown {
 }
 
 impl Directory {
-    /// A player is shown under this name from now on; empty: under none.
+    /// Shows a player under this name from now on; empty for no name.
     pub fn show(&self, player: PlayerId, name: &str) {
         self.write(|inner| inner.shown.insert(player, Shown::As(name.into())));
     }
 
-    /// Nobody is told a player's name again.
+    /// Hides a player's name from now on.
     pub fn erase(&self, player: PlayerId) {
         self.write(|inner| inner.shown.insert(player, Shown::Erased));
     }
 
-    /// Whether it is known here how a player is shown. Who never sat down since the start is not.
+    /// Whether a player's name is known here. It is not for players who have not sat down since the
+    /// start.
     #[must_use]
     pub fn knows(&self, player: PlayerId) -> bool {
         self.read(|inner| inner.shown.contains_key(&player))
     }
 
-    /// How a player is shown; empty: under no name.
+    /// Displayed name of a player; empty for none.
     #[must_use]
     pub fn name(&self, player: PlayerId) -> String {
         self.read(|inner| match inner.shown.get(&player) {
@@ -58,14 +59,15 @@ impl Directory {
         })
     }
 
-    /// Everybody who has a seat at a table that is taken up.
+    /// Adds all seated players of a recovered table.
     pub fn seats(&self, table: &Table) {
         for seat in table.seats.values() {
             self.sits(seat.player, table.id);
         }
     }
 
-    /// A table's event that is on record, which may take or free a seat; `table` is as it was before.
+    /// Follows a recorded event of a table, which may take or free a seat; `table` has not taken it
+    /// yet.
     pub fn moves(&self, table: &Table, event: &Recorded) {
         if let Recorded::SeatTaken(taken) = event {
             if let Ok(player) = PlayerId::try_from(&taken.player_id[..]) {
@@ -90,7 +92,7 @@ impl Directory {
         self.write(|inner| inner.seats.entry(player).or_default().insert(table));
     }
 
-    /// The tables that a player sits at.
+    /// Tables at which a player sits.
     #[must_use]
     pub fn tables_of(&self, player: PlayerId) -> Vec<TableId> {
         self.read(|inner| {
@@ -98,20 +100,20 @@ impl Directory {
         })
     }
 
-    /// Everybody who sits anywhere.
+    /// Players who sit at any table.
     #[must_use]
     pub fn seated(&self) -> Vec<PlayerId> {
         self.read(|inner| inner.seats.keys().copied().collect())
     }
 
-    /// Puts the names into what a table is shown as.
+    /// Fills the names into a table's view.
     #[must_use]
     pub fn named(&self, mut view: pb::TableView) -> pb::TableView {
         view.seats.iter_mut().for_each(|seat| self.put(seat));
         view
     }
 
-    /// Puts the name into an update, where it is about a seat.
+    /// Fills the name into an update about a seat.
     #[must_use]
     pub fn told(&self, mut what: What) -> What {
         if let What::Seat(pb::SeatChanged { seat: Some(seat), .. }) = &mut what {

@@ -1,4 +1,4 @@
-//! Disputes: a player objects to a hand he was dealt into, an auditor answers, once.
+//! Disputes: a player disputes a hand that they were dealt into, and an auditor answers once.
 
 use eventlog::Version;
 use primitives::{DisputeId, PlayerId, StreamId, TableId};
@@ -17,11 +17,11 @@ use super::vault::PlayerKey;
 use super::{By, People, judge, kind, words};
 use crate::updates::timestamp;
 
-/// Events of a dispute, and more than there ever are.
+/// Limit for reading the events of a dispute, which has fewer.
 const WHOLE: usize = 8;
 
 impl People {
-    /// A player disputes a hand.
+    /// Opens a player's dispute of a hand.
     pub async fn open_dispute(
         &self,
         player: PlayerId,
@@ -32,7 +32,8 @@ impl People {
         let table = field::table_id(table_id)?;
         let text = words::text(text)?;
         let hand = fairness::hand_id(table, *hand_no);
-        // Who is refused costs nobody their turn. A repeat is judged by what it was answered.
+        // Without the lock: a refused command holds nobody up. A repeat is judged by its first
+        // answer.
         self.look(|registry| judge::not_erased(registry, player))?;
         judge::dealt_into(player, &self.hand(table, *hand_no).await?)?;
         let _one_at_a_time = self.writing.lock().await;
@@ -83,7 +84,7 @@ impl People {
         })
     }
 
-    /// A dispute with what was written; of another player's a player hears that there is none.
+    /// A dispute with its words. Another player's dispute is refused as unknown.
     pub async fn get_dispute(
         &self,
         id: DisputeId,
@@ -115,7 +116,7 @@ impl People {
         Ok(told)
     }
 
-    /// An auditor answers a dispute.
+    /// Records an auditor's answer to a dispute.
     pub async fn answer_dispute(
         &self,
         request: &pb::AnswerDisputeRequest,
@@ -150,7 +151,7 @@ impl People {
         Ok(answer)
     }
 
-    /// How a hand was opened, as its own stream says.
+    /// Opening of a hand, from the hand's own stream.
     async fn hand(&self, table: TableId, hand_no: u64) -> Result<HandOpened, Refused> {
         let stream = fairness::hand_id(table, hand_no).into();
         let events = self.log.read_stream(stream, Version(1), 1).await;
@@ -177,7 +178,7 @@ fn read<M: Message + Default>(bytes: &[u8]) -> Result<M, Refused> {
     M::decode(bytes).map_err(|_| refused(ErrorReason::Corrupt, "a stored message is damaged"))
 }
 
-/// A dispute without words.
+/// A dispute without its words.
 fn view(dispute: &Dispute, erased: bool) -> pb::Dispute {
     let Dispute { id, player, table, hand_no, hand, opened_at, answered } = dispute;
     let state = match answered {

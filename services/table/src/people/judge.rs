@@ -1,5 +1,5 @@
-//! What people may do, judged by what is on record of them. Pure: each function refuses, or says that
-//! from there on nothing may fail.
+//! Judgement of commands about people by their records. Pure: after a function has accepted,
+//! nothing else may refuse.
 
 use primitives::{DisputeId, HandId, PlayerId, TableId};
 use proto::common::v1::ErrorReason;
@@ -8,10 +8,10 @@ use wire::{Refused, refused};
 
 use super::registry::{Dispute, Registry};
 
-/// Disputes of one player that may be open at a time.
+/// Disputes of one player that may be open at one time.
 pub const OPEN_DISPUTES: usize = 10;
 
-/// Whether anything may still be recorded of a player.
+/// Checks that more may be recorded of a player.
 pub fn not_erased(registry: &Registry, player: PlayerId) -> Result<(), Refused> {
     if registry.person(player).is_some_and(|person| person.erased) {
         let message = "this player was erased: nothing is recorded of him any more";
@@ -20,7 +20,7 @@ pub fn not_erased(registry: &Registry, player: PlayerId) -> Result<(), Refused> 
     Ok(())
 }
 
-/// Whether a player may be erased; `seats` are the tables that he sits at.
+/// Checks that a player may be erased; `seats` are the tables at which they sit.
 pub fn erase(registry: &Registry, player: PlayerId, seats: &[TableId]) -> Result<(), Refused> {
     if !seats.is_empty() {
         let tables: Vec<String> = seats.iter().map(TableId::to_string).collect();
@@ -39,7 +39,7 @@ pub fn erase(registry: &Registry, player: PlayerId, seats: &[TableId]) -> Result
     Ok(())
 }
 
-/// Whether a player was dealt into a hand, which was opened as the log says.
+/// Checks that a player was dealt into the hand that was opened so.
 pub fn dealt_into(player: PlayerId, opened: &HandOpened) -> Result<(), Refused> {
     if opened.roster.iter().any(|seat| seat.player_id[..] == player.0) {
         return Ok(());
@@ -48,7 +48,7 @@ pub fn dealt_into(player: PlayerId, opened: &HandOpened) -> Result<(), Refused> 
     Err(refused(ErrorReason::NotYourHand, message).field("hand_no"))
 }
 
-/// Whether a player may dispute a hand that they were dealt into.
+/// Checks that a player may dispute a hand that they were dealt into.
 pub fn dispute(registry: &Registry, player: PlayerId, hand: HandId) -> Result<(), Refused> {
     not_erased(registry, player)?;
     let Some(person) = registry.person(player) else { return Ok(()) };
@@ -69,7 +69,7 @@ pub fn dispute(registry: &Registry, player: PlayerId, hand: HandId) -> Result<()
     Ok(())
 }
 
-/// A dispute that somebody may see: a player his own, `None` all.
+/// A dispute that a caller may see: a player their own, `None` any.
 pub fn see(
     registry: &Registry,
     id: DisputeId,

@@ -1,5 +1,5 @@
-//! The players' keys in use: made when first needed, opened with the key that is not in the database,
-//! wrapped anew when that key is another.
+//! The players' keys: created when first needed, unwrapped with a key that is not in the database,
+//! and rewrapped when that key changes.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use zeroize::Zeroizing;
 use super::vault::{DoesNotOpen, PlayerKey, Vault};
 use crate::repo::{Keys, RepoError, Rewrapped};
 
-/// Keys that are wrapped anew at a time.
+/// Keys that are rewrapped at one time.
 const PAGE: usize = 500;
 
-/// What people's events are kept with.
+/// Store of the players' keys, and the keys that they are wrapped under.
 #[derive(Clone)]
 pub struct Keeping {
     pub keys: Keys,
     pub vault: Vault,
-    /// Of keys that were `people_key` before: what is wrapped under one of them is wrapped anew.
+    /// Vaults of former values of `people_key`. Players' keys under one of them are rewrapped.
     pub previous: Vec<Vault>,
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// Why people's events cannot be used.
+/// Reason why the players' keys cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PeopleError {
     #[error(transparent)]
@@ -37,8 +37,8 @@ pub enum PeopleError {
 }
 
 impl Keeping {
-    /// Sees to it that every key is wrapped under the newest key. Without older ones a single key is
-    /// tried, so that a wrong key is told at once.
+    /// Rewraps every key under the newest one. Without former keys a single key is unwrapped, so
+    /// that a wrong `people_key` is found at once.
     pub(super) async fn wrap_anew(&self) -> Result<(), PeopleError> {
         let Keeping { keys, vault, previous, entropy } = self;
         let limit = if previous.is_empty() { 1 } else { PAGE };
@@ -69,15 +69,16 @@ impl Keeping {
         Ok(())
     }
 
-    /// The key of a player, where they have one.
+    /// Key of a player, if they have one.
     pub(super) async fn known_key(&self, player: PlayerId) -> Result<Option<PlayerKey>, Refused> {
         let kept = self.keys.get(&[player]).await.map_err(|error| of_keys(&error))?;
         let key = kept.get(&player).map(|kept| self.vault.unwrap(player, kept)).transpose();
         key.map_err(|error| unusable(error.into()))
     }
 
-    /// A key for a player who is not erased and has none. It is a row for ever: made when something is
-    /// about to be recorded under it, and for nobody who is refused.
+    /// Creates a key for a player who has none and is not erased. Its row stays until the player is
+    /// erased, so it is created only when something is about to be recorded under it, and for no
+    /// refused command.
     pub(super) async fn new_key(&self, player: PlayerId) -> Result<PlayerKey, Refused> {
         let new = PlayerKey::new(Zeroizing::new(entropy::bytes(&*self.entropy)));
         let new = self.vault.wrap(player, &new, entropy::bytes(&*self.entropy));
@@ -85,7 +86,7 @@ impl Keeping {
         self.vault.unwrap(player, &kept).map_err(|error| unusable(error.into()))
     }
 
-    /// The key of a player who has one.
+    /// Key of a player who has one; refused as corrupt where it is missing.
     pub(super) async fn kept_key(&self, player: PlayerId) -> Result<PlayerKey, Refused> {
         self.known_key(player).await?.ok_or_else(|| {
             let message = format!("the key of player {player} is missing, and he was not erased");

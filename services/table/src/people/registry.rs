@@ -1,7 +1,7 @@
-//! Who was named and erased, and which disputes there are: a pure fold of the log.
+//! Registry of players and disputes: a pure fold of the log.
 //!
-//! Of what is sealed only the newest name is kept here, sealed as it is; the words of disputes are
-//! read from the log when somebody asks for them.
+//! Of sealed data only the newest name is kept, still sealed. The words of disputes are read from
+//! the log when they are asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,28 +12,28 @@ use wire::{Recorded, field};
 
 use crate::table::Damaged;
 
-/// Everything on record about people.
+/// Everything that is recorded about people.
 #[derive(Default)]
 pub struct Registry {
     people: BTreeMap<PlayerId, Person>,
     disputes: BTreeMap<DisputeId, Dispute>,
-    /// As they were opened.
+    /// Disputes in the order of their opening.
     in_order: Vec<DisputeId>,
 }
 
-/// What is on record of a player beyond his hands.
+/// Records of a player, apart from their hands.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Person {
-    /// The last name he chose, sealed, and where it stands.
+    /// Last name that the player chose, sealed, and the position of its record.
     pub named: Option<(SealedPayload, Position)>,
     pub erased: bool,
-    /// His, as they were opened.
+    /// The player's disputes, in the order of their opening.
     pub disputes: Vec<DisputeId>,
-    /// Those of them that nobody has answered.
+    /// Those of the disputes that have no answer.
     pub open: BTreeSet<DisputeId>,
 }
 
-/// A dispute, without words.
+/// A dispute, without its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dispute {
     pub id: DisputeId,
@@ -42,11 +42,11 @@ pub struct Dispute {
     pub hand_no: u64,
     pub hand: HandId,
     pub opened_at: UnixMicros,
-    /// What an auditor found, and when.
+    /// Verdict of an auditor, and its time.
     pub answered: Option<(DisputeVerdict, UnixMicros)>,
 }
 
-/// Where an event stands.
+/// Location and time of an event.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     pub stream: StreamId,
@@ -69,7 +69,7 @@ pub fn is_of_people(event: &Recorded) -> bool {
 }
 
 impl Registry {
-    /// Moves by an event. One that is not of people changes nothing.
+    /// Applies an event. An event that is not about people changes nothing.
     pub fn evolve(&mut self, event: &Recorded, place: Place) -> Result<(), Damaged> {
         if let Recorded::PlayerNamed(sealed) = event {
             let player = PlayerId(place.stream.0);
@@ -96,7 +96,7 @@ impl Registry {
         self.people.get(&player)
     }
 
-    /// Everybody whose key must be gone.
+    /// Players whose keys must be destroyed.
     pub fn erased(&self) -> impl Iterator<Item = PlayerId> {
         self.people.iter().filter(|(_, person)| person.erased).map(|(player, _)| *player)
     }
@@ -106,14 +106,15 @@ impl Registry {
         self.disputes.get(&id)
     }
 
-    /// Disputes as they were opened, one player's or everybody's, each with its number among these.
+    /// Disputes of one player or of everybody in the order of their opening, each with its number
+    /// in that list.
     pub fn disputes(&self, of: Option<PlayerId>) -> impl Iterator<Item = (usize, &Dispute)> {
         let own = of.map(|player| self.person(player).map_or(&[][..], |person| &person.disputes));
         let ids = own.unwrap_or(&self.in_order).iter().enumerate();
         ids.filter_map(|(number, id)| Some((number, self.disputes.get(id)?)))
     }
 
-    /// A player of whom something more is recorded.
+    /// Entry of a player of whom more is recorded; an error for one who was erased.
     fn person_mut(&mut self, player: PlayerId) -> Result<&mut Person, Damaged> {
         let person = self.people.entry(player).or_default();
         if person.erased {

@@ -22,7 +22,7 @@ const NAME: &str = "Lando Calrissian";
 const WORDS: &str = "my sylop was taken from me";
 const REASONS: &str = "it was not: see move 12";
 
-/// A log in memory, and what is kept beside it.
+/// A log in memory, with its keys and directory.
 struct Place {
     store: Arc<MemStore>,
     keys: Keys,
@@ -50,7 +50,7 @@ impl Place {
         Log::open(store, options).await.unwrap()
     }
 
-    /// People, taken up from the log.
+    /// Recovers people from the log.
     async fn people(&self) -> Result<Arc<People>, PeopleError> {
         let log = self.log().await;
         let folded = fold(&log).await.unwrap();
@@ -65,7 +65,7 @@ impl Place {
         people.await.map(Arc::new)
     }
 
-    /// A hand that both were dealt into.
+    /// Records a hand that both players were dealt into.
     async fn hand(&self, hand_no: u64) {
         let seat = |(player, seat): (PlayerId, u32)| RosterSeat {
             seat,
@@ -148,7 +148,7 @@ async fn a_name_is_shown_again_after_a_restart_and_not_in_the_log() {
     let (answer, changed) = people.set_name(ANN, "  Lando  Calrissian", by(1, 1)).await.unwrap();
     assert_eq!((answer.name.as_str(), changed), (NAME, true));
     assert_eq!((name(&people, ANN).await.as_str(), name(&people, BOB).await.as_str()), (NAME, ""));
-    // The same again, and another content under the same id.
+    // The same request again, and other content under its id.
     assert!(!people.set_name(ANN, NAME, by(1, 1)).await.unwrap().1);
     let other = people.set_name(ANN, "Han", by(1, 2)).await.unwrap_err();
     assert_eq!(other.reason(), ErrorReason::RequestIdReused);
@@ -182,7 +182,7 @@ async fn nothing_is_kept_of_who_is_refused_or_changes_nothing_and_nobody_waits_f
     };
     tokio::time::timeout(soon, idle).await.expect("nobody waits for another's turn");
     drop(busy);
-    // The id of another request, of one who has no key yet.
+    // The id of another request, from a player who has no key yet.
     let used = people.set_name(BOB, "Bossk", by(1, 1)).await.unwrap_err();
     assert_eq!(used.reason(), ErrorReason::RequestIdReused);
     assert_eq!(place.keys.get(&[BOB, CARL]).await.unwrap(), BTreeMap::new());
@@ -244,7 +244,7 @@ async fn a_key_that_outlived_a_crash_is_destroyed_at_the_next_start() {
     let people = place.people().await.unwrap();
     people.set_name(ANN, NAME, by(1, 1)).await.unwrap();
     people.set_name(BOB, "Bossk", by(2, 2)).await.unwrap();
-    // The event is on record; then everything stops.
+    // The event is recorded; then everything stops.
     let erased = Recorded::from(PlayerErased { reason: "by letter".to_owned() });
     write(&people.log, ANN.into(), &erased).await;
     assert_eq!(place.keys.get(&[ANN]).await.unwrap().len(), 1);
@@ -370,7 +370,7 @@ async fn another_people_key_is_told_at_the_start() {
     place.key = [6; 32];
     let refused = place.people().await.err().unwrap();
     assert!(matches!(refused, PeopleError::WrongKey(_)), "{refused}");
-    // The older one beside it: every key is wrapped anew, and the older one is not needed again.
+    // With the older key beside it every key is rewrapped, and the older one is not needed again.
     place.previous = vec![[4; 32], [5; 32]];
     let people = place.people().await.unwrap();
     assert_eq!(

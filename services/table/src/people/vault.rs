@@ -1,9 +1,9 @@
-//! Who can read what is personal: XChaCha20-Poly1305, twice.
+//! Encryption of personal data: XChaCha20-Poly1305, twice.
 //!
-//! Every player has a key of his own, which opens the sealed events about him and nobody else's. The
-//! keys lie in the database wrapped under one key that does not: whoever has only the database, or an
-//! old copy of it, reads nothing. A player is erased by destroying his key; the sealed events, which
-//! the log's tree commits to, stay as they are.
+//! Each player has a key, which opens the sealed events about them and nobody else. The keys are
+//! stored in the database, wrapped under one key that is not. So a copy of the database alone, even
+//! an old one, reveals nothing. A player is erased by destroying their key. The sealed events,
+//! which the log's tree commits to, stay as they are.
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
@@ -13,28 +13,28 @@ use proto::event::v1::SealedPayload;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// What is sealed is filled up to a multiple of so many bytes.
+/// Sealed messages are padded to a multiple of this many bytes.
 const BLOCK: usize = 64;
-/// The end of what is sealed, before what fills it up.
+/// Mark between a message and its padding.
 const END: u8 = 0x80;
 
-/// Wraps the players' keys. Holds the key that is not in the database.
+/// Wraps the players' keys under the key that is not in the database.
 #[derive(Clone)]
 pub struct Vault(XChaCha20Poly1305);
 
-/// A player's key, wrapped: nobody's but the vault's.
+/// A player's key, wrapped by the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrappedKey {
     pub nonce: [u8; 24],
-    /// 32 bytes and the tag of 16.
+    /// Ciphertext: 32 bytes and the tag of 16.
     pub wrapped: Vec<u8>,
 }
 
-/// A player's key.
+/// Key of one player.
 #[derive(Clone)]
 pub struct PlayerKey(Zeroizing<[u8; 32]>);
 
-/// What was sealed or wrapped under another key, for another place, or is damaged.
+/// The data was sealed or wrapped under another key, belongs elsewhere, or is corrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("what is kept of a player does not open: is this the key it was kept under?")]
 pub struct DoesNotOpen;
@@ -72,8 +72,8 @@ impl PlayerKey {
         PlayerKey(key)
     }
 
-    /// Seals a message into the payload of an event of this type on this stream. `nonce` is 24 fresh
-    /// random bytes.
+    /// Seals a message into the payload of an event of this type on this stream. `nonce` is 24
+    /// fresh random bytes.
     ///
     /// # Panics
     /// Never: the cipher takes 256 GiB.
@@ -100,7 +100,7 @@ impl PlayerKey {
         }
     }
 
-    /// The message in the payload of an event of this type on this stream.
+    /// Opens the payload of an event of this type on this stream.
     pub fn open(
         &self,
         (stream, kind): (StreamId, u16),
@@ -120,8 +120,8 @@ impl PlayerKey {
         Ok(opened)
     }
 
-    /// What a request is told from another by. Under the player's key, because the hash of a name is
-    /// found by hashing names: without the key nobody can try.
+    /// Digest that tells a request from another one. It is made under the player's key, since the
+    /// plain hash of a name could be found by hashing names.
     ///
     /// # Panics
     /// Never: the construction takes keys of any length.

@@ -1,27 +1,27 @@
-//! What people may write: names that are shown to others, and texts that others read. Pure.
+//! Checks of what people write: names that others see, and texts that others read. Pure.
 //!
-//! Everything here ends on somebody's screen: what moves a cursor, turns the direction of text or
-//! cannot be seen is refused, and a name cannot look like what the house itself says.
+//! All of it ends up on somebody's screen. Characters that move a cursor, turn the direction of
+//! text or cannot be seen are refused, and a name cannot look like a text of the service itself.
 
 use wire::BadField;
 
-/// Characters of a name.
+/// Most characters of a name.
 const NAME: usize = 24;
-/// Characters of a text.
+/// Most characters of a text.
 const TEXT: usize = 2000;
-/// Characters of an operator's reason.
+/// Most characters of an operator's reason.
 const REASON: usize = 200;
 
-/// How somebody who was erased is shown, and nobody else.
+/// Displayed name of an erased player, which nobody else can have.
 pub const ERASED: &str = "erased player";
 
 const RULE: &str = "1 to 24 characters, at least one of them a letter or digit: letters, digits, \
                     spaces, and any of ' - _ .";
 
-/// A name as it will be shown; empty where somebody wants none.
+/// Checks a name and trims its spaces. An empty name removes the old one.
 pub fn name(given: &str) -> Result<String, BadField> {
     let bad = |what: String| Err(BadField::new("name", format!("{RULE}; {what}")));
-    // A tab or a line break is no space, whatever it looks like.
+    // Tabs and line breaks are not taken as spaces.
     let words: Vec<&str> = given.split(' ').filter(|word| !word.is_empty()).collect();
     let name = words.join(" ");
     if name.is_empty() {
@@ -44,12 +44,12 @@ pub fn name(given: &str) -> Result<String, BadField> {
     Ok(name)
 }
 
-/// A text of somebody's own, line breaks and tabs among the rest.
+/// Checks a free text, in which line breaks and tabs are allowed.
 pub fn text(given: &str) -> Result<String, BadField> {
     readable("text", given, TEXT, |char| char == '\n' || char == '\t')
 }
 
-/// An operator's reason, on one line.
+/// Checks an operator's reason, a text of one line.
 pub fn reason(given: &str) -> Result<String, BadField> {
     readable("reason", given, REASON, |_| false)
 }
@@ -77,7 +77,7 @@ fn readable(
     Ok(text.to_owned())
 }
 
-/// Whether a character turns the direction of what follows.
+/// Whether a character turns the direction of the text after it.
 const fn turns(char: char) -> bool {
     matches!(
         char,

@@ -1,4 +1,4 @@
-//! A dealer in memory, by the scheme; ill-behaved where it is told to be.
+//! A dealer in memory that follows the scheme, unless it is told to misbehave.
 
 use std::collections::BTreeMap;
 
@@ -17,34 +17,34 @@ use crate::peers::{Failure, Job, Reply};
 
 const ORIGIN: &str = "test/dealer";
 
-/// What is wrong with a dealer.
+/// Misbehaviour of a dealer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Ill {
     #[default]
     Well,
-    /// It says nothing at all.
+    /// Answers nothing.
     Silent,
-    /// It opens another seed than it has committed to.
+    /// Opens another seed than it has committed to.
     OtherSeed,
-    /// It binds something else than the seats brought.
+    /// Binds other entropy than the seats have revealed.
     OtherTranscript,
-    /// It commits to another order of the pile than it deals.
+    /// Commits to another order of the pile than it deals.
     OtherRoot,
-    /// It says nothing of the pile.
+    /// Gives no root of a shuffle.
     NoRoot,
-    /// It deals another card than the one that lies there.
+    /// Reveals another card than the one at the position.
     OtherCard,
-    /// Its cards come without proofs.
+    /// Reveals cards without proofs.
     NoProof,
-    /// It shows another card at the end than it has dealt.
+    /// Shows another card at the end than it has dealt.
     ShowsAnother,
-    /// It answers with other numbers than can be.
+    /// Answers with numbers that are impossible.
     NoSuchNumber,
-    /// It says no.
+    /// Refuses operations.
     Refuses,
-    /// It says that the table may not ask: which says nothing about the hand.
+    /// Refuses because of the table's role, which says nothing about the hand.
     Denies,
-    /// It has lost the seeds, and opens none.
+    /// Has lost the seeds and opens none.
     NoSeed,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Dealer {
     pub(crate) ill: Ill,
     contexts: BTreeMap<u64, Context>,
     shoes: BTreeMap<u64, Shoe>,
-    /// Which hands' seeds were opened, and whether as discarded.
+    /// Hands whose seeds were opened, and whether as discarded.
     pub(crate) opened: BTreeMap<u64, bool>,
     pub(crate) rows: BTreeMap<u64, Vec<pb::EntropyRow>>,
 }

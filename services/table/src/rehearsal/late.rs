@@ -1,4 +1,4 @@
-//! A room that is late charges nobody for it.
+//! A delayed room charges no player for its delay.
 
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ use crate::deeds::Deed;
 const EACH: Duration = Duration::from_secs(2);
 const LATE: Duration = Duration::from_secs(3);
 
-/// All three have committed to the first hand, which is open and closed to commitments.
+/// A table of three players who have all committed to the first hand, which is closed to
+/// commitments.
 pub(crate) fn open() -> Rehearsal {
     let mut table = Rehearsal::new("dice", |_| {});
     assert!(table.pay(|debt| debt == Debt::Commit { hand_no: 1 }));
@@ -37,7 +38,7 @@ fn a_late_room_burns_no_hand() {
     table.late = LATE;
     table.wait(EACH + LATE - Duration::from_millis(1));
     assert!(!burns(&mut table));
-    // What had come all the while is judged now, and the hand goes on.
+    // Messages that had arrived meanwhile are taken now, and the hand goes on.
     table.reveal(1, 4);
     assert!(table.pay(|debt| debt == Debt::Seal { hand_no: 1 }));
     assert!(!table.names(0).contains(&"HandAborted"));
@@ -90,7 +91,8 @@ fn a_decision_counts_from_when_it_had_arrived() {
         let (hand_no, turn) = (play.hand_no, play.turn);
         let seat = play.seat(play.to_act().unwrap()).get();
         let deadline = play.deadline(&table.state.table.config).unwrap().0;
-        // It came with a second of the time bank left, and the room took this long to judge it.
+        // The decision arrived with a second of the time bank left, and the room took this long to
+        // judge it.
         let came = deadline.0 - 1_000_000;
         table.arrived = Some(primitives::UnixMicros(came));
         table.now = primitives::UnixMicros(came).plus(waited);

@@ -1,4 +1,4 @@
-//! Who does nothing but write, and who does nothing at all.
+//! Players who only write records, and players who do not play.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn what_changes_nothing_is_no_event() {
     table.deed(1, Deed::StandUp).unwrap();
     table.deed(1, Deed::StandUp).unwrap();
     assert_eq!(table.names(before), ["SitOutChanged", "LeaveAsked"]);
-    // Nor is what is refused.
+    // A refusal is not counted either.
     let before = table.log.len();
     assert_eq!(table.refusal(9, Deed::StandUp).0, ErrorReason::NotYourSeat);
     assert_eq!(table.log.len(), before);
@@ -47,7 +47,7 @@ fn a_seat_changes_four_times_between_two_hands() {
         );
     }
     assert_eq!(table.log.len(), before + 4);
-    // Another's are their own, and leaving is always taken.
+    // Other players have their own records, and leaving is always taken.
     table.deed(2, Deed::SitOut { out: true, standing: None }).unwrap();
     table.deed(1, Deed::StandUp).unwrap();
 }
@@ -69,7 +69,7 @@ fn after_the_end_of_a_hand_counting_begins_anew() {
     table.deed(1, Deed::SitOut { out: true, standing: None }).unwrap();
 }
 
-/// Sits down and stands up again until it is refused: how many records that made.
+/// Sits down and stands up again until it is refused. Returns the number of records.
 fn comes_and_goes(table: &mut Rehearsal, number: u8) -> usize {
     let before = table.log.len();
     for _ in 0..1000 {
@@ -93,7 +93,7 @@ fn comes_and_goes(table: &mut Rehearsal, number: u8) -> usize {
 fn one_player_has_64_records_between_two_hands_and_all_have_a_bound() {
     let mut table = three();
     let made = comes_and_goes(&mut table, 9);
-    // Whoever has sat down is let out again.
+    // A player who has sat down can leave.
     assert!((64..64 + 5).contains(&made), "{made}");
     assert!(table.state.table.seat_of(player(9)).is_none());
     let mut all = made;
@@ -106,13 +106,13 @@ fn one_player_has_64_records_between_two_hands_and_all_have_a_bound() {
         table.log.iter().filter(|(stream, _, _)| *stream == own).count()
     };
     assert!(of_the_table(&table) <= 1024, "{}", of_the_table(&table));
-    // Nobody is kept from taking part in chance by others who come and go.
+    // Players who come and go keep nobody from taking part in chance.
     assert!(table.pay(|debt| debt == Debt::Commit { hand_no: 1 }));
     for number in [1, 2, 4] {
         table.commit(1, number);
         table.deed(number, Deed::SitOut { out: true, standing: None }).unwrap();
     }
-    // Those who sit there can leave, and an hour later the table is not shut for ever.
+    // Seated players can leave, and after an hour the table is open again.
     table.deed(1, Deed::StandUp).unwrap();
     table.wait(Duration::from_secs(3601));
     let buy_in = primitives::Credits::of(1000);
@@ -142,7 +142,7 @@ fn who_sits_out_too_long_is_paid_out() {
     assert!(table.state.table.seat_of(player(2)).is_some());
 }
 
-/// Seats are not to be held for ever by those who do not use them: the way back takes longer each time.
+/// Seats cannot be held for ever without use: the way back takes longer each time.
 #[test]
 fn whoever_does_not_use_a_seat_again_and_again_waits_before_sitting_down() {
     let mut table = three();

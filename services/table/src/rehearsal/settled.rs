@@ -41,7 +41,7 @@ fn is_settled(table: &Rehearsal) -> bool {
     table.state.play.as_ref().is_some_and(|play| play.stage == Stage::Settled)
 }
 
-/// The first hand is settled, and nothing has become of that yet.
+/// A table whose first hand is settled and not posted.
 fn settled(delay: u32) -> Rehearsal {
     let mut table = Rehearsal::new("dice", |created| created.reveal_delay_seconds = delay);
     table.go_on();
@@ -51,7 +51,8 @@ fn settled(delay: u32) -> Rehearsal {
     table
 }
 
-/// The hand is void and everybody has what they had before; the table plays on.
+/// Checks that the hand is void, that everybody has their credits from before it, and that the
+/// table plays on.
 fn is_void(table: &mut Rehearsal) {
     let from = table.log.len();
     table.deed(OPERATOR, void(1)).unwrap();
@@ -79,7 +80,7 @@ fn a_seed_that_is_refused_stops_and_an_operator_has_it_tried_again() {
     assert_eq!(table.state.table.stopped(false)[0].what, "the seed of hand 1");
     let why = &table.state.table.stopped(true)[0].why;
     assert_eq!(why, "the opening of the seed was refused: a kept seed is missing");
-    // Nothing is asked, and nothing passes by itself.
+    // No call is made, and no time limit ends the wait.
     table.wait(PATIENCE * 100);
     let before = table.log.len();
     table.go_on();
@@ -111,7 +112,7 @@ fn a_settled_hand_whose_seed_stays_closed_is_made_void() {
         }
         is_void(&mut table);
         assert!(!table.asked.iter().any(is_settlement));
-        // The seed is asked for as before, and again and again.
+        // The seed is asked for again and again.
         assert!(!table.pay(|debt| debt == Debt::Reveal { hand_no: 1 }));
         assert!(table.state.table.stops.is_empty());
         table.dealer.ill = Ill::Well;
@@ -192,7 +193,7 @@ async fn a_settled_hand_is_taken_up_and_paid_without_its_cards() {
     table.wait(Duration::from_secs(2));
     table.go_on_while(|table| !is_settled(table));
     assert!(is_settled(&table));
-    // Nobody answers for the dealer.
+    // The dealer does not answer.
     let shared = surroundings(&MemStore::new()).await;
     let found = crate::recovery::found(table.log.iter().cloned()).ok().unwrap();
     let (state, past) = found.take_up(&shared.peers, Duration::from_millis(50)).await.unwrap();
@@ -208,7 +209,7 @@ async fn a_settled_hand_is_taken_up_and_paid_without_its_cards() {
     let posted = |play| settle::posted(&table.state.table, play, 9).unwrap().events;
     assert_eq!(posted(new), posted(old));
     assert_eq!(new.version, old.version);
-    // It can be looked at, and goes on by itself.
+    // The table can be watched, and goes on by itself.
     assert!(state.view(None).hand.is_some());
     table.state = state;
     table.steady = true;

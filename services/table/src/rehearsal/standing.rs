@@ -1,4 +1,4 @@
-//! Players whom the wallet bars from play: when it is asked, what becomes of them, and who is told.
+//! Players whom the wallet bars from play: the questions, the consequences, and the updates.
 
 use primitives::SeatNo;
 use proto::common::v1::{LimitMark, LimitMeasure, LimitWindow};
@@ -26,7 +26,7 @@ fn nearly(left: u64) -> PlayStanding {
     PlayStanding { nearly: vec![mark(left)], ..stands(StandingKind::MayPlay) }
 }
 
-/// Three players at "dice", and the first hand begun.
+/// A table of three players at "dice" whose first hand has begun.
 fn in_play() -> Rehearsal {
     let mut table = Rehearsal::new("dice", |_| {});
     table.go_on_while(|table| table.state.play.is_none());
@@ -41,7 +41,7 @@ fn start(debt: Debt) -> bool {
     debt == Debt::Start
 }
 
-/// Until the hand that is in play is over; nothing is started after it.
+/// Plays until the hand in play is over; starts none after it.
 fn to_the_end(table: &mut Rehearsal) {
     for _ in 0..10_000 {
         if table.state.table.hand.is_none() {
@@ -64,7 +64,7 @@ fn last_roster(table: &Rehearsal) -> Vec<u32> {
     opened.unwrap()
 }
 
-/// The events of a kind that viewers of one sort were told, as updates.
+/// Contents of the updates that one viewer got, without the first `skip`.
 fn updates(table: &Rehearsal, viewer: Option<PlayerId>, skip: usize) -> Vec<What> {
     let mut publisher = Publisher::new(TABLE, Default::default());
     for past in table.told.iter().skip(skip) {
@@ -98,7 +98,7 @@ fn whoever_excludes_themselves_is_out_after_the_hand_in_play_and_paid_out() {
     table.go_on_while(|table| table.state.table.hand_no == 1);
     assert_eq!(last_roster(&table).len(), 2);
     assert!(!last_roster(&table).contains(&2));
-    // The others see a seat that leaves, and not why.
+    // The others see that a seat leaves, and not why.
     for viewer in [None, Some(player(1)), Some(player(4))] {
         for what in updates(&table, viewer, told) {
             if let What::Seat(changed) = what {
@@ -128,12 +128,12 @@ fn a_frozen_player_keeps_the_seat_and_the_credits_and_is_dealt_no_hand() {
         assert!(!last_roster(&table).contains(&4));
     }
     assert_eq!(seat(&table, 4).unwrap().stack, stack);
-    // Neither does asking help, by what the table knows or by what the wallet says now …
+    // A command to sit in is refused by the table's record and by the wallet's present word …
     let back = |standing| Deed::SitOut { out: false, standing };
     assert_eq!(table.refusal(4, back(None)).0, ErrorReason::BarredFromPlay);
     let frozen = stands(StandingKind::Frozen);
     assert_eq!(table.refusal(4, back(Some(frozen))).0, ErrorReason::BarredFromPlay);
-    // … until it is over: then the player sits in by themselves.
+    // … until the restriction ends and the player sits in by themselves.
     table.standings.clear();
     let from = table.log.len();
     table.deed(4, back(Some(stands(StandingKind::MayPlay)))).unwrap();
@@ -166,7 +166,7 @@ fn a_limit_is_told_before_it_is_reached_and_when_it_is_and_leaving_stays_free() 
     assert_eq!(table.state.view(Some(player(1))).your_standing, Some(nearly(15)));
     assert_eq!(table.state.view(Some(player(2))).your_standing, None);
     to_the_end(&mut table);
-    // The same notice with less left is no news for the log.
+    // The same notice with less left is not recorded.
     table.standings.insert(1, nearly(3));
     let from = table.log.len();
     assert!(table.pay(start));
@@ -189,7 +189,7 @@ fn no_hand_starts_while_the_wallet_says_nothing_and_the_hand_in_play_goes_on() {
     let mut table = in_play();
     table.standings.insert(2, stands(StandingKind::Excluded));
     table.wallet_silent = true;
-    // Played to the end of what needs no wallet.
+    // Runs everything that needs no wallet.
     for _ in 0..5 {
         table.go_on();
         table.wait(Duration::from_secs(3));
@@ -229,7 +229,7 @@ fn idle_players_are_asked_about_from_time_to_time() {
     table.standings.insert(1, reached());
     table.wait(EVERY);
     assert!(table.pay(check));
-    // Who sits out already is not seen to.
+    // A player who sits out already gets no further event.
     let expected = ["StandingFound", "StandingFound", "LeaveAsked"];
     assert_eq!(table.names(from), expected);
     table.go_on();

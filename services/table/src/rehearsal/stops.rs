@@ -1,4 +1,4 @@
-//! What is refused stops alone, and an operator lets it go on.
+//! Refused effects stop alone, and an operator resumes them.
 
 use proto::common::v1::ErrorReason;
 use proto::event::v1::{self as event, Resolution};
@@ -34,7 +34,7 @@ fn cash_outs(table: &Rehearsal) -> Vec<wallet::CashOutRequest> {
     table.asked.iter().filter_map(cash_out).collect()
 }
 
-/// Plays until a hand of this number is over.
+/// Plays until the hand of this number is over.
 fn play_to(table: &mut Rehearsal, hand_no: u64) {
     for _ in 0..100 {
         if table.state.table.hand_no > hand_no {
@@ -46,7 +46,7 @@ fn play_to(table: &mut Rehearsal, hand_no: u64) {
     panic!("hand {hand_no} is never over: {:?}", table.debts());
 }
 
-/// Seat 1 leaves, and the wallet does not take its cash-out.
+/// A table whose seat 1 leaves, and whose cash-out the wallet refuses.
 fn refused(reason: ErrorReason) -> Rehearsal {
     let mut table = Rehearsal::new("dice", |_| {});
     play_to(&mut table, 1);
@@ -63,19 +63,19 @@ fn a_refused_cash_out_stops_itself_and_nothing_else() {
     let mut table = refused(ErrorReason::TransferRefused);
     let from = table.state.table.hand_no;
     play_to(&mut table, from + 2);
-    // Everybody sees that something waits; why, only operators.
+    // Everybody sees that an effect waits; only operators see why.
     let view = table.state.view(None);
     assert_eq!(view.stopped.len(), 1);
     let stopped = &view.stopped[0];
     assert_eq!((stopped.what.as_str(), stopped.why.as_str()), ("the cash-out of seat 1", ""));
     assert!(stopped.since.is_some() && stopped.payable_to_suspense);
     assert!(table.state.table.stopped(true)[0].why.contains("refused"));
-    // Others leave.
+    // Other players can leave.
     table.wallet_refuses = None;
     table.deed(2, Deed::StandUp).unwrap();
     table.go_on();
     assert_eq!(table.state.table.seats.len(), 2);
-    // And it goes on under the very request that was refused.
+    // It is tried again under the request id that was refused.
     let asked = cash_outs(&table);
     table.deed(OPERATOR, resume(Resolution::Retry)).unwrap();
     table.go_on();
@@ -134,7 +134,7 @@ fn a_settlement_that_is_refused_holds_hands_back_and_is_never_paid_otherwise() {
     let hand_no = table.state.table.hand_no;
     assert_eq!(table.state.table.stopped(false)[0].what, format!("the posting of hand {hand_no}"));
     assert!(table.state.table.hand.is_some());
-    // It can be watched, and left as soon as it goes on.
+    // The table can be watched, and left once the effect goes on.
     assert!(table.state.view(None).hand.is_some());
     table.deed(1, Deed::StandUp).unwrap();
     let suspense = table.refusal(OPERATOR, resume(Resolution::PayToSuspense));
@@ -184,7 +184,7 @@ fn a_share_that_its_player_cannot_take_goes_to_suspense_and_the_table_closes() {
         table.go_on();
     }
     assert_eq!(table.state.table.closing, Closing::Refunded);
-    // Both seats and the share of who had left.
+    // Both seats and the share of the player who has left.
     assert_eq!(table.state.table.stops.len(), 3);
     table.wallet_refuses = None;
     table.deed(OPERATOR, resume(Resolution::PayToSuspense)).unwrap();

@@ -1,4 +1,4 @@
-//! Given a table, when this happens, then that is on record; and after each append a crash.
+//! Cases of a table: given, when, then; with a crash after each append.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn three() -> Rehearsal {
     Rehearsal::new("dice", |_| {})
 }
 
-/// With the dealer's commitment to the first hand, and one from each player.
+/// A table with the dealer's commitment to the first hand, and one of each player.
 fn promised() -> Rehearsal {
     let mut table = three();
     assert!(table.pay(|debt| debt == Debt::Commit { hand_no: 1 }));
@@ -67,7 +67,8 @@ fn all_who_committed_and_revealed_are_in_the_seal() {
     assert!(table.pay(|debt| debt == Debt::Seal { hand_no: 1 }));
     let revealed = EntropyStatus::Revealed;
     assert_eq!(statuses(&table, 1), [(1, revealed), (2, revealed), (4, revealed)]);
-    // Who does not know whether he was heard says it again; nobody says anything else.
+    // A repeat is accepted, for players who do not know whether they were heard; other content is
+    // not.
     let before = table.log.len();
     table.reveal(1, 2);
     assert_eq!(table.log.len(), before);
@@ -96,7 +97,7 @@ fn new_players_are_waited_for_once() {
     let (revealed, absent) = (EntropyStatus::Revealed, EntropyStatus::Absent);
     assert_eq!(statuses(&table, 1), [(1, absent), (2, revealed), (4, absent)]);
     table.go_on_while(|table| table.state.table.hand_no == 1);
-    // Of the next hand only the one who took part is waited for; then nobody is.
+    // The next hand waits only for the player who took part, and then for nobody.
     assert!(table.state.table.sealing().unwrap().closed.is_none());
     table.wait(EACH);
     table.go_on_while(|table| table.state.table.hand_no == 2);
@@ -170,7 +171,7 @@ fn silence_burns_the_number_and_sits_out() {
     for number in [2, 4] {
         assert_eq!(table.refusal(number, back.clone()).0, ErrorReason::Withheld);
     }
-    // For whom it was the first time is back at once, and nobody else waits for the others.
+    // The player with a first time is back at once, and nobody else waits for the others.
     table.deed(1, back).unwrap();
     table.sit(3);
     assert_eq!(table.debts(), [Debt::Start]);
@@ -396,7 +397,7 @@ fn seat_that_is_taken_anew_has_not_committed() {
     let commitment = table.promise(1, 3);
     let refusal = table.refusal(3, Deed::CommitEntropy { hand_no: 1, commitment });
     assert_eq!(refusal.0, ErrorReason::ChanceRefused);
-    // Nobody waits for somebody who cannot.
+    // Nobody waits for a player who cannot commit.
     table.pay(|debt| debt == Debt::Start);
     let closed = table.state.table.sealing().unwrap().closed.clone().unwrap();
     assert_eq!(closed.iter().map(|seat| seat.get()).collect::<Vec<_>>(), [1, 4]);

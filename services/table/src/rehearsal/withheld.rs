@@ -13,19 +13,19 @@ use crate::debt::Debt;
 use crate::deeds::Deed;
 
 const EACH: Duration = Duration::from_secs(2);
-/// What a hand of people takes at the least, and a withholder waits for the next.
+/// Least time of a hand of people, for which a withholder waits for the next one.
 const HAND: Duration = Duration::from_secs(15);
 const WITHHOLDER: u8 = 4;
 
-/// How a withholder comes back.
+/// Ways of a withholder to come back.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     SitIn,
-    /// They leave the table and take a new seat.
+    /// Leaves the table and takes a new seat.
     SitDown,
 }
 
-/// Of the hands that ended: those that were burnt, and those that were played.
+/// Numbers of the burnt and of the played hands.
 fn ended(table: &Rehearsal) -> (usize, usize) {
     let count = |wanted: fn(&Recorded) -> bool| {
         table.log.iter().filter(|(_, event, _)| wanted(event)).count()
@@ -34,7 +34,8 @@ fn ended(table: &Rehearsal) -> (usize, usize) {
     (count(burnt), count(|event| matches!(event, Recorded::HandSettled(_))))
 }
 
-/// The withholder comes back where they may, and commits to the next hand; why not, where they may not.
+/// Brings the withholder back where they may, and commits them to the next hand; the reason where
+/// they may not.
 fn comes_back(table: &mut Rehearsal, way: Way) -> Result<(), ErrorReason> {
     let seat = table.state.table.seat_of(super::player(WITHHOLDER));
     let deed = match seat {
@@ -60,7 +61,8 @@ fn comes_back(table: &mut Rehearsal, way: Way) -> Result<(), ErrorReason> {
     Ok(())
 }
 
-/// So many hand numbers with a withholder among three; how many were burnt and played.
+/// Runs this many hand numbers with one withholder among three. Returns how many were burnt and
+/// played.
 fn play(hands: u64, way: Way) -> (usize, usize) {
     let mut table = Rehearsal::new("dice", |_| {});
     table.steady = true;
@@ -76,7 +78,7 @@ fn play(hands: u64, way: Way) -> (usize, usize) {
         let over = table.state.table.hand_no;
         assert!(table.pay(|debt| debt == Debt::Start), "nobody waits: {:?}", table.debts());
         assert!(table.log.len() > before && table.state.table.hand_no == over + 1);
-        // Whoever has committed is waited for, and then everybody else goes on.
+        // Players who have committed are waited for, and then the others go on.
         table.wait(EACH);
         table.pay(|debt| matches!(debt, Debt::CloseEntropy { .. }));
         table.wait(EACH);
@@ -103,7 +105,7 @@ fn honest_hands_go_on_beside_a_withholder() {
     }
 }
 
-/// The withholder commits to the next hand and burns it; how long they had to wait for that.
+/// Commits the withholder to the next hand and burns it. Returns how long they had to wait for it.
 fn burn(table: &mut Rehearsal, way: Way) -> Duration {
     let _ = table.pay(|debt| matches!(debt, Debt::Commit { .. }));
     let began = table.now;

@@ -9,7 +9,7 @@ fn wrapped(byte: u8) -> WrappedKey {
     WrappedKey { nonce: [byte; 24], wrapped: vec![byte; 48] }
 }
 
-/// What every place of keys does.
+/// Checks the behaviour that every store of keys has.
 async fn check(keys: &Keys) {
     assert_eq!(keys.page(None, 9).await.unwrap(), []);
     assert_eq!(keys.get(&[ONE]).await.unwrap(), BTreeMap::new());
@@ -21,7 +21,7 @@ async fn check(keys: &Keys) {
     assert_eq!(keys.page(None, 1).await.unwrap(), [(ONE, wrapped(5))]);
     assert_eq!(keys.page(Some(ONE), 9).await.unwrap(), [(TWO, wrapped(7))]);
     let again = |player, was, now| Rewrapped { player, was: [was; 24], now: wrapped(now) };
-    // What was wrapped again meanwhile, or is gone, stays as it is.
+    // A key that was rewrapped meanwhile, or is gone, stays as it is.
     let third = PlayerId([3; 16]);
     keys.rewrap(&[again(TWO, 7, 8), again(ONE, 9, 9), again(third, 1, 1)]).await.unwrap();
     let both = vec![(ONE, wrapped(5)), (TWO, wrapped(8))];
@@ -31,7 +31,7 @@ async fn check(keys: &Keys) {
     assert_eq!(keys.get(&[ONE, TWO]).await.unwrap(), BTreeMap::from([(TWO, wrapped(8))]));
 }
 
-/// Connections that have only the rights of `role`.
+/// Connections with only the rights of `role`.
 async fn pool(url: &str, role: &str) -> PgPool {
     let options: PgConnectOptions = url.parse().unwrap();
     PgPoolOptions::new().connect_with(options.options([("role", role)])).await.unwrap()

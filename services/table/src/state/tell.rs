@@ -1,4 +1,4 @@
-//! What everybody is told alike: events that no viewer sees more of than another.
+//! Updates that are the same for every viewer.
 
 use primitives::{HandId, SeatNo, StreamId};
 use proto::event::v1 as event;
@@ -10,17 +10,17 @@ use crate::proof;
 use crate::table::Table;
 use crate::updates;
 
-/// What an event makes the table forget and its viewers hear of.
+/// State that an event removes from the table and that its update needs.
 pub enum Before {
     Nothing,
-    /// The seat as it was.
+    /// The seat before it is vacated.
     Vacated(pb::SeatView),
-    /// The hand whose seed was opened.
+    /// Number and id of the hand whose seed is opened.
     Seed(u64, HandId),
 }
 
 impl Before {
-    /// Looked at before the table takes the event.
+    /// Captures the state before the table takes the event.
     #[must_use]
     pub fn of(table: &Table, stream: StreamId, recorded: &Recorded) -> Before {
         if let Recorded::HandRevealed(_) | Recorded::SeedRefused(_) = recorded {
@@ -43,7 +43,7 @@ impl Before {
     }
 }
 
-/// Whether what viewers are told of an event depends on who they are, or on the whole hand.
+/// Whether the update of an event depends on its viewer, or on the whole hand.
 #[must_use]
 pub fn is_told_by_hand(recorded: &Recorded) -> bool {
     if let Recorded::ChanceUsed(used) = recorded {
@@ -58,7 +58,7 @@ pub fn is_told_by_hand(recorded: &Recorded) -> bool {
     )
 }
 
-/// What everybody is told alike of a published event, at the table as it is after it.
+/// Update of a published event that is the same for every viewer; `table` has taken the event.
 #[must_use]
 pub fn plain(table: &Table, recorded: &Recorded, before: Before) -> What {
     match before {
@@ -91,14 +91,14 @@ pub fn plain(table: &Table, recorded: &Recorded, before: Before) -> What {
     } else if let Recorded::EffectStopped(_) | Recorded::EffectResumed(_) = recorded {
         What::Stopped(pb::StoppedChanged { stopped: table.stopped(false) })
     } else if let Recorded::ChanceUsed(used) = recorded {
-        // A restocking shuffle is an update of its own, in which nothing else is seen.
+        // A restocking shuffle has an update of its own, which shows nothing else.
         let root = used.result.as_ref().and_then(|result| proof::root_of(result).ok());
         What::Action(pb::HandAction { hand_no: table.hand_no, root, ..Default::default() })
     } else {
         let number = seat_of(recorded).and_then(|seat| SeatNo::try_from(seat).ok());
         let seat = number.and_then(|number| updates::seat_view(table, number));
         let standing = number.and_then(|number| table.seats.get(&number)?.standing.as_ref());
-        // For the seat's own player alone: it is taken out for everybody else.
+        // For the seat's own player alone; removed for everybody else.
         let your_standing = standing.map(crate::standing::told);
         What::Seat(pb::SeatChanged { seat, vacated: false, your_standing })
     }

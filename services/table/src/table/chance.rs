@@ -1,4 +1,4 @@
-//! How the hand in play, the seats' part in its chance and the dealer's seeds move a table.
+//! Events of the hand in play, of the seats' part in its chance, and of the dealer's seeds.
 
 use primitives::{HandId, UnixMicros};
 use proto::event::v1 as pb;
@@ -7,14 +7,14 @@ use super::{Damaged, InPlay, Promise, Promises, Sealing, Table, seat_no};
 use crate::stops;
 
 impl Table {
-    /// What seats have committed to for a hand.
+    /// Seats' commitments to entropy for a hand.
     #[must_use]
     pub fn promises_of(&self, hand_no: u64) -> &Promises {
         static NONE: Promises = Promises::new();
         self.promises.get(&hand_no).unwrap_or(&NONE)
     }
 
-    /// The open hand, while it is not sealed.
+    /// Round of commitments and reveals of the open hand, until it is sealed.
     #[must_use]
     pub fn sealing(&self) -> Option<&Sealing> {
         self.hand.as_ref()?.sealing.as_ref()
@@ -128,7 +128,8 @@ impl Table {
         }
         self.no_longer_open();
         let settled = self.hand.as_mut().and_then(|hand| hand.settled.take());
-        // Of a settled hand the dealer was asked for the seed already, and opens it in one way only.
+        // The dealer was asked for the seed of a settled hand already, and opens it in one way
+        // only.
         self.seeds.ended(self.hand_no, at, settled.is_none());
     }
 

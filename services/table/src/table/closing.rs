@@ -1,4 +1,4 @@
-//! The Sabacc Pot of a table that closes, on its way back to who paid it in.
+//! Refund of a closing table's pots to the players who paid them in.
 
 use primitives::{Credits, CreditsOutOfRange, PlayerId, SeatNo};
 use proto::event::v1 as pb;
@@ -6,27 +6,27 @@ use proto::event::v1 as pb;
 use super::{Closing, Damaged, Funding, Table, seat_no};
 use crate::debt::Debt;
 
-/// The share of the pots of a player who had left, on its way.
+/// Pending share of the pots for a player who has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Absent {
     pub share: Credits,
-    /// Its transfer, where it has another than the first.
+    /// Transfer id, where it is not the first one.
     pub transfer: Option<[u8; 16]>,
-    /// The player's account takes nothing, and an operator has said so.
+    /// An operator sends the share to `house/suspense`, since the player's account takes nothing.
     pub to_suspense: bool,
 }
 
-/// How far the pots of a table that closes went back.
+/// Progress of a refund in several transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refunded {
-    /// What was in both pots before.
+    /// Credits in both pots before the refund.
     pub pots: Credits,
-    /// The last player who got a share.
+    /// Last player who got a share.
     pub last: PlayerId,
 }
 
 impl Table {
-    /// What these shares leave in the Sabacc Pot and in the carried one, which comes after it.
+    /// Sabacc Pot and carried pot after these shares. The Sabacc Pot is used up first.
     pub fn pots_after(
         &self,
         shares: &[(Option<SeatNo>, PlayerId, Credits)],
@@ -82,7 +82,7 @@ impl Table {
         Ok(())
     }
 
-    /// A payment that had stopped goes on under another id, and perhaps elsewhere.
+    /// Replaces the transfer of a stopped payment, and perhaps its destination.
     pub(crate) fn pay_anew(
         &mut self,
         debt: Debt,

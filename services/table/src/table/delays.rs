@@ -1,12 +1,13 @@
-//! Players who were in everybody's way, and when they may come back: who withheld entropy that they had
-//! committed to, and who was removed from a seat that they did not use.
+//! Delays of players who withheld entropy that they had committed to, or were removed from a seat
+//! that they did not use.
 //!
-//! A burnt number costs everybody else the time that the withholder was waited for, and no more: the
-//! next hand starts without them, and their way back takes longer each time. A line that broke once costs
-//! nothing; whoever withholds again before an hour has passed in which they could have played waits a
-//! minute, then twice as long each time, up to an hour. It is the player that waits, not the seat: standing
-//! up and sitting down again is no way round. An idle seat costs nobody a hand, but a place at a table that
-//! waits for players: whoever is removed from one again waits alike before they sit down.
+//! A burnt hand number costs the others the time for which the withholder was waited for, and no
+//! more. The next hand starts without them, and their way back takes longer each time. The first
+//! time costs nothing, since a connection may break. A player who withholds again, before an hour
+//! has passed in which they could have played, waits a minute, then twice as long each time, up to
+//! an hour. The delay is the player's, not the seat's, so standing up and sitting down again does
+//! not end it. An idle seat costs nobody a hand, but a place at the table. A player who is removed
+//! from one again waits in the same way before they sit down.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,26 +18,26 @@ use wire::{Refused, refused};
 
 use super::Table;
 
-/// Why somebody is asked to leave who does not use a seat.
+/// Reason of leaving that is recorded for an idle seat.
 pub const IDLE: &str = "idle";
-/// What the second time costs; each further one twice as much.
+/// Delay of the second time; each further time doubles it.
 const SECOND: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(3600);
-/// So long after they may come back it is forgotten.
+/// Time after the end of a delay until it is forgotten.
 const REMEMBERED: Duration = Duration::from_secs(3600);
-/// Players that are remembered of one table and cause: with eight seats, 128 tablefuls in an hour.
+/// Players who are remembered for one table and cause: 128 full tables of eight in an hour.
 const MOST: usize = 1024;
 
-/// The players who did so lately.
+/// Players with a delay, for one cause.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Delays(BTreeMap<PlayerId, Record>);
 
-/// Of one player.
+/// Delay of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Record {
     /// At least one.
     times: u32,
-    /// When they may come back.
+    /// Time at which they may come back.
     until: UnixMicros,
 }
 
@@ -47,19 +48,20 @@ impl Record {
 }
 
 impl Delays {
-    /// How often a player did so lately, and until when they wait, while they do.
+    /// Number of times and end of a player's delay, while it runs.
     fn delay(&self, player: PlayerId, now: UnixMicros) -> Option<(u32, UnixMicros)> {
         let Record { times, until } = self.0.get(&player)?;
         (now < *until).then_some((*times, *until))
     }
 
-    /// Notes one time more.
+    /// Notes another time.
     fn note(&mut self, player: PlayerId, at: UnixMicros) {
         self.0.retain(|_, record| !record.is_forgotten(at));
         let times = self.0.get(&player).map_or(0, |record| record.times).saturating_add(1);
         self.0.insert(player, Record { times, until: at.plus(wait(times)) });
         if self.0.len() > MOST {
-            // Who has least to wait for loses least: newcomers do not push out whoever has done so often.
+            // The shortest delay is dropped, so that newcomers do not push out players with long
+            // ones.
             let least = self.0.iter().min_by_key(|(player, record)| (**record, **player));
             if let Some(least) = least.map(|(player, _)| *player) {
                 self.0.remove(&least);
@@ -68,7 +70,7 @@ impl Delays {
     }
 }
 
-/// What so many times cost.
+/// Delay after so many times.
 fn wait(times: u32) -> Duration {
     match times.checked_sub(2) {
         None => Duration::ZERO,
@@ -80,7 +82,7 @@ fn wait(times: u32) -> Duration {
 }
 
 impl Table {
-    /// Notes the seats of the hand in play that withheld.
+    /// Notes the seats of the hand in play that have withheld their entropy.
     pub(super) fn note_withheld(&mut self, seats: &[u32], at: UnixMicros) {
         let Some(hand) = &self.hand else { return };
         let withheld = |seat: SeatNo| seats.contains(&u32::from(seat.get()));
@@ -89,7 +91,7 @@ impl Table {
         }
     }
 
-    /// Notes that the player of a seat is removed from it, since they did not use it.
+    /// Notes that the player of a seat is removed because they did not use it.
     pub(super) fn note_idled(&mut self, seat: SeatNo, at: UnixMicros) {
         let player = self.seats.get(&seat).map(|seat| seat.player);
         if let Some(player) = player {
@@ -97,7 +99,7 @@ impl Table {
         }
     }
 
-    /// Whether this player may sit down again, as far as seats are concerned that they did not use.
+    /// Checks that a player who was removed from idle seats may sit down again.
     pub fn may_sit_again(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
         let Some((times, until)) = self.idled.delay(player, now) else { return Ok(()) };
         let left = until.since(now);
@@ -112,7 +114,7 @@ impl Table {
             .retry_after(left))
     }
 
-    /// Whether this player may come back, as far as what they withheld is concerned.
+    /// Checks that a player who has withheld entropy may come back.
     pub fn may_return(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
         let Some((times, until)) = self.withheld.delay(player, now) else { return Ok(()) };
         let left = until.since(now);

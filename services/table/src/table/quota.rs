@@ -1,10 +1,10 @@
-//! How many records a table's stream takes between two ends of hands, and how long a seat may be idle.
+//! Limits on the records in a table's stream between two ends of hands, and the idle time of seats.
 //!
-//! Whoever checks a hand reads the table's stream from the end of the hand before, so its length must be
-//! bounded; and nobody is to write the log full. Counted are the records of the table's own stream: by
-//! the player whose command they are, or whose seat they move, and all together. Counting begins anew
-//! when a hand ends, and, so that nobody can shut a table at which nothing is played, an hour of
-//! recorded time after it began.
+//! Whoever checks a hand reads the table's stream from the end of the hand before, so its length
+//! must be bounded; and no player may fill the log. The records of the table's own stream are
+//! counted: for the player whose command they are or whose seat they move, and in all. Counting
+//! begins anew when a hand ends. It also begins anew an hour of recorded time after it began, so
+//! that nobody can block a table at which nothing is played.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,23 +16,22 @@ use wire::{Recorded, Refused, refused};
 
 use super::{Funding, Table};
 
-/// Records of one player: sitting down, taking part in chance and leaving are five, so that a dozen such
-/// rounds are left to whoever cannot make up their mind.
+/// Records of one player. Sitting down, taking part in chance and leaving are five, so a player has
+/// a dozen such rounds.
 const OF_A_PLAYER: u32 = 64;
-/// Records in all: eight seats' shares, and as much again for others who come and go.
+/// Records in all: the shares of eight seats, and as many again for players who come and go.
 const IN_ALL: u32 = 1024;
-/// From here on nobody sits down: what is left is for those who sit, so that nobody is kept from taking
-/// part in chance by others who come and go.
+/// Records from which on nobody sits down. The rest is for seated players, so that nobody who comes
+/// and goes can keep them from taking part in chance.
 const FOR_NEWCOMERS: u32 = 768;
-/// From here on nobody sits down of whom the wallet says that they have too few credits. Up to it they are
-/// refused on record, so that the same request is refused for ever.
+/// Records from which on a player with too few credits cannot sit down. Below it they are refused
+/// on record, so that the same request is always refused.
 const CROWDED: u32 = 256;
-/// Real changes between sitting out and in: out and in again, twice.
+/// Changes between sitting out and in: out and in again, twice.
 const CHANGES: u32 = 4;
-/// Buy-ins that the wallet refuses: whoever has no credits learns it the first time, and each is two
-/// records of those that all share.
+/// Buy-ins of one player that the wallet refuses. Each takes two of the records that all share.
 const REFUSED: u32 = 3;
-/// After which counting begins anew without the end of a hand.
+/// Time after which counting begins anew without the end of a hand.
 const WINDOW: Duration = Duration::from_secs(3600);
 
 /// Records since counting began.
@@ -43,7 +42,7 @@ pub struct Counts {
     by_player: BTreeMap<PlayerId, Spent>,
 }
 
-/// Of one player.
+/// Counts of one player.
 #[derive(Debug, Clone, Copy, Default)]
 struct Spent {
     records: u32,
@@ -52,14 +51,14 @@ struct Spent {
 }
 
 impl Counts {
-    /// As they stand at `now`: none where counting began too long ago.
+    /// The counts at `now`; `None` where counting began too long ago.
     fn at(&self, now: UnixMicros) -> Option<&Counts> {
         (now < self.since.plus(WINDOW)).then_some(self)
     }
 }
 
 impl Table {
-    /// Whether the table's stream takes another record of somebody who comes.
+    /// Checks that the table's stream takes another record of a player who is not seated.
     pub fn has_room_for_newcomer(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
         let counts = self.counts.at(now);
         let refused_before = counts.and_then(|counts| counts.by_player.get(&player));
@@ -75,14 +74,15 @@ impl Table {
         self.has_room(player, FOR_NEWCOMERS, now)
     }
 
-    /// Whether so many have come and gone that a buy-in which the wallet would refuse is not worth a record.
+    /// Whether so many records are spent that a buy-in which the wallet would refuse is not worth
+    /// one.
     #[must_use]
     pub fn is_crowded(&self, now: UnixMicros) -> bool {
         self.counts.at(now).is_some_and(|counts| counts.all >= CROWDED)
     }
 
-    /// Whether the table's stream takes another record that this player, who sits here, asks for.
-    /// Leaving needs no asking.
+    /// Checks that the table's stream takes another record that a seated player asks for. Leaving
+    /// is always taken.
     pub fn has_room_for(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
         self.has_room(player, IN_ALL, now)
     }
@@ -108,7 +108,7 @@ impl Table {
         Err(refused(ErrorReason::RecordsSpent, message).retry_after(left))
     }
 
-    /// Whether this player may change between sitting out and in once more.
+    /// Checks that a player may change between sitting out and in once more.
     pub fn may_change(&self, player: PlayerId, now: UnixMicros) -> Result<(), Refused> {
         let Some(counts) = self.counts.at(now) else { return Ok(()) };
         let changes = counts.by_player.get(&player).map_or(0, |spent| spent.changes);
@@ -123,7 +123,7 @@ impl Table {
         Err(refused(ErrorReason::RecordsSpent, message).retry_after(left))
     }
 
-    /// Counts a record of the table's own stream; `player` is whose it is, if anybody's.
+    /// Counts a record of the table's own stream, for its `player` if it has one.
     pub(super) fn count(&mut self, event: &Recorded, player: Option<PlayerId>, at: UnixMicros) {
         if let Recorded::HandFinished(_) = event {
             self.counts = Counts { since: at, ..Counts::default() };
@@ -146,7 +146,8 @@ impl Table {
         }
     }
 
-    /// Whose a record of the table's own stream is, at the table as it is before it.
+    /// Player whose command a record of the table's own stream is, or whose seat it moves; the
+    /// table has not taken it yet.
     pub(super) fn owner_of(&self, event: &Recorded) -> Option<PlayerId> {
         let seat = if let Recorded::SeatTaken(taken) = event {
             return wire::field::player_id(&taken.player_id).ok();
@@ -167,8 +168,8 @@ impl Table {
         self.seats.get(&seat).map(|seat| seat.player)
     }
 
-    /// Notes since when seats are not dealt in. Only being dealt in ends it: who sits in and out again
-    /// without playing has been idle all the while.
+    /// Notes since when seats are not dealt in. Only being dealt in ends it: sitting in and out
+    /// again without playing does not.
     pub(super) fn note_idle(&mut self, at: UnixMicros) {
         let due = self.due();
         for seat in self.seats.values_mut() {
@@ -179,7 +180,7 @@ impl Table {
         }
     }
 
-    /// Since when a seat has been idle, where it is idle now and holds its place for nothing.
+    /// Time since which a seat is idle; `None` where it is not idle, or is not simply held.
     #[must_use]
     pub fn idle_since(&self, number: SeatNo) -> Option<UnixMicros> {
         let seat = self.seats.get(&number)?;

@@ -1,4 +1,4 @@
-//! How seats are taken, filled and left, and what a hand's end leaves them with.
+//! Events of seats: taken, funded, left; and the stacks after a hand.
 
 use primitives::{Credits, UnixMicros};
 use proto::event::v1 as pb;
@@ -74,7 +74,8 @@ impl Table {
         self.finished_at = Some(at);
         let over = self.hand_no;
         self.forget_stops(|debt| {
-            // A settlement may still have to be posted: older logs have the end beside it.
+            // In older logs the end of a hand stands beside its settlement, which may still have to
+            // be posted.
             stops::is_of_hand(debt, over) && (*aborted || !matches!(debt, Debt::Post { .. }))
         });
         match &mut self.hand {
@@ -82,7 +83,7 @@ impl Table {
             Some(_) | None => self.hand = None,
         }
         if *aborted {
-            // Everything is as it was: it never changed.
+            // Stacks and pots never changed.
             return Ok(());
         }
         if *sabacc_won {

@@ -1,7 +1,7 @@
-//! The seeds that the dealer owes a table: of the hand in play, and of hands that are over.
+//! Pending seeds of a table: of the hand in play, and of hands that are over.
 //!
-//! Where seeds are opened late there are thousands, while most of what happens at a table concerns none
-//! of them: so they are shared between copies of a table, and found by when they are due.
+//! With a long reveal delay there are thousands, and most events concern none of them. So copies of
+//! a table share them, and they are found by the time at which they are due.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use proto::dealer::v1::Commitment;
 #[derive(Debug, Clone)]
 pub struct SeedOwed {
     pub hand: HandId,
-    /// What it must open.
+    /// The commitment that the seed must match.
     pub commitment: Commitment,
-    /// From when on the dealer is asked for it; none while the hand is played.
+    /// Time from which on the dealer is asked for it; `None` while the hand is played.
     pub due: Option<UnixMicros>,
-    /// The hand was burnt or aborted before it was settled.
+    /// Whether the hand was burnt or aborted before it was settled.
     pub discarded: bool,
 }
 
-/// See the module.
+/// Pending seeds by hand and by due time. Clones share them until one changes.
 #[derive(Debug, Clone, Default)]
 pub struct Seeds(Arc<Owed>);
 
@@ -47,18 +47,18 @@ impl Seeds {
         self.0.by_hand.is_empty()
     }
 
-    /// The hands whose seeds are due by some time, the longest due first.
+    /// Hands whose seeds are due at `now`, the longest due first.
     pub fn due_by(&self, now: UnixMicros) -> impl Iterator<Item = u64> {
         self.0.due.range(..=(now, u64::MAX)).map(|(_, hand_no)| *hand_no)
     }
 
-    /// When the next one becomes due after some time.
+    /// Time at which the next seed after `now` becomes due.
     #[must_use]
     pub fn next_after(&self, now: UnixMicros) -> Option<UnixMicros> {
         self.0.due.range((now.plus(std::time::Duration::from_micros(1)), 0)..).next().map(|it| it.0)
     }
 
-    /// The seed whose hand has this stream, and its number. The newest are looked at first.
+    /// Number and seed of the hand with this stream. The newest hands are searched first.
     #[must_use]
     pub fn in_stream(&self, stream: StreamId) -> Option<(u64, &SeedOwed)> {
         let mut owed = self.0.by_hand.iter().rev();
@@ -66,13 +66,13 @@ impl Seeds {
         Some((*owed.0, &**owed.1))
     }
 
-    /// A hand has started.
+    /// Adds the seed of a hand that has started.
     pub(super) fn started(&mut self, hand_no: u64, hand: HandId, commitment: Commitment) {
         let owed = SeedOwed { hand, commitment, due: None, discarded: false };
         Arc::make_mut(&mut self.0).by_hand.insert(hand_no, Arc::new(owed));
     }
 
-    /// A hand is settled, or came to nothing.
+    /// Sets the due time of a hand's seed, once the hand is settled or aborted.
     pub(super) fn ended(&mut self, hand_no: u64, due: UnixMicros, discarded: bool) {
         let all = Arc::make_mut(&mut self.0);
         if let Some(owed) = all.by_hand.get_mut(&hand_no) {
@@ -85,7 +85,7 @@ impl Seeds {
         }
     }
 
-    /// A seed was opened, or another one in its place: it is no longer owed.
+    /// Removes the seed of a hand, once the dealer has opened it or another one in its place.
     pub(super) fn opened(&mut self, stream: StreamId) {
         let Some((hand_no, owed)) = self.in_stream(stream) else { return };
         let due = owed.due;

@@ -1,4 +1,4 @@
-//! A table's life as events, and what it owes at each point.
+//! Events of a table's life, and its pending effects at each point.
 
 use super::*;
 use crate::debt::{Debt, debts};
@@ -77,7 +77,7 @@ fn sit(seat: Option<u8>, credits: u32) -> Deed {
     Deed::SitDown { seat, buy_in: Credits::of(credits), funds: None }
 }
 
-/// A crowd without credits cannot spend the records that a table takes of newcomers.
+/// At a crowded table, players without credits cannot spend the records that are left to newcomers.
 #[test]
 fn in_a_crowd_whoever_has_too_few_credits_writes_no_record() {
     let mut table = table();
@@ -124,7 +124,7 @@ fn hand_starts_with_two_ready_and_a_commitment() {
     assert_eq!(owed(&table), []);
 }
 
-/// RULES.md §5: a table whose tokens are assigned to each player deals only hands of exactly so many.
+/// RULES.md §5: with tokens assigned to each player, a table deals only hands of one size.
 #[test]
 fn hand_with_tokens_for_three_starts_with_three_ready() {
     let kinds = ["refund", "embargo", "markdown"].repeat(3);
@@ -200,7 +200,7 @@ fn closed_table_takes_nobody() {
     assert_eq!(refusal(&table, &Deed::Close, &doer(2)), ErrorReason::TableClosed);
 }
 
-/// A hand after which the Sabacc Pot holds `pot`, and p1 and p2 have paid `paid` into it.
+/// Finishes a hand after which the Sabacc Pot holds `pot`, and p1 and p2 have paid `paid` into it.
 fn finished(table: &mut Table, pot: u64, paid: [u64; 2]) {
     let seat = |number: u8| pb::RosterSeat {
         seat: number.into(),
@@ -233,14 +233,14 @@ fn sabacc_pot_is_refunded_pro_rata_with_the_rest_to_the_largest() {
     seated(&mut table, 1, 200);
     seated(&mut table, 3, 200);
     finished(&mut table, 100, [1, 2]);
-    // 33 and 66, and the odd one to whoever paid most.
+    // 33 and 66, and the odd credit to whoever paid most.
     assert_eq!(shares(&table), [(1, 33), (3, 67)]);
-    // Of equals the first one.
+    // The first of equals.
     finished(&mut table, 101, [1, 0]);
     assert_eq!(shares(&table), [(1, 51), (3, 50)]);
 }
 
-/// A transfer has 64 legs at the most, and a pot may be fed by any number of players before it is won.
+/// A transfer has at most 64 legs, and any number of players may feed a pot before it is won.
 #[test]
 fn pots_of_more_players_than_a_transfer_takes_go_back_in_several() {
     let mut table = table();
@@ -267,7 +267,7 @@ fn pots_of_more_players_than_a_transfer_takes_go_back_in_several() {
     }
     assert_eq!((transfers.len(), before.len(), paid), (4, 200, 30_701));
     assert_eq!((table.sabacc_pot, table.carried_pot), (Credits::ZERO, Credits::ZERO));
-    // 30,701 of 20,100 parts each, and what is left over to whoever paid most.
+    // 30,701 × part / 20,100 each, and the remainder to whoever paid most.
     let floor: i64 = (1..200).map(|part| 30_701 * part / 20_100).sum();
     let largest = format!("seat/{}/{}", table.id, player(200));
     assert_eq!(before[&largest], 30_701 - floor);

@@ -1,13 +1,11 @@
-//! Messages whose size tells nothing of the cards in them.
+//! Padding, so that the size of a message says nothing about the cards in it.
 //!
-//! Codes of cards have different lengths, and so have numbers: somebody who sees how long a message is
-//! and nothing else could tell cards apart. So a message that shows cards is filled up to the size it
-//! would have with the longest code of the deck for every card, whichever they are. How much can be
-//! missing at the most decides how the filling's own length is written, so that there is no size that
-//! cannot be reached.
+//! Card codes and card ids differ in encoded length, so the length of a message alone could tell
+//! cards apart. A message that shows cards is therefore padded to the size that it would have with
+//! the deck's longest code for every card. The largest possible padding decides how the padding's
+//! own length is encoded, so that every size can be reached.
 //!
-//! The sizes are worked out and no such message is made: making them was a thirtieth of all processor
-//! time under load.
+//! The sizes are computed without building such messages, which is expensive.
 
 use std::iter::Sum;
 
@@ -17,12 +15,12 @@ use proto::table::v1 as pb;
 use rules::Deck;
 use wire::moves::HIDDEN;
 
-/// The least filling whose length takes two bytes to write.
+/// Least padding whose length takes two bytes to encode.
 const LONG: usize = 128;
-/// A card's number as a field, unless it is 0 and left out: all are below 128.
+/// Bytes of a card's id as a field, unless it is 0 and left out; all ids are below 128.
 const NUMBER: usize = 2;
 
-/// Fills a message up.
+/// Pads a message.
 pub(super) fn pad(action: &mut pb::HandAction, deck: &Deck) {
     if !shows_cards(action) {
         return;
@@ -42,7 +40,7 @@ fn shows_cards(action: &pb::HandAction) -> bool {
         || legal.flat_map(|legal| &legal.cards).any(seen)
 }
 
-/// The size of something as it is, and what it would be with the shortest and with the longest codes.
+/// Size of a value as it is, and with the shortest and the longest codes in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Size {
     now: usize,
@@ -55,14 +53,14 @@ impl Size {
         Size { now, least: now, most: now }
     }
 
-    /// Of something that is `now` long, of which `parts` are what may differ.
+    /// Size of a value that is `now` long and in which only `parts` may differ.
     fn whole(now: usize, parts: impl IntoIterator<Item = Size>) -> Size {
         let parts: Size = parts.into_iter().sum();
         let rest = now.saturating_sub(parts.now);
         Size { now, least: rest + parts.least, most: rest + parts.most }
     }
 
-    /// As a field, without its tag: the length before it counts too.
+    /// Size as a field without its tag, which includes the encoded length.
     fn field(self) -> Size {
         let with = |size| size + length_delimiter_len(size);
         Size { now: with(self.now), least: with(self.least), most: with(self.most) }
@@ -79,7 +77,7 @@ impl Sum for Size {
     }
 }
 
-/// The codes of a deck, and the lengths of the shortest and of the longest.
+/// Codes of a deck, and the lengths of its shortest and longest code.
 #[derive(Clone, Copy)]
 struct Codes<'a> {
     deck: &'a Deck,
@@ -124,7 +122,7 @@ impl Codes<'_> {
         Size::whole(turn.encoded_len(), legal.chain(default))
     }
 
-    /// Choices among cards: in the text copies are named once, which tells of them too.
+    /// Size of a legal move. Its text names copies of a card once, which tells about cards too.
     fn legal(self, legal: &LegalMove) -> Size {
         let words = || legal.text.split([' ', '|']);
         let named = words().filter(|word| self.is_code(word)).count();
@@ -148,7 +146,7 @@ impl Codes<'_> {
         Size::whole(legal.encoded_len(), parts)
     }
 
-    /// A line with every word of it that is a card's code another.
+    /// Size of a line, with every word that is a card's code replaceable.
     fn line(self, line: &str) -> Size {
         let codes = line.split(' ').filter(|word| self.is_code(word)).map(|code| self.code(code));
         Size::whole(line.len(), codes)
@@ -158,7 +156,7 @@ impl Codes<'_> {
         codes.iter().map(move |code| self.card(code).field())
     }
 
-    /// What stands for a card, unless it is hidden.
+    /// Size of a card's code, unless the card is hidden.
     fn card(self, code: &str) -> Size {
         if code == HIDDEN { Size::same(code.len()) } else { self.code(code) }
     }

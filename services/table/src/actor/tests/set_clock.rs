@@ -1,4 +1,4 @@
-//! A table's task, by a clock that is set.
+//! A table's task with a clock that is stepped.
 
 use chassis::channel::{self, Carry};
 use chassis::config::LogIdentity;
@@ -15,10 +15,10 @@ use crate::rehearsal::Rehearsal;
 
 const HOUR: i64 = 3_600_000_000;
 const LONG: Duration = Duration::from_secs(20);
-/// Of an action and the time bank.
+/// Time for an action and the time bank.
 const CLOCK: Duration = Duration::from_secs(50);
 
-/// A table at which a decision is due, and nobody makes it.
+/// A table whose pending decision nobody makes.
 struct Waits {
     clock: Arc<ManualClock>,
     log: Log,
@@ -90,7 +90,7 @@ impl Waits {
         waits
     }
 
-    /// Lets the task see what has happened.
+    /// Lets the task see the present state.
     async fn settled(&self) {
         sleep(Duration::from_millis(100)).await;
     }
@@ -100,13 +100,13 @@ impl Waits {
         events.iter().map(|event: &Event| Recorded::try_from(event).unwrap()).collect()
     }
 
-    /// The clock decides when this much more has passed, and not a second before.
+    /// Checks that the clock decides after exactly this time.
     async fn decides_after(&self, left: Duration) {
         let before = self.recorded().await.len();
         self.clock.advance(left.saturating_sub(Duration::from_secs(1)));
         self.settled().await;
         assert_eq!(self.recorded().await.len(), before, "too early");
-        // Every deadline has a little more for what is just on its way.
+        // Every deadline is extended by the least delay.
         self.clock.advance(Duration::from_millis(1_100));
         let decided = async {
             while self.recorded().await.len() == before {
@@ -129,7 +129,7 @@ async fn a_clock_set_an_hour_ahead_decides_for_nobody() {
     assert_eq!(table.recorded().await, []);
     table.clock.step(HOUR);
     table.settled().await;
-    // The jump is on record, with what was left.
+    // The step is recorded, with what was left.
     let recorded = table.recorded().await;
     let [Recorded::ClockResumed(resumed)] = &recorded[..] else { panic!("{recorded:?}") };
     let hour = Duration::from_micros(HOUR.unsigned_abs());

@@ -39,7 +39,7 @@ fn id(number: u8) -> DisputeId {
     DisputeId([number; 16])
 }
 
-/// A hand that these were dealt into.
+/// A hand that these players were dealt into.
 fn hand(players: &[PlayerId]) -> pb::HandOpened {
     let seat = |player: &PlayerId| pb::RosterSeat {
         player_id: player.0.to_vec().into(),
@@ -103,7 +103,7 @@ fn disputes_are_listed_as_they_were_opened() {
     let dispute = registry.dispute(id(9)).unwrap();
     let answered = Some((DisputeVerdict::Upheld, UnixMicros(1003)));
     assert_eq!((dispute.opened_at, dispute.answered), (UnixMicros(1000), answered));
-    // Another player's is none.
+    // Another player's dispute is not visible.
     assert!(judge::see(&registry, id(3), Some(BOB)).is_ok());
     let refused = judge::see(&registry, id(3), Some(ANN)).unwrap_err();
     assert_eq!(refused.reason(), ErrorReason::DisputeUnknown);

@@ -1,4 +1,4 @@
-//! Which cards a message shows changes nothing about its size.
+//! The size of a message does not depend on the cards that it shows.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "of all moves only calm ones are made")]
 
@@ -15,10 +15,10 @@ use super::*;
 use crate::proof::Shown;
 use crate::updates::{Clock, Step};
 
-/// Other cards for each deal.
+/// Other cards that are tried for each deal.
 const TRIES: usize = 15;
 
-/// Numbers that look random enough to choose cards by.
+/// Pseudo-random numbers to choose cards by.
 struct Numbers(u64);
 
 impl Numbers {
@@ -53,7 +53,7 @@ impl Game {
         Game { hand, seats, unused, shown: Shown::default(), dealt: 0 }
     }
 
-    /// An event with its cards, and where they come to lie.
+    /// The hand and its proofs after an event.
     fn after(&self, event: &Event) -> (Hand, Shown) {
         let (mut hand, mut shown) = (self.hand.clone(), self.shown.clone());
         if let Event::Chance(Outcome::Cards(cards)) = event {
@@ -68,7 +68,7 @@ impl Game {
         (hand, shown)
     }
 
-    /// What a viewer's message about an event comes to.
+    /// Size of a viewer's message about an event.
     fn size(&self, event: &Event, viewer: Viewer) -> usize {
         let (after, shown) = self.after(event);
         let decides = matches!(rules::next(&after), Next::Decision(_));
@@ -109,7 +109,7 @@ impl Game {
         (self.hand, self.shown) = self.after(event);
     }
 
-    /// Some cards that the deal that is due could give.
+    /// Deal with cards that the pending deal could give.
     fn deal(&self, count: usize, numbers: &mut Numbers) -> Event {
         loop {
             let mut unused = self.unused.clone();
@@ -157,19 +157,19 @@ impl Game {
     }
 }
 
-/// What every card is written as: the same sizes by making the messages.
+/// Common form of every card, to get the same sizes by building the messages.
 #[derive(Clone, Copy)]
 struct Same<'a> {
     deck: &'a Deck,
-    /// Letters of its code.
+    /// Length of the code.
     length: usize,
-    /// Its number.
+    /// Card id.
     id: u32,
-    /// As if all of them were copies of one card, where copies are named once.
+    /// Whether all cards count as copies of one, where copies are named once.
     once: bool,
 }
 
-/// The message with every card written alike.
+/// The message with every card in the common form.
 fn with_codes(action: &pb::HandAction, same: Same<'_>) -> pb::HandAction {
     let mut like = action.clone();
     like.line = same.line(&action.line);
@@ -206,13 +206,14 @@ impl Same<'_> {
         }
     }
 
-    /// A line with every word of it that is a card's code replaced.
+    /// A line with every card's code replaced.
     fn line(&self, line: &str) -> String {
         let word = |word: &str| if self.is_code(word) { self.code() } else { word.to_owned() };
         line.split(' ').map(word).collect::<Vec<String>>().join(" ")
     }
 
-    /// Choices among cards: in the text copies are named once, which tells of them too.
+    /// Replaces a legal move's cards. Its text names copies of a card once, which tells about cards
+    /// too.
     fn choices(&self, legal: &mut LegalMove) {
         let count = if self.once { legal.cards.len().min(1) } else { legal.cards.len() };
         let named = legal.text.split([' ', '|']).any(|word| self.is_code(word));
@@ -231,7 +232,8 @@ fn viewers() -> impl Iterator<Item = Viewer> {
     players.chain([Viewer::Public])
 }
 
-/// Deals other cards at every deal of some hands; how many sizes were compared.
+/// Compares messages over other cards at every deal of some hands. Returns the number of sizes
+/// compared.
 fn compare(variant: &'static Variant) -> usize {
     let mut compared = 0;
     for hand in 0..4 {
@@ -244,13 +246,13 @@ fn compare(variant: &'static Variant) -> usize {
                 Next::Chance([]) => panic!("some chance is due"),
                 Next::Chance([due, ..]) => {
                     if matches!(due, Chance::Shuffle { .. }) && game.dealt > 0 {
-                        // From here on it takes more than this to know which cards lie where.
+                        // From here on more is needed to know where cards lie.
                         break;
                     }
                     game.chance(&due.clone(), &mut numbers)
                 }
             };
-            // Where the hand is over everybody sees what it came to.
+            // After the hand everybody sees its result.
             let over = matches!(rules::next(&game.after(&event).0), Next::Done(_));
             if let Event::Chance(Outcome::Cards(cards)) = &event
                 && !over
