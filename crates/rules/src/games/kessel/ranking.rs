@@ -8,7 +8,7 @@
 //! | Pure | the Prime pair |
 //! | the Prime pair | pairs, higher better |
 //! | pairs, lower better | Pure |
-//! | hands that are no pair: smaller difference, then lower sum | hands that are no pair, in plain order |
+//! | hands that are no pair: smaller difference, then lower sum | no pair, in plain order |
 //!
 //! Markdown makes a Sylop a 0 that copies nothing: two of them are the lowest pair on either side,
 //! and there is no Pure.

@@ -181,8 +181,8 @@ fn every_hand_is_on_the_rung_that_a_slow_reading_puts_it_on() {
     // C(62, 2) + C(62, 3) + C(62, 4) + C(62, 5).
     assert_eq!(counted.values().sum::<u64>(), 1_891 + 37_820 + 557_845 + 6_471_002);
     // One pair of Sylops; two Sylops for three of the three +10 and of the three -10; nine values
-    // for the Fleet; ten values of 2 x 3 x 3 for the Yee-Haa; six Rhylets of 1 x 3; ten Squadrons of
-    // 3 x 3; two Gee Whiz of 3^5; seven runs of two signs of 3^4.
+    // for the Fleet; ten values of 2 x 3 x 3 for the Yee-Haa; six Rhylets of 1 x 3; ten Squadrons
+    // of 3 x 3; two Gee Whiz of 3^5; seven runs of two signs of 3^4.
     let of = |name| counted[name];
     assert_eq!(of("pure"), 1);
     assert_eq!(of("full"), 2 * 3 * 3);
