@@ -45,7 +45,7 @@ pub(crate) type Ranks = [Option<Rank>; 8];
 /// Player to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Nobody yet: the game decides what comes next.
+    /// No player yet: the game decides what comes next.
     Open,
     Of(Player),
     Over,
