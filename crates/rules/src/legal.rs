@@ -263,9 +263,9 @@ impl Legal {
         }
     }
 
-    /// Picks one concrete move at random. `choose(n)` returns a number below `n`; `n` is at least
-    /// 1. Half of all bets and raises are the smallest, a quarter go up to twice that, and a
-    /// quarter are any: otherwise random hands would end all-in at once.
+    /// Picks one concrete move at random. `choose(n)` returns a number below `n`, and `n` is never 0.
+    /// Half of all bets and raises are the smallest, a quarter go up to twice that, and a quarter
+    /// are any: otherwise random hands would end all-in at once.
     pub fn pick(&self, choose: &mut dyn FnMut(u64) -> u64) -> Move {
         match self {
             Legal::Draw => Move::Draw,

@@ -4,9 +4,9 @@
 //!
 //! - Places: a random permutation, as a matrix of n × n zeros and ones, varies by 1 / (n - 1) in
 //!   each of the (n - 1)² directions that its rows and columns leave free.
-//! - Neighbours: the deck closed to a ring is a random cycle. The pairs of neighbours vary by 1 /
-//!   (n - 1) in each of n (n - 3) / 2 directions; the order within pairs varies by n / ((n - 1)(n -
-//!   2)) in each of (n - 1)(n - 2) / 2.
+//! - Neighbours: the deck closed to a ring is a random cycle. The pairs of neighbours vary by
+//!   1 / (n - 1) in each of n (n - 3) / 2 directions. The order within pairs varies by
+//!   n / ((n - 1)(n - 2)) in each of (n - 1)(n - 2) / 2.
 //! - Two independent orders agree at one place on average, and the number of agreements follows
 //!   Poisson's law more exactly than any count could show. So does the number of pairs of hands
 //!   with the same cards on top.
