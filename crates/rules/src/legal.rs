@@ -263,7 +263,7 @@ impl Legal {
         }
     }
 
-    /// Picks one concrete move at random. `choose(n)` returns a number below `n`, and `n` is never 0.
+    /// Picks one concrete move at random. `choose(n)` returns a number below `n`; `n` is never 0.
     /// Half of all bets and raises are the smallest, a quarter go up to twice that, and a quarter
     /// are any: otherwise random hands would end all-in at once.
     pub fn pick(&self, choose: &mut dyn FnMut(u64) -> u64) -> Move {

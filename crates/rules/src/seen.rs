@@ -33,7 +33,7 @@ pub enum Word {
 /// The words of a line after the verb.
 pub type Words = SmallVec<[Word; 4]>;
 
-/// Author of a line.
+/// Actor of a line: the dealer or a player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Actor {
     Dealer,

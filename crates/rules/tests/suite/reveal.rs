@@ -240,8 +240,8 @@ fn a_folded_players_field_is_gone() {
 #[test]
 fn rules_2_holdem_picks_the_subset_anew_with_a_demise_card() {
     let scene = dice("shift=none,pot_building_rounds=0,holdem=true", &[100, 100, 100]);
-    // With p3's Queen (-2) p1 has 22 and p2 22. The demise gives p1 a 2: 24 bombs without the Queen,
-    // and is 22 with it. p2's 1 makes 23 without the Queen.
+    // With p3's Queen (-2) p1 has 22 and p2 22. The demise gives p1 a 2: 24 bombs without the
+    // Queen, and is 22 with it. p2's 1 makes 23 without the Queen.
     let when = "d deal p1 S10 F12; d deal p2 S11 C11; d deal p3 QueenA F6;
         p1 p2 stand; p3 lock QueenA; p3 stand; p1 call-hand; p1 p2 p3 check;
         d deal p1 S2; d deal p2 S1";
