@@ -116,7 +116,7 @@ fn later(lag: usize) -> String {
     if lag == 1 { "of the next hand".to_owned() } else { format!("{lag} hands later") }
 }
 
-/// Hands that an answer is about.
+/// Hands that a result is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
     /// The hands of all seeds together.
@@ -149,7 +149,7 @@ impl Judged {
     }
 }
 
-/// Every answer: all seeds together first, then seed by seed.
+/// Every result: all seeds together first, then seed by seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// Number of hands of all seeds.
@@ -158,7 +158,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether every test could be made of all hands, and no answer was rejected.
+    /// Whether every test could be made of all hands, and no result was rejected.
     #[must_use]
     pub fn passed(&self) -> bool {
         let made = |answer: &Answer| answer.of != Of::All || answer.judged.is_some();

@@ -16,7 +16,7 @@ use crate::rank::Rank;
 use crate::ruleset::{Ranking, RuleSet};
 use crate::s76::Worth;
 
-/// Measure for the hands of one game.
+/// Evaluator of the hands of one game.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale(Kind);
 
@@ -43,10 +43,10 @@ impl Scale {
         Scale(kind)
     }
 
-    /// Measure of a game under this rule set, with the facts of a view as [`crate::View::facts`]
-    /// names them: `wild` and `clone`; `target` and `suit`; `prime`, `markdown`, `cook-the-books`
-    /// and `major-fraud`. None if a fact that is needed is missing, and for games without a
-    /// measure.
+    /// Evaluator of a game under this rule set, with the facts of a view as
+    /// [`crate::View::facts`] names them: `wild` and `clone`; `target` and `suit`; `prime`,
+    /// `markdown`, `cook-the-books` and `major-fraud`. None if a fact that is needed is missing,
+    /// and for games without an evaluator.
     #[must_use]
     pub fn of(rules: &RuleSet, facts: &[(String, String)]) -> Option<Scale> {
         let fact = |name: &str| {
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn every_variant_has_a_scale_once_its_facts_are_known() {
         let known = facts(&[("wild", "1S"), ("clone", "6S"), ("target", "0"), ("suit", "square")]);
-        // The variant that only tests play has no measure.
+        // The variant that only tests play has no evaluator.
         for variant in ALL.iter().filter(|variant| variant.id != "highest") {
             let rules = RuleSet::defaults(variant);
             assert!(Scale::of(&rules, &known).is_some(), "{variant:?}");

@@ -1,8 +1,8 @@
 //! Commands on hands, during one ownership of the log: hands in memory, with every event in the log
 //! before its answer is given.
 //!
-//! One call at a time works on a hand. The hand is taken out of its place for the work and put back
-//! when the log has taken the events. On every other way out the place stays empty, and the hand is
+//! One call at a time works on a hand. The hand is taken out of its slot for the work and put back
+//! when the log has taken the events. On every other way out the slot stays empty, and the hand is
 //! read from its stream again. So memory never runs ahead of the log. When the log is lost, all of
 //! this is dropped. A refusal comes from memory and does not pass the fence, so the log is asked
 //! whether this process still owns it before a refusal is given.
@@ -206,7 +206,7 @@ impl Desk {
         self.cache.place(name.id())
     }
 
-    /// Takes the hand out of its place, or reads it from the log if the place is empty.
+    /// Takes the hand out of its slot, or reads it from the log if the slot is empty.
     async fn take(&self, place: &mut Option<Hand>, name: HandName) -> Result<Hand, Problem> {
         match place.take() {
             Some(hand) => Ok(hand),

@@ -24,6 +24,7 @@ pub struct Vault {
     previous: Vec<Lock>,
 }
 
+/// A cipher with the id of its key.
 #[derive(Clone)]
 struct Lock {
     id: KeyId,
