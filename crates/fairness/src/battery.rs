@@ -1,18 +1,18 @@
-//! Whether outcomes look the way a fair dealer's would: counted, measured, judged together.
+//! Statistical tests of outcomes: they count what a dealer gave and judge whether it looks fair.
 //!
-//! What is tested is what players meet, cards and dice, not the raw words under them: a generator
+//! The tests look at cards and dice, as players do, not at the raw words under them: a generator
 //! with perfect bytes and one wrong bound deals unfairly. [`draw`] takes a hand's chance through
-//! exactly what a dealer uses, from the seed over commitment, transcript and keys to the shoe.
-//! Seeds and entropy are small numbers that count up, so that an outcome can look fair only if the
-//! scheme itself mixes them. They are fixed, so a rejection is a defect and never bad luck.
+//! exactly the code that a dealer uses, from the seed over commitment, transcript and keys to the
+//! shoe. Seeds and entropy are small numbers that count up, so that an outcome can look fair only
+//! if the scheme itself mixes them. They are fixed, so a rejection is a defect and never bad luck.
 //!
-//! A [`Tally`] counts the hands of one seed. [`judge`] asks each [`Test`] of each seed's tally and
-//! of all of them added up, and holds the whole family of answers to Holm's rule at [`LEVEL`]: a
-//! fair dealer is rejected once in a hundred choices of seeds, however many questions there are.
-//! Every p-value counts both sides: too even is as wrong as too uneven. A test with too few hands
-//! for its law to hold is not made, which is no pass.
+//! A [`Tally`] counts the hands of one seed. [`judge`] applies each [`Test`] to each seed's tally
+//! and to all of them added up, and corrects the whole family of results by Holm's rule at
+//! [`LEVEL`]: a fair dealer is rejected for one in a hundred choices of seeds, however many tests
+//! there are. Every p-value is two-sided: too even is as wrong as too uneven. A test with too few
+//! hands for its law is not made, and that is no pass.
 //!
-//! The tests of the tests are in `tests/battery.rs`: dealers with one defect each, all rejected.
+//! `tests/battery.rs` tests the tests: dealers with one defect each, all rejected.
 
 mod gamma;
 mod hand;
@@ -25,12 +25,12 @@ pub use hand::{CARDS, Drawn, draw};
 pub use measure::{Law, Measure};
 pub use tally::Tally;
 
-/// The chance that a fair dealer is rejected by the whole battery.
+/// Probability that the whole battery rejects a fair dealer.
 pub const LEVEL: f64 = 0.01;
-/// How many hands apart hands are compared.
+/// Largest distance, in hands, at which hands are compared.
 pub const LAGS: usize = 5;
 
-/// A question to a tally.
+/// A statistical test of a tally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Test {
     Places,
@@ -47,9 +47,9 @@ pub enum Test {
     Pulses,
     Picks,
     Samples,
-    /// Decks so many hands apart, 1 to [`LAGS`].
+    /// Decks at this distance in hands, 1 to [`LAGS`].
     DecksApart(usize),
-    /// Dice so many hands apart, 1 to [`LAGS`].
+    /// Dice at this distance in hands, 1 to [`LAGS`].
     DiceApart(usize),
     FiveCardRepeats,
     TenCardRepeats,
@@ -81,7 +81,7 @@ impl Test {
     }
 }
 
-/// The question in words.
+/// The tested property in words.
 impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = match self {
@@ -116,27 +116,28 @@ fn later(lag: usize) -> String {
     if lag == 1 { "of the next hand".to_owned() } else { format!("{lag} hands later") }
 }
 
-/// Whose hands an answer is about.
+/// Hands that a result is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
-    /// Those of all seeds together.
+    /// The hands of all seeds together.
     All,
     Seed(u64),
 }
 
-/// What came of one test of one tally.
+/// Result of one test of one tally.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answer {
     pub test: Test,
     pub of: Of,
-    /// None where there were too few hands.
+    /// None if there were too few hands.
     pub judged: Option<Judged>,
 }
 
+/// A measure, corrected for the number of tests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
     pub measure: Measure,
-    /// The p-value with the whole family counted in (Holm), at most 1: what is below [`LEVEL`] is
+    /// The p-value corrected for the whole family (Holm), at most 1. Below [`LEVEL`] it is
     /// rejected.
     pub adjusted: f64,
 }
@@ -148,16 +149,16 @@ impl Judged {
     }
 }
 
-/// Every answer: all seeds together first, then seed by seed.
+/// Every result: all seeds together first, then seed by seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Hands of all seeds.
+    /// Number of hands of all seeds.
     pub hands: u64,
     pub answers: Vec<Answer>,
 }
 
 impl Report {
-    /// Whether every test could be made of all hands, and no answer was rejected.
+    /// Whether every test could be made of all hands, and no result was rejected.
     #[must_use]
     pub fn passed(&self) -> bool {
         let made = |answer: &Answer| answer.of != Of::All || answer.judged.is_some();
@@ -188,8 +189,8 @@ pub fn judge(seeds: &[(u64, Tally)]) -> Report {
     Report { hands: all.hands(), answers }
 }
 
-/// Holm's step-down rule: the smallest p-value is multiplied by how many there are, the next by one
-/// less and so on, and none becomes smaller than the one before it. It holds however the tests
+/// Holm's step-down rule. The smallest p-value is multiplied by the number of p-values, the next by
+/// one less and so on, and none becomes smaller than the one before it. It holds however the tests
 /// depend on each other.
 fn holm(answers: &mut [Answer]) {
     let mut judged: Vec<&mut Judged> =
@@ -214,7 +215,7 @@ mod tests {
         Answer { test: Test::Places, of: Of::All, judged }
     }
 
-    /// Four p-values of a textbook example, and what becomes of them.
+    /// Four p-values of a textbook example, and their corrected values.
     #[test]
     fn holm_multiplies_by_what_is_left_and_never_steps_back() {
         let mut answers = [0.01, 0.04, 0.03, 0.005].map(answer);

@@ -1,6 +1,6 @@
-//! What the two sides promise before either can know the outcome.
+//! Commitments that both sides make before either can know the outcome.
 //!
-//! The dealer goes first and every client's commitment contains the dealer's: the dealer cannot
+//! The dealer commits first, and every client's commitment contains the dealer's: the dealer cannot
 //! pick a seed to suit entropy it has seen, and a client cannot replay entropy from another hand,
 //! seat or player. Commitments hide 32 and 64 random bytes, so they need no salt of their own.
 
@@ -19,13 +19,13 @@ use crate::encoding::{hash, keyed, prf};
 pub struct Seed(Zeroizing<[u8; 64]>);
 
 impl Seed {
-    /// `bytes` come fresh from the operating system, or out of storage.
+    /// Makes a seed of `bytes`, fresh from the operating system or out of storage.
     #[must_use]
     pub fn new(bytes: Zeroizing<[u8; 64]>) -> Seed {
         Seed(bytes)
     }
 
-    /// For sealing it at rest and for publishing it after the hand.
+    /// The bytes, to seal them at rest and to publish them after the hand.
     #[must_use]
     pub fn expose(&self) -> &[u8; 64] {
         &self.0
@@ -63,15 +63,16 @@ impl Commitment {
     }
 }
 
-/// A client's contribution: 32 random bytes, secret until it reveals them.
+/// A client's contribution: 32 random bytes, secret until the client reveals them.
 #[derive(Clone, Copy)]
 pub struct Entropy(pub [u8; 32]);
 
 impl Entropy {
-    /// For a client that keeps one secret instead of remembering what it committed to: the first
-    /// half of PRF(secret, "client-entropy", context, dealer's commitment, seat, player), with the
-    /// secret filled up with zeros. Whoever lacks the secret can tell nothing of it, also not from
-    /// what the client revealed in other hands; and it is another in every hand and seat.
+    /// Derives entropy for a client that keeps one secret instead of remembering what it committed
+    /// to: the first half of PRF(secret, "client-entropy", context, dealer's commitment, seat,
+    /// player), with the secret padded with zeros to 64 bytes. Without the secret nothing can be
+    /// told of it, not even from entropy revealed in other hands. It differs in every hand and
+    /// seat.
     #[must_use]
     pub fn derived(
         secret: &[u8; 32],
@@ -101,8 +102,7 @@ impl fmt::Debug for Entropy {
     }
 }
 
-/// A client's commitment:
-/// H("client-commit", context, dealer's commitment, seat, player, entropy).
+/// A client's commitment: H("client-commit", context, dealer's commitment, seat, player, entropy).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientCommitment(pub [u8; 32]);
 
@@ -119,7 +119,7 @@ impl ClientCommitment {
         ClientCommitment(hash("client-commit", &fields))
     }
 
-    /// Whether `other` is the same commitment, in constant time.
+    /// Whether both commitments are equal, compared in constant time.
     #[must_use]
     pub fn matches(&self, other: &ClientCommitment) -> bool {
         self.0.ct_eq(&other.0).into()

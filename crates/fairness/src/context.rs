@@ -1,4 +1,4 @@
-//! What one hand is, as a hash: everything else of the protocol is bound to it.
+//! Identity of one hand, as a hash: everything else in the protocol is bound to it.
 
 use primitives::TableId;
 
@@ -9,8 +9,8 @@ use crate::encoding::hash;
 pub struct Context(pub [u8; 32]);
 
 impl Context {
-    /// `origin` is the name in the table log's checkpoints; `ruleset_hash` the SHA-256 of the rule
-    /// set exactly as it is stored.
+    /// Makes a context. `origin` is the name in the dealer log's checkpoints; `ruleset_hash` is the
+    /// SHA-256 of the rule set exactly as it is stored.
     #[must_use]
     pub fn new(origin: &str, table: TableId, hand_no: u64, ruleset_hash: &[u8; 32]) -> Context {
         let number = hand_no.to_be_bytes();

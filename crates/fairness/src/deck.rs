@@ -1,8 +1,8 @@
 //! The commitment to a shuffled pile: an RFC 6962 tree over one salted record for each card.
 //!
 //! A record is LP("sabacc/fair/v1/card"), u32 operation, u16 position, u8 card, 32 bytes of salt:
-//! 62 bytes. The salt comes from a key of its own, so that neither the keys of the operations nor
-//! another card's salt tells it, and the seed, published after the hand, gives every one.
+//! 62 bytes. Salts come from a key of their own. So neither the keys of the operations nor another
+//! card's salt give a salt away, and the seed, published after the hand, gives every one.
 
 use crate::encoding::{Keyed, keyed, lp_tag, prf};
 use crate::keys::Keys;
@@ -11,10 +11,11 @@ mod levels;
 
 pub(crate) use levels::Levels;
 
-/// Bytes of one card's record.
+/// Number of bytes of one card's record.
 pub const RECORD_LEN: usize = 62;
 
-/// A leaf's record, as the tree hashes it. It tells the card: it is its holder's.
+/// Record of a card, as the tree hashes it. It reveals the card, so only the card's audience may
+/// have it.
 #[must_use]
 pub fn record(op: u32, position: u16, card: u8, salt: &[u8; 32]) -> [u8; RECORD_LEN] {
     let mut record = [0; RECORD_LEN];
@@ -28,16 +29,16 @@ pub fn record(op: u32, position: u16, card: u8, salt: &[u8; 32]) -> [u8; RECORD_
     record
 }
 
-/// The salt of the card at `position` of the pile as operation `op` left it.
+/// Salt of the card at `position` of the pile as operation `op` left it.
 #[must_use]
 pub fn salt(keys: &Keys, op: u32, position: u16) -> [u8; 32] {
     salt_under(&keyed(keys.expose_salt()), op, position)
 }
 
-/// The records of a pile, `cards` given from the top as operation `op` left them.
+/// Records of a pile whose `cards`, from the top, are as operation `op` left them.
 ///
 /// # Panics
-/// Where there are more than 65,536 cards: no shuffle has them.
+/// If there are more than 65,536 cards. No shuffle has so many.
 #[must_use]
 pub fn records(keys: &Keys, op: u32, cards: &[u8]) -> Vec<[u8; RECORD_LEN]> {
     let key = keyed(keys.expose_salt());
@@ -48,14 +49,14 @@ pub fn records(keys: &Keys, op: u32, cards: &[u8]) -> Vec<[u8; RECORD_LEN]> {
     cards.iter().enumerate().map(at).collect()
 }
 
-/// The root over [`records`].
+/// Root over [`records`].
 #[must_use]
 pub fn root(keys: &Keys, op: u32, cards: &[u8]) -> [u8; 32] {
     merkle::root(records(keys, op, cards))
 }
 
-/// The root that one card's record and path lead to, in a pile of `count` cards. None where the path
-/// has not the length that its place calls for.
+/// Root that one card's record and path lead to, in a pile of `count` cards. None if the path does
+/// not have the length for its position.
 #[must_use]
 pub fn root_from(
     record: &[u8; RECORD_LEN],

@@ -1,15 +1,15 @@
 //! The one injective encoding under every hash of the protocol.
 //!
 //! `LP(x)` is the length of x as a big-endian u32, then x. `H(tag, f…)` is SHA-256 over
-//! LP("sabacc/fair/v1/" + tag), LP(f1), LP(f2) and so on; `PRF(k, tag, f…)` is HMAC-SHA-512 under
+//! LP("sabacc/fair/v1/" + tag), LP(f1), LP(f2) and so on. `PRF(k, tag, f…)` is HMAC-SHA-512 under
 //! key k over the same bytes. Lengths stand before contents, so no two lists of fields encode
-//! alike. Pieces go straight into the hash: no buffer is left behind that held a secret.
+//! alike. Pieces go straight into the hash, so no buffer that held a secret is left behind.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256, Sha512};
 use zeroize::Zeroizing;
 
-/// Stands before every tag.
+/// Prefix of every tag.
 pub(crate) const SCHEME: &str = "sabacc/fair/v1/";
 
 /// 64 bytes that are wiped when dropped.
@@ -18,7 +18,7 @@ pub(crate) type Secret64 = Zeroizing<[u8; 64]>;
 /// HMAC-SHA-512 with its key in place, to be cloned for each message.
 pub(crate) type Keyed = Hmac<Sha512>;
 
-/// Puts LP of `parts` joined: their total length, then each.
+/// Puts LP of the joined `parts`: their total length, then each part.
 fn put_lp(parts: &[&[u8]], put: &mut impl FnMut(&[u8])) {
     let total: usize = parts.iter().map(|part| part.len()).sum();
     put(&u32::try_from(total).expect("no field reaches 4 GiB").to_be_bytes());
@@ -38,7 +38,7 @@ pub(crate) fn hash(tag: &str, fields: &[&[u8]]) -> [u8; 32] {
     hasher.finalize().into()
 }
 
-/// A key ready for [`prf`].
+/// Prepares a key for [`prf`].
 pub(crate) fn keyed(key: &[u8; 64]) -> Keyed {
     Keyed::new_from_slice(key).expect("HMAC takes keys of any length")
 }
@@ -50,7 +50,7 @@ pub(crate) fn prf(key: &Keyed, tag: &str, fields: &[&[u8]]) -> Secret64 {
     Zeroizing::new(mac.finalize().into_bytes().into())
 }
 
-/// LP(tag) then LP of each field, with `tag` exactly as given.
+/// LP(tag), then LP of each field, with `tag` exactly as given.
 pub(crate) fn lp_list(tag: &str, fields: &[&[u8]]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut put = |piece: &[u8]| bytes.extend_from_slice(piece);
@@ -59,7 +59,7 @@ pub(crate) fn lp_list(tag: &str, fields: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
-/// LP(SCHEME + tag) alone: what stands before a card record and what HKDF expands under.
+/// LP(SCHEME + tag) alone: the prefix of a card record, and the label of an HKDF expansion.
 pub(crate) fn lp_tag(tag: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     put_all(tag, &[], |piece| bytes.extend_from_slice(piece));

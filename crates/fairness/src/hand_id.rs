@@ -1,4 +1,4 @@
-//! A hand's id, known to everybody before the hand starts.
+//! The id of a hand, which anybody can compute before the hand starts.
 
 use primitives::{HandId, TableId};
 use sha2::{Digest, Sha256};

@@ -1,30 +1,30 @@
-//! Whether a source of entropy still gives any: the health tests of NIST SP 800-90B, section 4.4.
+//! Health tests of an entropy source: those of NIST SP 800-90B, section 4.4.
 //!
-//! The repetition count notices a source that is stuck, the adaptive proportion one that has come
-//! to prefer a value. Each has a cutoff that a source with the assessed min-entropy reaches with a
-//! chance of at most 2^-30 a sample, and which is computed here from that entropy.
+//! The repetition count detects a source that is stuck, the adaptive proportion one that has come
+//! to prefer a value. A source with the assessed min-entropy reaches either cutoff with a
+//! probability of at most 2^-30 a sample; the cutoffs are computed here from that entropy.
 //!
-//! Samples are bytes. Beside them the repetition count runs over whole blocks of [`BLOCK`] bytes,
-//! as many as a seed has: a generator whose state was copied or stands still repeats itself block
-//! by block, with bytes that look perfect.
+//! Samples are bytes. The repetition count also runs over whole blocks of [`BLOCK`] bytes, as many
+//! as a seed has: a generator whose state was copied or stands still repeats itself block by block,
+//! with bytes that look perfect.
 //!
-//! Healthy says only that the source is not plainly broken. Nothing can be learnt from outputs
-//! about whether somebody else knows them.
+//! A healthy source is only one that is not plainly broken. Outputs cannot show whether somebody
+//! else knows them.
 
 use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// Bytes fed at once.
+/// Number of bytes fed at once.
 pub const BLOCK: usize = 64;
-/// Samples that the proportion is taken of.
+/// Number of samples that the proportion is taken over.
 pub const WINDOW: u32 = 512;
-/// Samples that a source must pass before its first use.
+/// Number of samples that a source must pass before its first use.
 pub const START: usize = 1024;
-/// The chance that a healthy source reaches a cutoff is two to the minus this.
+/// A healthy source reaches a cutoff with a probability of 2 to the power of minus this.
 const ALPHA_BITS: f64 = 30.0;
 
-/// What is wrong with a source. It does not say which bytes came.
+/// Reason why a source is unhealthy. It does not show which bytes came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unhealthy {
     #[error("one byte came {cutoff} times in a row")]
@@ -35,18 +35,18 @@ pub enum Unhealthy {
     Repeated,
 }
 
-/// From how many on a count is too high.
+/// Counts from which on a test fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cutoffs {
-    /// Equal samples in a row.
+    /// Number of equal samples in a row.
     pub repetition: u32,
-    /// Samples equal to the first of a window of [`WINDOW`], itself counted.
+    /// Number of samples equal to the first of a window of [`WINDOW`], including the first.
     pub proportion: u32,
 }
 
 impl Cutoffs {
-    /// For samples of `bits` of min-entropy each, above 0 and at most 8; what lies outside is taken
-    /// as the nearest of 0.001 and 8.
+    /// Cutoffs for samples of `bits` of min-entropy each. Values outside 0.001 to 8 count as the
+    /// nearest of the two.
     #[must_use]
     pub fn of(bits: f64) -> Cutoffs {
         let bits = bits.clamp(0.001, 8.0);
@@ -58,15 +58,15 @@ impl Cutoffs {
     }
 }
 
-/// The smallest k for which `n` samples hold at most k of a value of chance `p`, but for a chance
-/// of 2^-`alpha_bits`: the critical value of the binomial law.
+/// Critical value of the binomial law: the smallest k such that `n` samples hold more than k of a
+/// value of probability `p` with a probability of at most 2^-`alpha_bits`.
 fn most(n: u32, p: f64, alpha_bits: f64) -> u32 {
-    // Summed from the far end, where what is lost to rounding is lost from small numbers.
+    // Summed from the far end, so that rounding affects small numbers only.
     let mut at = n;
     let mut term = p.ln() * f64::from(n);
     let mut above = term.exp();
     while above <= (-alpha_bits).exp2() && at > 0 {
-        // C(n, k - 1) p^(k - 1) q^(n - k + 1) out of the term for k.
+        // The term for k - 1, C(n, k - 1) p^(k - 1) q^(n - k + 1), from the term for k.
         term += (f64::from(at) / f64::from(n - at + 1)).ln() + ((1.0 - p) / p).ln();
         at -= 1;
         above += term.exp();
@@ -74,25 +74,26 @@ fn most(n: u32, p: f64, alpha_bits: f64) -> u32 {
     at
 }
 
-/// The tests of one source, over everything that comes from it.
+/// Health tests of one source, over everything that comes from it.
 pub struct Health {
     cutoffs: Cutoffs,
     last: Option<u8>,
     in_a_row: u32,
-    /// The value that this window counts, how often it came, and samples of the window so far.
+    /// The value that this window counts, its count, and the number of samples of the window so
+    /// far.
     window: (u8, u32, u32),
     block: Option<Zeroizing<[u8; BLOCK]>>,
 }
 
 impl Health {
-    /// Of a source whose bytes have `bits` of min-entropy each, above 0 and at most 8.
+    /// Tests a source whose bytes have `bits` of min-entropy each, above 0 and at most 8.
     #[must_use]
     pub fn new(bits: f64) -> Health {
         let cutoffs = Cutoffs::of(bits);
         Health { cutoffs, last: None, in_a_row: 0, window: (0, 0, 0), block: None }
     }
 
-    /// Takes the source's next bytes. After an error these, and what follows, are not to be used.
+    /// Takes the source's next bytes. After an error neither these nor later bytes may be used.
     pub fn feed(&mut self, block: &[u8; BLOCK]) -> Result<(), Unhealthy> {
         let before = self.block.replace(Zeroizing::new(*block));
         if before.is_some_and(|before| *before == *block) {
@@ -120,7 +121,7 @@ impl Health {
     }
 }
 
-/// What it has seen may become a seed: it does not print.
+/// Hides the samples: they may become a seed.
 impl fmt::Debug for Health {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Health {{ cutoffs: {:?}, .. }}", self.cutoffs)
@@ -137,7 +138,7 @@ mod tests {
         std::array::from_fn(|at| byte(u8::try_from(at).unwrap()))
     }
 
-    /// What becomes of `blocks`, and after how many.
+    /// Feeds `blocks` and compares the outcome, and the number of blocks taken until then.
     fn check(bits: f64, blocks: &[[u8; BLOCK]], outcome: Result<(), Unhealthy>, taken: usize) {
         let mut health = Health::new(bits);
         for (at, block) in blocks.iter().enumerate() {
@@ -150,7 +151,7 @@ mod tests {
     }
 
     /// The table in SP 800-90B section 4.4.2, for windows of 512 and of 1024 samples, is for a
-    /// chance of 2^-20.
+    /// probability of 2^-20.
     #[test]
     fn cutoffs_as_published() {
         for (bits, cutoff) in [(0.5, 410), (1.0, 311), (2.0, 177), (4.0, 62), (8.0, 13)] {
@@ -161,7 +162,7 @@ mod tests {
         }
     }
 
-    /// Computed with sixty digits elsewhere.
+    /// Computed elsewhere with sixty digits.
     #[test]
     fn cutoffs_of_ours() {
         let table = [(0.5, 61, 422), (1.0, 31, 325), (2.0, 16, 190), (4.0, 9, 71), (8.0, 5, 16)];
@@ -186,7 +187,7 @@ mod tests {
         assert_eq!(Cutoffs::of(4.0).repetition, 9);
         check(4.0, &[stuck(8), plain(1)], Ok(()), 2);
         check(4.0, &[plain(1), stuck(9)], Err(Unhealthy::Stuck { cutoff: 9 }), 2);
-        // Over the border of two blocks.
+        // A row that spans two blocks.
         let (mut end, mut start) = (plain(0), plain(1));
         end[59..].fill(99);
         start[..4].fill(99);
@@ -203,7 +204,7 @@ mod tests {
         let blocks: Vec<_> = (0..8).map(preferring).collect();
         // 16 or 17 of 64: the 71st comes in the fifth block.
         check(4.0, &blocks, Err(Unhealthy::Preferred { cutoff: 71 }), 5);
-        // As it should be with two bits a byte.
+        // This count is normal with two bits a byte.
         check(2.0, &blocks, Ok(()), 8);
     }
 

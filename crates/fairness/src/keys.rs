@@ -10,7 +10,7 @@ use crate::commit::Seed;
 use crate::encoding::{Secret64, keyed, lp_tag, prf};
 use crate::transcript::Transcript;
 
-/// The secrets every operation and every card's salt of one hand come from. Wiped when dropped.
+/// Secrets from which every operation and every card's salt of one hand come. Wiped when dropped.
 #[derive(Clone)]
 pub struct Keys {
     hand: Secret64,
@@ -29,19 +29,19 @@ impl Keys {
         Keys { hand: expand("hand-key"), salt: expand("salt-key") }
     }
 
-    /// k_hand: operations come from it. Whoever has it knows every hidden card.
+    /// k_hand, from which operations come. It gives every hidden card.
     #[must_use]
     pub fn expose_hand(&self) -> &[u8; 64] {
         &self.hand
     }
 
-    /// k_salt: the salts in the deck's commitment come from it.
+    /// k_salt, from which the salts in the deck's commitment come.
     #[must_use]
     pub fn expose_salt(&self) -> &[u8; 64] {
         &self.salt
     }
 
-    /// The key of operation `index`: PRF(k_hand, "op", index, kind, params).
+    /// Key of operation `index`: PRF(k_hand, "op", index, kind, params).
     pub(crate) fn operation(&self, index: u32, kind: &str, params: &[u8]) -> Secret64 {
         prf(&keyed(&self.hand), "op", &[&index.to_be_bytes(), kind.as_bytes(), params])
     }

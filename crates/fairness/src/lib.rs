@@ -1,21 +1,21 @@
 //! Knows: how chance is made from a dealer's seed and the players' entropy, and every byte of it.
 //! Does not know: games, tables, logs, clocks, where entropy comes from, or who may see a card.
 //!
-//! The scheme is `sabacc/fair/v1`. Neither the house nor a player can choose an outcome, and
-//! every card, die and pulse can be computed again afterwards from public data:
+//! The scheme is `sabacc/fair/v1`. Neither the house nor a player can choose an outcome, and every
+//! card, die and pulse can be computed again afterwards from public data:
 //!
 //! 1. The [`Context`] names the hand: log origin, table, hand number, rules.
 //! 2. The dealer commits to a [`Seed`] of 64 bytes: [`Commitment`], signed ([`SeedCommitted`]).
 //! 3. Each client commits to 32 bytes of its own, bound to the dealer's commitment
-//!    ([`ClientCommitment`]); only when commitments are closed are they revealed.
+//!    ([`ClientCommitment`]). They are revealed only when commitments are closed.
 //! 4. The [`Transcript`] hashes all of it, and is the salt under which the seed becomes [`Keys`].
-//! 5. [`perform`] turns the keys, an index and an [`Operation`] into an [`Outcome`]. Each index is
-//!    used once; the [`Shoe`] holds to that, and to where every card lies.
+//! 5. [`perform`] turns the keys, an index and an [`Operation`] into an [`Outcome`]. The [`Shoe`]
+//!    makes sure that each index is used once, and tracks the position of every card.
 //! 6. After each shuffle the dealer publishes a root over salted card records ([`deck`]), so that a
 //!    single card can be proved without showing another.
 //!
-//! Whether what comes out is as it should be: [`battery`] on outcomes, [`health`] on the entropy that
-//! seeds are made of.
+//! Two modules test the results: [`battery`] tests outcomes, and [`health`] the entropy that seeds
+//! are made of.
 //!
 //! Everything is a function of its arguments. Secrets are wiped when dropped, compared in constant
 //! time and never printed: their `Debug` shows their type alone.

@@ -11,30 +11,30 @@ use std::num::NonZeroU64;
 use crate::keys::Keys;
 use crate::uniform::Words;
 
-/// Cards in one shuffle.
+/// Most cards in one shuffle.
 pub const MAX_CARDS: usize = 255;
-/// Dice in one roll.
+/// Most dice in one roll.
 pub const MAX_DICE: usize = 255;
-/// Things drawn by one sample.
+/// Most numbers drawn by one sample.
 pub const MAX_SAMPLE: u32 = 255;
 
-/// What is asked of chance.
+/// One use of chance, with its parameters.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Operation {
-    /// Shuffles `cards`, given as they lie from the top. A card's number is its index in the
-    /// variant's deck list.
+    /// Shuffles `cards`, given from the top. A card's number is its index in the variant's deck
+    /// list.
     Shuffle { pile: u8, cards: Vec<u8> },
-    /// Rolls a die for each entry, with that many sides.
+    /// Rolls one die for each entry, with that many sides.
     Roll { sides: Vec<u8> },
-    /// Yes in `ppm` of a million cases.
+    /// True with a probability of `ppm` in a million.
     Pulse { ppm: u32 },
-    /// One of `n`.
+    /// One number of `n`, from 0.
     Pick { n: u32 },
-    /// `k` different ones of `n`, in order.
+    /// `k` different numbers of `n`, from 0, in order.
     Sample { n: u32, k: u32 },
 }
 
-/// What chance answered.
+/// Outcome of an operation.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The cards from the top.
@@ -42,12 +42,13 @@ pub enum Outcome {
     /// The upper side of each die, from 1.
     Rolled(Vec<u8>),
     Pulsed(bool),
-    /// From 0.
+    /// Counted from 0.
     Picked(u32),
-    /// From 0, in the order drawn.
+    /// Counted from 0, in the order drawn.
     Sampled(Vec<u32>),
 }
 
+/// Parameters of an operation that are out of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OperationError {
     #[error("a shuffle takes 1 to {MAX_CARDS} cards, not {0}")]
@@ -64,7 +65,8 @@ pub enum OperationError {
     Sample { n: u32, k: u32 },
 }
 
-/// Operation `index` of the hand whose keys these are. The same arguments give the same outcome.
+/// Performs operation `index` of the hand that the keys belong to. Equal arguments give equal
+/// outcomes.
 pub fn perform(keys: &Keys, index: u32, operation: &Operation) -> Result<Outcome, OperationError> {
     operation.check()?;
     let key = keys.operation(index, operation.kind(), &operation.params());
@@ -81,7 +83,7 @@ pub fn perform(keys: &Keys, index: u32, operation: &Operation) -> Result<Outcome
 }
 
 impl Operation {
-    /// Whether the parameters are in bounds.
+    /// Checks that the parameters are in bounds.
     pub fn check(&self) -> Result<(), OperationError> {
         match self {
             Operation::Shuffle { pile: _, cards } => match cards.len() {
@@ -106,7 +108,7 @@ impl Operation {
         }
     }
 
-    /// The kind's name in the protocol.
+    /// Name of the kind in the protocol.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -118,7 +120,7 @@ impl Operation {
         }
     }
 
-    /// The parameters in the protocol's bytes.
+    /// The parameters as bytes of the protocol.
     #[must_use]
     pub fn params(&self) -> Vec<u8> {
         match self {
@@ -137,7 +139,8 @@ fn below(words: &mut Words, n: u32) -> u32 {
     u32::try_from(words.below(n)).expect("it is below a u32")
 }
 
-/// From the top index down, each card changes places with one at or below it (Durstenfeld).
+/// Shuffles: from the top index down, each card changes places with one at or below it
+/// (Durstenfeld).
 fn shuffle(words: &mut Words, cards: &[u8]) -> Vec<u8> {
     let mut cards = cards.to_vec();
     for last in (1..cards.len()).rev() {
@@ -153,8 +156,8 @@ fn roll(words: &mut Words, sides: u8) -> u8 {
     u8::try_from(side).expect("at most the number of sides")
 }
 
-/// The first `k` of a shuffle of 0 to `n` - 1 from its bottom index up; only the places that were
-/// touched are kept.
+/// The first `k` entries of a shuffle of 0 to `n` - 1 from its bottom index up. Only positions that
+/// were touched are stored.
 fn sample(words: &mut Words, n: u32, k: u32) -> Vec<u32> {
     let mut moved = BTreeMap::new();
     let draw = |place| {
@@ -165,7 +168,7 @@ fn sample(words: &mut Words, n: u32, k: u32) -> Vec<u32> {
     (0..k).map(draw).collect()
 }
 
-/// Cards in hidden piles do not print: their number does.
+/// Shows the number of cards in hidden piles, not the cards.
 impl fmt::Debug for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

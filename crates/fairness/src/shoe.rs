@@ -1,15 +1,15 @@
 //! The cards and the chance of one hand, as its dealer keeps them.
 //!
-//! Whoever asks names piles and [`Handle`]s, never cards: a handle is a place in a pile as one
-//! shuffle left it. The laws:
+//! Callers name piles and [`Handle`]s, never cards: a handle is a position in a pile as one shuffle
+//! left it. The rules are:
 //!
-//! - Operations are numbered 0, 1, 2 … and each number is used once. Asking again with the same
-//!   words gets the same answer; with other words, an error: nobody rolls twice.
+//! - Operations are numbered 0, 1, 2 … and each number is used once. A repeat with the same
+//!   parameters gets the same answer; with others it is an error, so nothing is rolled twice.
 //! - A pile's first shuffle makes its cards, a range of the deck list; no card is made twice. Later
 //!   shuffles name the cards they take by handle.
 //! - A card has one current handle, from the latest shuffle it was in. An older one is stale: it
 //!   opens nothing and goes into no shuffle.
-//! - Refused asks change nothing.
+//! - Refused requests change nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,25 +18,25 @@ use crate::deck::{self, Levels};
 use crate::keys::Keys;
 use crate::operation::{MAX_CARDS, Operation, OperationError, Outcome, perform};
 
-/// A place in a pile as one shuffle left it. It says nothing about the card there.
+/// A position in a pile as one shuffle left it. It does not reveal the card there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Handle {
     /// The index of the shuffle.
     pub op: u32,
-    /// From the top, which is 0.
+    /// Position from the top, which is 0.
     pub position: u16,
 }
 
-/// What goes into a shuffle.
+/// Cards that go into a shuffle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShuffleInput {
-    /// A pile's first: the cards `first` to `first + count - 1` of the deck list, in its order.
+    /// A pile's first cards: `first` to `first + count - 1` of the deck list, in its order.
     Fresh { first: u8, count: u16 },
-    /// These cards, from the top.
+    /// The cards at these handles, from the top.
     Cards(Vec<Handle>),
 }
 
-/// An operation as its caller may word it.
+/// An operation as its caller requests it, with handles in place of cards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ask {
     Shuffle { pile: u8, input: ShuffleInput },
@@ -46,10 +46,10 @@ pub enum Ask {
     Sample { n: u32, k: u32 },
 }
 
-/// What the caller hears, all of it public.
+/// Public result of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// The pile has `count` cards; `root` commits to them.
+    /// The pile has `count` cards, and `root` commits to them.
     Shuffled {
         root: [u8; 32],
         count: u16,
@@ -60,7 +60,7 @@ pub enum Answer {
     Sampled(Vec<u32>),
 }
 
-/// One card and the proof that it lay where its handle says. It is its audience's alone.
+/// A card with the proof of its position at its handle. Only the card's audience may have it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Opening {
     pub handle: Handle,
@@ -68,13 +68,13 @@ pub struct Opening {
     pub salt: [u8; 32],
     /// The RFC 6962 path from the card's record to its shuffle's root, nearest first.
     pub path: Vec<[u8; 32]>,
-    /// How many cards are under that root.
+    /// Number of cards under that root.
     pub count: u16,
 }
 
 impl Opening {
-    /// The root that it leads to; the proof proves itself where this is the shuffle's. None where
-    /// the path has not the length that its place calls for.
+    /// Root that the proof leads to. The card is proved if this is its shuffle's root. None if the
+    /// path does not have the length for its position.
     #[must_use]
     pub fn root(&self) -> Option<[u8; 32]> {
         let Opening { handle: Handle { op, position }, card, salt, path, count } = self;
@@ -82,6 +82,7 @@ impl Opening {
     }
 }
 
+/// Reason why a request to the shoe is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ShoeError {
     #[error("operation {index} comes too early: the next one is {next}")]
@@ -106,20 +107,20 @@ pub enum ShoeError {
 
 /// A pile as one shuffle left it.
 struct Deck {
-    /// From the top.
+    /// Cards from the top.
     cards: Vec<u8>,
     /// The tree over the cards' records.
     tree: Levels,
 }
 
-/// One hand's chance. See the module for its laws.
+/// The chance of one hand. The module states its rules.
 pub struct Shoe {
     keys: Keys,
     done: Vec<(Ask, Answer)>,
-    /// By the index of the shuffle.
+    /// Piles by the index of the shuffle.
     decks: BTreeMap<u32, Deck>,
     piles: BTreeSet<u8>,
-    /// Every card there is, and its current handle.
+    /// Current handle of every card that was made.
     current: BTreeMap<u8, Handle>,
 }
 
@@ -135,7 +136,7 @@ impl Shoe {
         }
     }
 
-    /// The index of the operation that has not been done yet.
+    /// Index of the next operation.
     ///
     /// # Panics
     /// After 2^32 - 1 operations.
@@ -144,7 +145,7 @@ impl Shoe {
         u32::try_from(self.done.len()).expect("no hand has 2^32 operations")
     }
 
-    /// Operation `index`, done now or before.
+    /// Performs operation `index`, or repeats the answer if it was done before.
     pub fn perform(&mut self, index: u32, ask: &Ask) -> Result<Answer, ShoeError> {
         let next = self.next_index();
         if index > next {
@@ -174,7 +175,7 @@ impl Shoe {
         if current { Ok(card) } else { Err(ShoeError::Stale(handle)) }
     }
 
-    /// The card that lay at a handle, stale or not: only for giving an answer again that was given
+    /// The card that lay at a handle, stale or not. Only for repeating an answer that was given
     /// while the handle was current.
     pub fn reopen(&self, handle: Handle) -> Result<u8, ShoeError> {
         let deck = self.decks.get(&handle.op).ok_or(ShoeError::Unknown(handle))?;
@@ -182,13 +183,14 @@ impl Shoe {
         card.copied().ok_or(ShoeError::Unknown(handle))
     }
 
-    /// The card at a current handle, and what proves it.
+    /// The card at a current handle, with its proof.
     pub fn open_proved(&self, handle: Handle) -> Result<Opening, ShoeError> {
         self.open(handle)?;
         self.prove(handle)
     }
 
-    /// What proves to the one who saw a card that it lay where its handle says, stale or not.
+    /// The card that lay at a handle, stale or not, with its proof. Only for an audience that saw
+    /// it.
     pub fn prove(&self, handle: Handle) -> Result<Opening, ShoeError> {
         let Handle { op, position } = handle;
         let card = self.reopen(handle)?;
@@ -198,7 +200,7 @@ impl Shoe {
         Ok(Opening { handle, card, salt, path, count: count(&deck.cards) })
     }
 
-    /// `ask` with cards in the place of handles.
+    /// The operation of `ask`, with cards in place of handles.
     fn operation(&self, ask: &Ask) -> Result<Operation, ShoeError> {
         Ok(match ask {
             Ask::Shuffle { pile, input } => {
@@ -239,7 +241,7 @@ impl Shoe {
         handles.iter().map(&mut take).collect()
     }
 
-    /// Puts a shuffled pile down: from here on these are its cards' places.
+    /// Records a shuffled pile: its positions become the cards' current handles.
     fn lay(&mut self, op: u32, ask: &Ask, cards: Vec<u8>) -> Answer {
         if let Ask::Shuffle { pile, input: _ } = ask {
             self.piles.insert(*pile);
@@ -264,7 +266,7 @@ fn count(cards: &[u8]) -> u16 {
     u16::try_from(cards.len()).expect("a shuffle has at most 255 cards")
 }
 
-/// The hidden cards do not print.
+/// Hides the cards.
 impl fmt::Debug for Shoe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Shoe {{ done: {} operations }}", self.done.len())

@@ -1,6 +1,6 @@
-//! What the dealer and the table sign, byte for byte, and how it is checked.
+//! Messages that the dealer and the table sign, byte for byte, and their verification.
 //!
-//! The message is LP(tag) then LP of each field: integers big-endian at their width, ids 16 bytes.
+//! A message is LP(tag) then LP of each field: integers big-endian at their width, ids 16 bytes.
 //! Signatures are Ed25519, checked strictly (no small-order keys, no second encoding of a
 //! signature), so that a signed contradiction is proof against the signer and nobody else.
 
@@ -15,21 +15,21 @@ use crate::encoding::lp_list;
 #[error("the signature is not the named key's over these fields")]
 pub struct BadSignature;
 
-/// The dealer's promise for one hand number, tag `dealer-commit-sig`. Two with one table and number
-/// and different commitments prove that the dealer tried seeds.
+/// The dealer's signed commitment for one hand number, tag `dealer-commit-sig`. Two with one table
+/// and number and different commitments prove that the dealer tried seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeedCommitted<'a> {
     pub table: TableId,
     pub hand_no: u64,
     pub ruleset_hash: &'a [u8; 32],
     pub commitment: &'a Commitment,
-    /// Names the dealer's key.
+    /// Id of the dealer's key.
     pub key_id: &'a [u8],
 }
 
 impl SeedCommitted<'_> {
-    /// What is signed: LP(tag), then the table, the hand number, the rules' hash, the commitment
-    /// and the key's id, each as LP.
+    /// Bytes that are signed: LP(tag), then LP of table, hand number, hash of the rules, commitment
+    /// and key id.
     #[must_use]
     pub fn message(&self) -> Vec<u8> {
         let SeedCommitted { table, hand_no, ruleset_hash, commitment, key_id } = self;
@@ -48,8 +48,8 @@ impl SeedCommitted<'_> {
     }
 }
 
-/// The table's word that a client's commitment stands in its log, tag `receipt-sig`. A receipt
-/// whose position holds something else is proof against the table.
+/// The table's signed receipt that a client's commitment stands in its log, tag `receipt-sig`. A
+/// receipt whose position holds something else is proof against the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Receipt<'a> {
     pub table: TableId,
@@ -57,14 +57,14 @@ pub struct Receipt<'a> {
     pub seat: u8,
     pub player: PlayerId,
     pub commitment: &'a ClientCommitment,
-    /// Where in the table's log it stands.
+    /// Position in the table's log.
     pub position: u64,
-    /// Names the table's key.
+    /// Id of the table's key.
     pub key_id: &'a [u8],
 }
 
 impl Receipt<'_> {
-    /// What is signed: LP(tag), then the fields in the order they are declared in, each as LP.
+    /// Bytes that are signed: LP(tag), then LP of each field in the order of declaration.
     #[must_use]
     pub fn message(&self) -> Vec<u8> {
         let Receipt { table, hand_no, seat, player, commitment, position, key_id } = self;
@@ -164,8 +164,8 @@ mod tests {
         }
     }
 
-    /// With the point of order one as key, R the same point and S zero, the plain equation holds
-    /// for every message; strict verification refuses.
+    /// With the point of order one as key, the same point as R and zero as S, the plain equation
+    /// holds for every message. Strict verification refuses it.
     #[test]
     fn a_key_of_small_order_signs_nothing() {
         let mut neutral = [0; 32];

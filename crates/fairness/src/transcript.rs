@@ -1,9 +1,9 @@
-//! What every side brought to a hand, sealed into one hash before an ante is taken.
+//! Contributions of all sides to a hand, sealed into one hash before an ante is taken.
 //!
-//! A row stands for each seat dealt in, seats ascending. A client that never committed is absent:
-//! harmless, since it was blind. One that committed and stayed silent withheld; such a hand is
-//! not played, but its transcript still exists, so that anybody can count what its outcomes would
-//! have been.
+//! There is a row for each seat dealt in, seats ascending. A client that never committed is absent,
+//! which is harmless because it knew nothing. A client that committed and stayed silent has
+//! withheld; such a hand is not played, but its transcript still exists, so that anybody can
+//! compute the outcomes that it would have had.
 
 use primitives::PlayerId;
 
@@ -11,11 +11,11 @@ use crate::commit::{ClientCommitment, Commitment, Entropy};
 use crate::context::Context;
 use crate::encoding::hash;
 
-/// How far a seat's client went. The discriminants are the protocol's.
+/// State of a seat's client. The discriminants are the protocol's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// Committed, and revealed what opens the commitment.
+    /// Committed, and revealed entropy that opens the commitment.
     Revealed = 1,
     /// Committed, then silent until the deadline.
     Withheld = 2,
@@ -23,19 +23,19 @@ pub enum Status {
     Absent = 3,
 }
 
-/// One seat's part.
+/// Contribution of one seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     pub seat: u8,
     pub player: PlayerId,
     pub status: Status,
-    /// Counts unless the status is absent; zeros take its place then.
+    /// Used unless the status is absent; zeros stand in its place then.
     pub commitment: ClientCommitment,
-    /// Counts where the status is revealed only; zeros take its place otherwise.
+    /// Used only if the status is revealed; zeros stand in its place otherwise.
     pub entropy: Entropy,
 }
 
-/// A public random value from outside, where the operator uses one.
+/// A public random value from outside, if the operator uses one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Beacon {
     pub kind: u8,
@@ -47,6 +47,7 @@ pub struct Beacon {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transcript(pub [u8; 32]);
 
+/// Reason why rows make no transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TranscriptError {
     #[error("seat {seat} does not come after the one before it: give each seat once, ascending")]
@@ -106,7 +107,7 @@ impl Row {
 }
 
 impl Beacon {
-    /// u8 kind, u64 round, the 32 bytes.
+    /// Encodes u8 kind, u64 round, then the 32 bytes.
     fn encode(self) -> Vec<u8> {
         let mut bytes = vec![self.kind];
         bytes.extend_from_slice(&self.round.to_be_bytes());

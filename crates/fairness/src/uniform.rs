@@ -1,4 +1,4 @@
-//! Words of an operation's stream, and the only place where one becomes a number below n.
+//! Words of an operation's stream, and the only code that turns one into a number below n.
 
 use std::num::NonZeroU64;
 
@@ -11,9 +11,9 @@ use crate::encoding::{Keyed, Secret64, keyed};
 pub(crate) struct Words {
     key: Keyed,
     block: Secret64,
-    /// The number of the block after `block`.
+    /// Number of the block after `block`.
     next: u32,
-    /// Words of `block` that are used up.
+    /// Number of words of `block` that are used up.
     used: usize,
 }
 
@@ -42,7 +42,7 @@ impl Words {
     }
 }
 
-/// A number from 0 to `n` - 1 out of uniform words, each exactly as likely: words at or above the
+/// Makes a number from 0 to `n` - 1 of uniform words, each exactly as likely. Words at or above the
 /// last whole multiple of `n` under 2^64 are thrown away, so that every remainder has as many
 /// words. No other function may take a remainder of a random word.
 pub(crate) fn uniform(n: NonZeroU64, mut word: impl FnMut() -> u64) -> u64 {
@@ -68,7 +68,7 @@ mod tests {
         NonZeroU64::new(n).unwrap()
     }
 
-    /// What `uniform` answers to `words`, and how many of them it took.
+    /// Checks the answer of `uniform` to `words`, and the number of words that it took.
     fn check(below: u64, words: &[u64], answer: u64, taken: usize) {
         let mut left = words.iter();
         assert_eq!(uniform(n(below), || *left.next().unwrap()), answer, "below {below}");
@@ -80,7 +80,7 @@ mod tests {
         // 2^64 mod 3 = 1: only the highest word is thrown away.
         check(3, &[u64::MAX, 7], 1, 2);
         check(3, &[u64::MAX - 1, 7], 2, 1);
-        // 2^64 mod 10 = 6: the six highest.
+        // 2^64 mod 10 = 6: the six highest words are thrown away.
         check(10, &[u64::MAX, u64::MAX - 5, 12], 2, 3);
         check(10, &[u64::MAX - 6, 12], 9, 1);
         // 2^64 mod 76 = 36.

@@ -1,5 +1,5 @@
-//! The tests of the tests: the dealer we have passes the battery; dealers with one defect each do
-//! not. Seeds are fixed, so nothing here depends on luck.
+//! Tests of the battery itself: the real dealer passes it, and dealers with one defect each do not.
+//! Seeds are fixed, so nothing here depends on luck.
 
 use fairness::battery::{CARDS, Drawn, Report, Tally, Test, draw, judge};
 
@@ -19,31 +19,31 @@ fn the_dealer_passes() {
     assert!(report.passed(), "{:?}", report.rejected().collect::<Vec<_>>());
 }
 
-/// One thing that a dealer does wrong.
+/// A defect of a dealer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Defect {
     None,
-    /// A byte's remainder becomes the number.
+    /// The number is the remainder of a byte.
     ByteRemainder,
-    /// A remainder of 32 bits, in picks from a wide range.
+    /// A pick from a wide range is the remainder of 32 bits.
     WordRemainder,
     /// Each place changes with any place, from one end to the other.
     SwapWithAny,
-    /// The shuffle draws below the place where it should draw up to it.
+    /// The shuffle draws below the place up to which it should draw.
     ShuffleBound,
     /// The shuffle ends one step early.
     ShuffleEnd,
     /// Dice never show their last side.
     DieBound,
-    /// Samples never take the last one.
+    /// Samples never take the last number.
     SampleBound,
-    /// Of the seed, 32 bits count.
+    /// Only 32 bits of the seed count.
     ShortSeed,
-    /// Every operation of a hand uses the same stream.
+    /// Every operation of a hand uses one stream.
     OneKey,
-    /// The key of an operation does not depend on its number.
+    /// The key of an operation does not depend on its index.
     KeyWithoutIndex,
-    /// One hand in ten starts from the key of the hand three before it.
+    /// One hand in ten starts from the key of the third hand before it.
     OldKey,
     /// Pulses come two points in a hundred too often.
     EagerPulse,
@@ -51,7 +51,7 @@ enum Defect {
     SevenRiffles,
 }
 
-/// A dealer that is quick, and fair but for its defect.
+/// Deals a hand with a fast model of a dealer that is fair except for its defect.
 fn model(defect: Defect, seed: u64, hand: u64) -> Drawn {
     let keyed = |hand: u64| mixed(mixed(seed).wrapping_add(hand));
     let old = defect == Defect::OldKey && hand % 10 == 9;
@@ -78,7 +78,7 @@ fn model(defect: Defect, seed: u64, hand: u64) -> Drawn {
     }
 }
 
-/// SplitMix64's finalizer: quick, and good enough to count cards with.
+/// SplitMix64's finalizer: fast, and good enough to test counts with.
 fn mixed(number: u64) -> u64 {
     let mut word = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -133,7 +133,7 @@ impl Words {
         deck
     }
 
-    /// Each card goes below or above by a coin; the two heaps keep their order.
+    /// Splits the deck into two heaps by coins; each heap keeps its order.
     fn riffled(&mut self, deck: [u8; CARDS]) -> [u8; CARDS] {
         let coins = deck.map(|card| (self.word() >> 63, card));
         let heap = |side| coins.iter().filter(move |(coin, _)| *coin == side);
@@ -149,7 +149,7 @@ impl Words {
     }
 }
 
-/// The defect is seen in `hands` hands of each seed, and by `test` among others.
+/// Checks that the defect is detected in `hands` hands of each seed, by `test` among others.
 #[track_caller]
 fn caught(defect: Defect, hands: u64, test: Test) {
     let report = deal(hands, |seed, hand| model(defect, seed, hand));
@@ -158,7 +158,7 @@ fn caught(defect: Defect, hands: u64, test: Test) {
     assert!(!report.passed());
 }
 
-/// Otherwise a rejection below might be the model's fault and not the defect's.
+/// Without a defect the model passes, so a rejection below is the defect's fault.
 #[test]
 fn the_model_passes_without_a_defect() {
     for hands in [350, 10_000] {
@@ -167,7 +167,7 @@ fn the_model_passes_without_a_defect() {
     }
 }
 
-/// A fair dealer's p-values spread evenly from 0 to 1, or the laws they are computed by are wrong.
+/// A fair dealer's p-values spread evenly from 0 to 1 if the laws behind them are right.
 #[test]
 fn the_laws_are_a_fair_dealers() {
     let tally = |seed| {
@@ -182,7 +182,7 @@ fn the_laws_are_a_fair_dealers() {
         let small = p.iter().filter(|p| **p < 0.05).count();
         assert!(small < 25, "{test:?}: {small} of 200 below 0.05");
         if matches!(test, Test::FiveCardRepeats | Test::TenCardRepeats) {
-            // Counts so small that the middle has most of the chance.
+            // Counts so small that the middle has most of the probability are skipped.
             continue;
         }
         let mean = p.iter().sum::<f64>() / 200.0;

@@ -1,5 +1,5 @@
-//! What any source of chance owes: bounds, permutations, and frequencies that a fair one would
-//! show. Seeds are fixed, so a failure here is a defect and never bad luck.
+//! Properties of any source of chance: bounds, permutations, and the frequencies of a fair one.
+//! Seeds are fixed, so a failure here is a defect and never bad luck.
 
 use fairness::{
     Commitment, Context, Keys, MAX_CARDS, Operation, OperationError, Outcome, Seed, Transcript,
@@ -126,15 +126,15 @@ fn cards_do_not_print() {
     assert_eq!(format!("{:?}", keys(0)), "Keys(..)");
 }
 
-/// The sum of squared deviations of `seen` from a uniform expectation, each over the expectation.
+/// Sum of squared deviations of `seen` from a uniform expectation, each over the expectation.
 fn chi_squared(seen: &[u32]) -> f64 {
     let expected =
         f64::from(seen.iter().sum::<u32>()) / f64::from(u32::try_from(seen.len()).expect("few"));
     seen.iter().map(|seen| (f64::from(*seen) - expected).powi(2) / expected).sum()
 }
 
-/// Within four standard deviations of the chi-squared law's mean, on both sides: too even is as
-/// wrong as too uneven.
+/// Checks that the statistic is within four standard deviations of the chi-squared law's mean, on
+/// both sides: too even is as wrong as too uneven.
 #[track_caller]
 fn check_uniform(seen: &[u32]) {
     let freedom = f64::from(u32::try_from(seen.len()).expect("few") - 1);

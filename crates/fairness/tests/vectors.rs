@@ -1,5 +1,6 @@
-//! The vectors in `vectors/v1.json`, made by an implementation in another language that shares no
-//! code with this one (`vectors/make.py`), and the published figures, written here a second time.
+//! Checks the vectors in `vectors/v1.json`, made by an implementation in another language that
+//! shares no code with this one (`vectors/make.py`), and the published figures, which are repeated
+//! here.
 
 use anyhow::{Context as _, Result, ensure};
 use fairness::{
@@ -129,12 +130,12 @@ fn file() -> Result<File> {
     Ok(serde_json::from_slice(&std::fs::read(path)?)?)
 }
 
-/// 0, 1, 2 …
+/// The bytes 0, 1, 2 …
 fn counting<const N: usize>() -> [u8; N] {
     std::array::from_fn(|at| u8::try_from(at).expect("at most 64"))
 }
 
-/// The hand the published figures are of.
+/// The hand of the published figures.
 fn published_hand() -> Result<(Context, Commitment, Transcript, Keys)> {
     let seed = Seed::new(Zeroizing::new(counting()));
     let rules = Sha256::digest(b"rules").into();
@@ -212,8 +213,8 @@ fn the_published_figures() -> Result<()> {
     Ok(())
 }
 
-/// A shoe's answer carries the published root, and each of its cards proves itself against it, with
-/// nothing of the proof to spare.
+/// A shoe's answer has the published root, and each of its cards is proved against that root, with
+/// every part of the proof needed.
 #[test]
 fn every_card_of_the_published_shuffle_is_proved() -> Result<()> {
     let (_, _, _, keys) = published_hand()?;
@@ -282,7 +283,7 @@ fn check(given: &Sequence) -> Result<()> {
     given.operations.iter().try_for_each(|operation| check_operation(&keys, operation))
 }
 
-/// What the file leaves out is junk here: it must not count.
+/// Reads a row. Fields that the file leaves out are filled with junk, which must not count.
 fn row(row: &RowOf) -> Result<Row> {
     let field = |text: &Option<String>| text.as_deref().map_or(Ok([0xEE; 32]), bytes);
     let status = match row.status {

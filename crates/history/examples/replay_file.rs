@@ -1,5 +1,5 @@
-//! Replays a file and prints a line of JSON for each hand: to be run under a stopwatch or a profiler,
-//! without the program that people use.
+//! Replays a file and prints a line of JSON for each hand, for timing or profiling without the
+//! program.
 //!
 //! ```sh
 //! sabacc hand simulate --variant dice --players 4 --hands 10000 --seed 1 > hands.shh

@@ -1,7 +1,8 @@
-//! The JSON form: what the protobuf JSON mapping makes of the message `HandHistory`.
+//! The JSON form: the protobuf JSON mapping of the message `HandHistory`.
 //!
-//! Names in lowerCamelCase, 64-bit numbers as decimal strings, empty fields left out. Reading takes also
-//! what the mapping allows beside that: the names of the protobuf file, numbers as numbers, null for absent.
+//! Names are in lowerCamelCase, 64-bit numbers are decimal strings, and empty fields are left out.
+//! Reading also takes what the mapping allows besides: the names of the protobuf file, numbers as
+//! numbers, and null for absent.
 
 use primitives::{Credits, Quoted};
 use rules::FieldValue;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::model::HandHistory;
 
-/// Why a text is not the JSON form of a history.
+/// Reason why a text is not the JSON form of a history.
 #[derive(Debug, thiserror::Error)]
 pub enum JsonError {
     #[error("no JSON form of a hand history: {0}")]
@@ -22,7 +23,7 @@ pub enum JsonError {
     Field { name: String },
 }
 
-/// The JSON form, on one line.
+/// Writes the JSON form, on one line.
 #[must_use]
 pub fn write(history: &HandHistory) -> String {
     serde_json::to_string(&Message::from(history))
@@ -32,13 +33,13 @@ pub fn write(history: &HandHistory) -> String {
 /// Reads the JSON form.
 ///
 /// # Errors
-/// Where it is not one, or a number is none of ours.
+/// If the text is not the JSON form, or a number is out of range.
 pub fn read(text: &str) -> Result<HandHistory, JsonError> {
     let Object(message): Object<Message> = serde_json::from_str(text)?;
     message.try_into()
 }
 
-/// At most 2^53 - 1, as all numbers of a history.
+/// A number of a history: at most 2^53 - 1.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Number(u64);
 
@@ -76,7 +77,7 @@ impl From<Number> for Credits {
     }
 }
 
-/// A message must be a JSON object; on its own a struct would be read from a list too.
+/// A message that must be a JSON object; serde would read a plain struct from a list too.
 #[derive(PartialEq)]
 struct Object<T>(T);
 
@@ -93,7 +94,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
     }
 }
 
-/// A field that may be null where it is absent.
+/// Reads a field that may be null if it is absent.
 fn or_absent<'de, T, D>(from: D) -> Result<T, D::Error>
 where
     T: Deserialize<'de> + Default,

@@ -1,10 +1,11 @@
-//! Knows: hand histories: their text and JSON forms, how to replay them, and how to make them up at random.
+//! Knows: hand histories: their text and JSON forms, how to replay them, and how to make random
+//! ones.
 //! Does not know: files, protobuf, tables in play, who asks.
 //!
-//! A [`HandHistory`] holds what is not determined by the rules and what went before: chance and
-//! decisions. [`read`] and [`write()`] are its text form (`.shh`, TOML), [`json`] its JSON form. [`replay`]
-//! plays it on the rules, line by line, and compares what it says about the end; [`report()`] tells what
-//! came of it. [`simulate`] makes hands that others can check their own programs against.
+//! A [`HandHistory`] holds what the rules and the earlier lines do not determine: chance and
+//! decisions. [`read`] and [`write()`] are its text form (`.shh`, TOML), [`json`] its JSON form.
+//! [`replay`] plays it on the rules, line by line, and checks its end. [`report()`] summarizes the
+//! outcome. [`simulate`] makes hands that others can check their own programs against.
 
 pub mod json;
 mod model;

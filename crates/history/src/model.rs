@@ -1,14 +1,14 @@
-//! One hand as its history tells it.
+//! The data of a hand history.
 
 use primitives::Credits;
 use rules::{FieldValue, RuleSet, Settlement, Setup};
 
-/// A hand history. What is optional in the text form is optional here, so that nothing is lost on the
-/// way; amounts are checked, everything else is as given until it is replayed.
+/// A hand history. Fields that are optional in the text form are optional here, so that nothing is
+/// lost in a conversion. Amounts are checked; everything else is as given until it is replayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandHistory {
     pub variant: String,
-    /// The fields that were given, sorted by name.
+    /// The given fields, sorted by name.
     pub ruleset: Vec<(String, FieldValue)>,
     pub id: Option<String>,
     pub table: Option<String>,
@@ -16,7 +16,7 @@ pub struct HandHistory {
     pub engine: Option<String>,
     pub commitment: Option<String>,
     pub reveal: Option<String>,
-    /// Of p1, p2 …; at most 2^53 - 1.
+    /// Seats of p1, p2 …; at most 2^53 - 1.
     pub seats: Vec<u64>,
     pub players: Vec<String>,
     pub starting_stacks: Vec<Credits>,
@@ -31,7 +31,7 @@ pub struct HandHistory {
 }
 
 impl HandHistory {
-    /// The history of a hand that is about to start, as yet without lines.
+    /// Makes the history of a hand that is about to start, without lines.
     #[must_use]
     pub fn of(setup: &Setup, players: Vec<String>) -> HandHistory {
         HandHistory {
@@ -56,7 +56,7 @@ impl HandHistory {
         }
     }
 
-    /// Adds how the hand ended; a pot that the variant does not have is left out.
+    /// Adds the end of the hand; a pot that the variant does not have is left out.
     pub fn settle(&mut self, rules: &RuleSet, end: &Settlement) {
         let variant = rules.variant();
         self.settlement = Some(end.lines.iter().map(ToString::to_string).collect());
@@ -65,7 +65,7 @@ impl HandHistory {
         self.finishing_carried_pot = variant.has_carried_pot.then_some(end.finishing_carried_pot);
     }
 
-    /// Whether it says anything about the end of the hand.
+    /// Whether the history says anything about the end of the hand.
     #[must_use]
     pub const fn tells_the_end(&self) -> bool {
         self.settlement.is_some()
@@ -74,10 +74,10 @@ impl HandHistory {
             || self.finishing_carried_pot.is_some()
     }
 
-    /// The setup of the hand.
+    /// Makes the setup of the hand.
     ///
     /// # Errors
-    /// In words, where the hand cannot start like this.
+    /// In words, if the hand cannot start like this.
     pub(crate) fn setup(&self) -> Result<Setup, String> {
         let rules = RuleSet::parse(&self.variant, &self.ruleset).map_err(|e| e.to_string())?;
         let seats = self.seats.len();
@@ -101,7 +101,8 @@ impl HandHistory {
         })
     }
 
-    /// A history may number seats as it likes; of the numbers only the order means anything.
+    /// Seats renumbered from 1 in their order: a history may use any numbers, of which only the
+    /// order counts.
     fn seats_in_order(&self) -> Result<Vec<primitives::SeatNo>, String> {
         let place = |seat: &u64| {
             let lower = self.seats.iter().filter(|other| *other < seat).count();
@@ -112,7 +113,7 @@ impl HandHistory {
     }
 }
 
-/// The fields in which the rules differ from what the variant has by itself; sorted by name.
+/// The fields in which the rules differ from the variant's own, sorted by name.
 fn fields_given(rules: &RuleSet) -> Vec<(String, FieldValue)> {
     let given = |fields: &RuleSet| -> Vec<(String, FieldValue)> {
         let both = rules.fields().zip(fields.fields());
@@ -122,7 +123,7 @@ fn fields_given(rules: &RuleSet) -> Vec<(String, FieldValue)> {
     };
     let variant = rules.variant();
     let plain = given(&RuleSet::defaults(variant));
-    // A preset changes what the others are by themselves: it is named first, then what differs from it.
+    // A preset changes the defaults of other fields, so the others are compared with the preset's.
     let preset: Vec<_> = plain.iter().filter(|(name, _)| name == "preset").cloned().collect();
     let Ok(base) = RuleSet::parse(variant.id, &preset) else { return plain };
     let mut fields = given(&base);

@@ -1,7 +1,7 @@
-//! Reading the text form: TOML with exactly the keys and types that a hand history has.
+//! Reading the text form: TOML with exactly the keys and types of a hand history.
 //!
-//! Two kinds of wrong: [`NotShh`] where the file is no hand history at all, and [`Broken`] where it is one
-//! whose hand breaks a rule, such as a number that is out of range.
+//! There are two kinds of error: [`NotShh`] if the file is no hand history, and [`Broken`] if it is
+//! one whose hand breaks a rule, such as a number that is out of range.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 use crate::model::HandHistory;
 use crate::replay::{Broken, one_line};
 
-/// Why a file is no hand history.
+/// Reason why a file is no hand history.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotShh {
     #[error("not UTF-8, from byte {at} on")]
@@ -39,11 +39,11 @@ pub enum NotShh {
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
-/// Reads a file: its hands in order, each with why it cannot be one that was played, where the numbers
-/// alone show that.
+/// Reads a file: its hands in order. A hand whose numbers alone show that it cannot have been
+/// played is an error of its own.
 ///
 /// # Errors
-/// Where the file is no hand history.
+/// If the file is no hand history.
 pub fn read(bytes: &[u8]) -> Result<Vec<Result<HandHistory, Broken>>, NotShh> {
     let text =
         std::str::from_utf8(bytes).map_err(|error| NotShh::Utf8 { at: error.valid_up_to() })?;
@@ -53,6 +53,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Result<HandHistory, Broken>>, NotShh> {
     }
 }
 
+/// Reads the file as one TOML document.
 fn whole(text: &str) -> Result<Vec<Result<HandHistory, Broken>>, NotShh> {
     let mut table = DeTable::parse(text).map_err(|error| not_toml(text, &error))?.into_inner();
     let file = File { text };
@@ -64,8 +65,9 @@ fn whole(text: &str) -> Result<Vec<Result<HandHistory, Broken>>, NotShh> {
     file.hands(1, hands)
 }
 
-/// The same as [`whole`], a piece for each hand: a large file is not all in memory as TOML at once. None
-/// where anything is wrong or unusual, such as a `[[hand]]` within a string: then its piece is no TOML.
+/// Reads like [`whole`], but parses each hand by itself, so that a large file is not all in memory
+/// as TOML at once. None if anything is wrong or unusual, such as a `[[hand]]` within a string,
+/// which leaves a piece that is no TOML.
 fn by_pieces(text: &str) -> Option<Vec<Result<HandHistory, Broken>>> {
     const BREAK: &str = "\n[[hand]]";
     let (head, _) = text.split_once(BREAK)?;
@@ -103,7 +105,7 @@ struct File<'i> {
     text: &'i str,
 }
 
-/// What is read of a hand, as far as it was read.
+/// A hand as far as it was read.
 #[derive(Default)]
 struct Draft {
     variant: Option<String>,
@@ -124,7 +126,7 @@ struct Draft {
     finishing_stacks: Option<Vec<u64>>,
     finishing_sabacc_pot: Option<u64>,
     finishing_carried_pot: Option<u64>,
-    /// The first number that is none.
+    /// Description of the first number that is not valid.
     broken: Option<String>,
 }
 
@@ -158,7 +160,7 @@ impl<'i> File<'i> {
         }
     }
 
-    /// `[[hand]]` tables, of which the first has this number.
+    /// Reads `[[hand]]` tables, the first of which has the number `first`.
     fn hands(
         self,
         first: usize,
@@ -193,7 +195,7 @@ impl<'i> File<'i> {
         draft.finish(hand)
     }
 
-    /// Takes one key; false where there is no such key.
+    /// Reads one key; false if there is no such key.
     fn entry(self, draft: &mut Draft, key: &str, value: Value<'i>) -> Result<bool, NotShh> {
         let broken = &mut draft.broken;
         match key {
@@ -233,7 +235,7 @@ impl<'i> File<'i> {
         }
     }
 
-    /// A moment may be a string or one of TOML's own.
+    /// Reads a date and time: a string, or TOML's own type.
     fn moment(self, key: &str, value: Value<'i>) -> Result<String, NotShh> {
         let span = value.span();
         if let DeValue::Datetime(moment) = value.get_ref() {
@@ -289,7 +291,7 @@ impl<'i> File<'i> {
         self.whole(key, value, "a whole number", broken)
     }
 
-    /// A TOML integer; where it is not written as our numbers are, the hand is broken.
+    /// Reads a TOML integer. If it is not written as a history's numbers are, the hand is broken.
     fn whole(
         self,
         key: &str,
@@ -301,7 +303,7 @@ impl<'i> File<'i> {
             return Err(self.wrong(key, value.span(), want));
         }
         let raw = self.raw(value.span());
-        // TOML lets digits be parted by underscores: they are decimals all the same.
+        // TOML lets underscores separate digits, and the number is still a decimal.
         let number = raw.replace('_', "").parse::<Credits>();
         Ok(number.map_or_else(
             |_| {
@@ -350,7 +352,8 @@ impl<'i> File<'i> {
         Ok(fields)
     }
 
-    /// A field that the variant has must be of its kind; one that it does not have breaks a rule instead.
+    /// Checks that each field of the variant has its type. A field that the variant does not have
+    /// breaks a rule instead.
     fn kinds(self, draft: &Draft) -> Result<(), NotShh> {
         let Some(variant) = draft.variant.as_deref().and_then(rules::variant) else {
             return Ok(());

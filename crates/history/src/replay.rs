@@ -1,18 +1,18 @@
-//! Replaying a history on the rules: every line must be the next one, and what the history says about the
-//! end must be what the rules say.
+//! Replay of a history on the rules: every line must be the next one, and the end that the history
+//! gives must be the end that the rules give.
 
 use primitives::Credits;
 use rules::{Hand, Settlement, evolve, notation, play};
 
 use crate::model::HandHistory;
 
-/// Where a hand breaks a rule.
+/// A hand that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("action {action}: {why}")]
 pub struct Broken {
-    /// The line among the actions, from 1; 0 for what is wrong outside of them.
+    /// Number of the line among the actions, from 1; 0 for an error outside of them.
     pub action: usize,
-    /// One line.
+    /// Reason, on one line.
     pub why: String,
 }
 
@@ -22,7 +22,7 @@ impl Broken {
     }
 }
 
-/// Whatever a file has in its strings, what is said about it stays on one line.
+/// Escapes control characters, so that a message stays on one line whatever a file's strings hold.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for character in text.chars() {
@@ -35,18 +35,18 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// A hand after its last line, or before the first one that hides something.
+/// A hand after its last line, or before the first line that hides something.
 #[derive(Debug)]
 pub struct Replay {
     pub hand: Hand,
-    /// Whether it is over.
+    /// Whether the hand is over.
     pub complete: bool,
 }
 
 /// Plays the history.
 ///
 /// # Errors
-/// The first line that breaks a rule, and why.
+/// The first line that breaks a rule, and the reason.
 pub fn replay(history: &HandHistory) -> Result<Replay, Broken> {
     let outside = |why: String| Broken::new(0, &why);
     let setup = history.setup().map_err(outside)?;
@@ -77,7 +77,7 @@ pub fn replay(history: &HandHistory) -> Result<Replay, Broken> {
     Ok(Replay { hand, complete })
 }
 
-/// Whether one of its words is hidden from the reader; a comment is no word.
+/// Whether one of the line's words is hidden from the reader. Comments have no words.
 fn hides(line: &str) -> bool {
     line.contains('?') && notation::spoken(line).0.split(' ').any(|word| word == "??")
 }

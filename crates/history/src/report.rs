@@ -1,4 +1,4 @@
-//! What came of a hand: its settlement, who won, what everybody held, or whose turn it is.
+//! Outcome of a hand: its settlement, winners and final hands, or the next line.
 
 use std::fmt::Write as _;
 
@@ -12,24 +12,24 @@ use crate::replay::Replay;
 pub struct Report {
     pub variant: &'static str,
     pub complete: bool,
-    /// So far, where the hand is not over; the stacks and pots likewise.
+    /// Settlement, stacks and pots are those so far if the hand is not over.
     pub settlement: Vec<String>,
-    /// Of the main layer, in Kessel of the credits pot.
+    /// Winners of the main layer, in Kessel of the credits pot.
     pub winners: Vec<String>,
     pub finishing_stacks: Vec<u64>,
     pub finishing_sabacc_pot: u64,
-    /// Where the variant has one.
+    /// Set if the variant has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finishing_carried_pot: Option<u64>,
     pub rake: u64,
-    /// p1 first.
+    /// Final hands, p1 first.
     pub hands: Vec<FinalHand>,
-    /// Where the hand is not over.
+    /// Set if the hand is not over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<NextLine>,
 }
 
-/// What a player held at the reveal, or when he folded, newest last.
+/// Cards that a player held at the reveal or when folding, newest last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FinalHand {
     pub player: String,
@@ -38,14 +38,14 @@ pub struct FinalHand {
     pub rank: Option<String>,
 }
 
-/// Whose line is next and what it may be.
+/// Actor and form of the next line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NextLine {
     pub actor: String,
     pub legal: Vec<String>,
 }
 
-/// Tells what came of a replayed hand.
+/// Summarizes the outcome of a replayed hand.
 #[must_use]
 pub fn report(replay: &Replay) -> Report {
     let hand = &replay.hand;
@@ -85,7 +85,7 @@ fn finished(hand: &Hand, end: &Settlement) -> Report {
 fn unfinished(hand: &Hand) -> Report {
     let variant = hand.rules().variant();
     let View { players, sabacc_pot, carried_pot, .. } = view(hand, Viewer::Auditor);
-    // Without bets there is no folding: who is out was eliminated, or left.
+    // Without bets there is no folding: players who are out were eliminated, or left.
     let folds = variant.fields.iter().any(|field| field.name() == "min_bet");
     let held = |(player, place): (Player, &rules::PlayerView)| {
         let rank = match (place.status, folds) {
@@ -124,7 +124,7 @@ fn next_line(hand: &Hand) -> Option<NextLine> {
             let mut legal = Vec::with_capacity(decision.legal.len() + 1);
             for kind in &decision.legal {
                 legal.push(kind.text(deck));
-                // To add nothing is a line of its own.
+                // Adding nothing is a line of its own.
                 if kind.verb() == "add" {
                     legal.push("add".to_owned());
                 }
@@ -136,13 +136,13 @@ fn next_line(hand: &Hand) -> Option<NextLine> {
 }
 
 impl Report {
-    /// One line of JSON.
+    /// Writes one line of JSON.
     #[must_use]
     pub fn json(&self) -> String {
         serde_json::to_string(self).expect("text and numbers always have a JSON form")
     }
 
-    /// The same for people, several lines, each with its line feed. `players` are names, p1 first.
+    /// Writes several lines for people, each with its line feed. `players` are names, p1 first.
     #[must_use]
     pub fn words(&self, players: &[String]) -> String {
         let mut text = String::new();

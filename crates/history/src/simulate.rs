@@ -1,8 +1,9 @@
-//! Hands played by random legal moves, for other programs to check theirs against.
+//! Random hands by legal moves, for other programs to check their own results against.
 //!
-//! The same plan gives the same hands for ever: the generator is SplitMix64, written out here, and every
-//! hand has a stream of its own, so that the tenth hand does not depend on how many follow. A change to
-//! what is drawn when changes every file that was ever made: it would be a new version of the command.
+//! One plan always gives one sequence of hands: the generator is SplitMix64, written out here, and
+//! every hand has a stream of its own, so that the tenth hand does not depend on how many follow. A
+//! change to the order or number of draws changes every file that was ever made, so it needs a new
+//! version of the command.
 
 use primitives::{Credits, CreditsOutOfRange, Quoted, SeatNo};
 use rules::{
@@ -12,7 +13,7 @@ use rules::{
 
 use crate::model::HandHistory;
 
-/// What to play, checked.
+/// Checked options of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     rules: RuleSet,
@@ -20,7 +21,7 @@ pub struct Plan {
     seed: u64,
 }
 
-/// Why there is nothing to play.
+/// Reason why a plan is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     #[error(transparent)]
@@ -41,7 +42,7 @@ impl From<CreditsOutOfRange> for PlanError {
     }
 }
 
-/// A hand could not be played to its end: a fault in the rules.
+/// A hand could not be played to its end, which is a fault in the rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stuck {
     #[error(transparent)]
@@ -53,10 +54,11 @@ pub enum Stuck {
 const NAMES: [&str; 8] = ["lando", "han", "ada", "qira", "vuffi", "zuckuss", "therm", "lobot"];
 
 impl Plan {
-    /// `ruleset` is `key=value,…`, a list's items joined by `+`; empty for the defaults.
+    /// Makes a plan. `ruleset` is `key=value,…`, with a list's items joined by `+`; empty for the
+    /// defaults.
     ///
     /// # Errors
-    /// Where it is no rule set of the variant, or the variant is not for so many players.
+    /// If it is no rule set of the variant, or the variant does not take this number of players.
     pub fn try_new(
         variant: &str,
         ruleset: &str,
@@ -70,10 +72,10 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The hand with this number, from 0, played to its end.
+    /// Plays the hand with this number, from 0, to its end.
     ///
     /// # Errors
-    /// Only where the rules contradict themselves.
+    /// Only if the rules contradict themselves.
     pub fn hand(&self, number: u64) -> Result<HandHistory, Stuck> {
         let mut dice = SplitMix64::new(self.seed, number);
         let mut choose = |n: u64| dice.below(n);
@@ -94,19 +96,19 @@ impl Plan {
         Ok(history)
     }
 
-    /// The unit that stacks and pots are measured in.
+    /// Unit of stacks and pots.
     fn unit(&self) -> u64 {
         self.rules.due(Credits::ZERO).get().max(10)
     }
 
-    /// The largest stack that is dealt: as many of them as there are players stay in range, with the pots.
+    /// Largest stack that is dealt: one for each player and the pots stay in range together.
     fn deepest(&self) -> Result<u64, PlanError> {
         let share = Credits::MAX.get() / (u64::from(self.players) + 2);
         let deepest = self.unit().saturating_mul(200).min(share);
         if self.unit() > deepest { Err(PlanError::Antes) } else { Ok(deepest) }
     }
 
-    /// Random seats, stacks and pots: now and then a stack that only just pays the antes.
+    /// Random seats, stacks and pots; some stacks only just cover the antes.
     fn setup(&self, choose: &mut dyn FnMut(u64) -> u64) -> Setup {
         let variant = self.rules.variant();
         let (unit, deepest) = (self.unit(), self.deepest().unwrap_or(u64::MAX));
@@ -132,7 +134,7 @@ impl Plan {
         Setup { rules: self.rules, seats: self.seats(choose), stacks, sabacc_pot, carried_pot }
     }
 
-    /// Any seats of eight, beginning anywhere.
+    /// Random seats of the eight, from a random one.
     fn seats(&self, choose: &mut dyn FnMut(u64) -> u64) -> Vec<SeatNo> {
         let mut free: Vec<SeatNo> =
             (1..=SeatNo::MAX).filter_map(|n| SeatNo::try_new(n).ok()).collect();
@@ -145,7 +147,7 @@ impl Plan {
     }
 }
 
-/// The fields that `key=value,…` names, each read as what the variant has there.
+/// Reads the fields that `key=value,…` names, each as the variant's type.
 fn fields(variant: &str, ruleset: &str) -> Result<Vec<(String, FieldValue)>, PlanError> {
     let known = rules::variant(variant).map_or(&[][..], |variant| variant.fields);
     let mut fields = Vec::new();
@@ -168,7 +170,7 @@ fn fields(variant: &str, ruleset: &str) -> Result<Vec<(String, FieldValue)>, Pla
                 let items = value.split('+').filter(|item| !item.is_empty());
                 FieldValue::List(items.map(str::to_owned).collect())
             }
-            // The rule set says itself that it has no such field.
+            // The rule set reports a field that it does not have.
             Some(FieldValue::Text(_)) | None => FieldValue::Text(value.to_owned()),
         };
         fields.push((name.to_owned(), value));
@@ -176,7 +178,7 @@ fn fields(variant: &str, ruleset: &str) -> Result<Vec<(String, FieldValue)>, Pla
     Ok(fields)
 }
 
-/// The next event at random; none where the hand is over.
+/// The next event at random; none if the hand is over.
 fn event(hand: &Hand, choose: &mut dyn FnMut(u64) -> u64) -> Result<Option<Event>, Refusal> {
     if let Some(outcome) = play::outcome(hand, choose) {
         return chance(hand, outcome).map(Some);
@@ -192,7 +194,7 @@ fn event(hand: &Hand, choose: &mut dyn FnMut(u64) -> u64) -> Result<Option<Event
     decide(hand, decision.player, mv, By::Player).map(Some)
 }
 
-/// A legal move: kinds by their weight, one bet in twenty-five as large as it may be.
+/// A random legal move: kinds by their weight, and one bet in twenty-five as large as it may be.
 fn any_move(decision: &Decision, choose: &mut dyn FnMut(u64) -> u64) -> Move {
     let kinds = &decision.legal;
     let total = kinds.iter().map(weight).sum::<u64>();
@@ -218,7 +220,7 @@ fn any_move(decision: &Decision, choose: &mut dyn FnMut(u64) -> u64) -> Move {
     picked.pick(choose)
 }
 
-/// How often a kind of move is made, so that hands get somewhere and everything happens.
+/// Relative frequency of a kind of move, so that hands go on and every kind occurs.
 const fn weight(kind: &Legal) -> u64 {
     match kind {
         Legal::Fold | Legal::Junk => 2,
@@ -244,13 +246,13 @@ fn index(below: usize, choose: &mut dyn FnMut(u64) -> u64) -> usize {
     usize::try_from(choose(below)).unwrap_or(0)
 }
 
-/// Steele, Lea and Flood's generator.
+/// The generator of Steele, Lea and Flood.
 struct SplitMix64(u64);
 
 impl SplitMix64 {
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-    /// The stream of one hand: it starts at a word that only this seed and number give.
+    /// Stream of one hand: it starts at a word that only this seed and number give.
     fn new(seed: u64, number: u64) -> SplitMix64 {
         let seed = SplitMix64(seed).word();
         SplitMix64(SplitMix64(seed ^ number).word())
@@ -264,7 +266,8 @@ impl SplitMix64 {
         word ^ (word >> 31)
     }
 
-    /// Below `n`; 0 where that is 0. The upper half of a product: as even as 64 bits can be.
+    /// A number below `n`; 0 if `n` is 0. It is the upper half of a product: as even as 64 bits
+    /// allow.
     fn below(&mut self, n: u64) -> u64 {
         let product = u128::from(self.word()) * u128::from(n);
         u64::try_from(product >> 64).unwrap_or(0)

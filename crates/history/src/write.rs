@@ -1,6 +1,6 @@
-//! Writing the text form: always the same text for the same hand, in rows that a person can read.
+//! Writing the text form: always one text for one hand, in rows that a person can read.
 //!
-//! A row of `actions` is one turn: what a player did with the cards and dice that followed from it.
+//! A row of `actions` is one turn: a player's move with the cards and dice that followed from it.
 //! Betting goes on one row as long as it fits.
 
 use std::fmt::Write as _;
@@ -10,13 +10,13 @@ use rules::FieldValue;
 
 use crate::model::HandHistory;
 
-/// The first line of every file.
+/// First line of every file.
 pub const HEAD: &str = "shh = 1\n";
 
-/// How long a row of actions may be.
+/// Longest row of actions, in bytes.
 const WIDTH: usize = 96;
 
-/// The file of these hands.
+/// Writes the file of these hands.
 #[must_use]
 pub fn write(hands: &[HandHistory]) -> String {
     let mut text = HEAD.to_owned();
@@ -30,7 +30,7 @@ pub fn write(hands: &[HandHistory]) -> String {
     text
 }
 
-/// A hand's part of a file of several, which begins with [`HEAD`].
+/// Writes one hand of a file of several, which begins with [`HEAD`].
 #[must_use]
 pub fn write_one_of_several(hand: &HandHistory) -> String {
     let mut text = "\n[[hand]]\n".to_owned();
@@ -127,13 +127,13 @@ fn field(value: &FieldValue) -> String {
     }
 }
 
-/// A key needs no quotes where it has only letters, digits, `_` and `-`.
+/// Writes a key, quoted unless it has only letters, digits, `_` and `-`.
 fn bare(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if !name.is_empty() && name.bytes().all(plain) { name.to_owned() } else { quoted(name) }
 }
 
-/// A TOML basic string.
+/// Writes a TOML basic string.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -173,7 +173,7 @@ fn kind(line: &str) -> Kind {
 
 fn rows(lines: &[String]) -> String {
     let mut text = "[".to_owned();
-    // The row so far: its length, how it began, and the actor of its last line.
+    // The row so far: its length, the kind of its first line, and the actor of its last line.
     let mut row: Option<(usize, Kind, &str)> = None;
     for line in lines {
         let quoted = quoted(line);

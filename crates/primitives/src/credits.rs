@@ -1,28 +1,30 @@
-//! Money that cannot be confused with a number: no operators, no floats, no signed conversions.
+//! Amounts of credits: no operators, no floats, no signed conversions.
 
 use std::fmt;
 use std::num::NonZeroU8;
 use std::str::FromStr;
 
-/// A non-negative whole number of credits. Invariant: at most [`Credits::MAX`].
+/// Non-negative whole number of credits. Invariant: at most [`Credits::MAX`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Credits(u64);
 
-/// An amount left the range 0 to 2^53 - 1.
+/// An amount is outside the range 0 to 2^53 - 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("credits are whole numbers from 0 to 9007199254740991")]
 pub struct CreditsOutOfRange;
 
 impl Credits {
+    /// No credits.
     pub const ZERO: Credits = Credits(0);
     /// 2^53 - 1: the largest integer that every JSON reader keeps exact.
     pub const MAX: Credits = Credits((1 << 53) - 1);
 
+    /// Checks that `amount` is at most [`Credits::MAX`].
     pub const fn try_new(amount: u64) -> Result<Credits, CreditsOutOfRange> {
         if amount > Credits::MAX.0 { Err(CreditsOutOfRange) } else { Ok(Credits(amount)) }
     }
 
-    /// Every `u32` is in range.
+    /// Makes an amount that needs no check: every `u32` is in range.
     #[must_use]
     pub const fn of(amount: u32) -> Credits {
         Credits(amount as u64)
@@ -38,12 +40,13 @@ impl Credits {
         self.0 == 0
     }
 
+    /// Adds two amounts. Errors if the sum is over [`Credits::MAX`].
     pub const fn plus(self, other: Credits) -> Result<Credits, CreditsOutOfRange> {
-        // Both are below 2^53: the sum cannot leave u64.
+        // Both are below 2^53, so the sum fits a u64.
         Credits::try_new(self.0.saturating_add(other.0))
     }
 
-    /// Errors where `other` is more than `self`.
+    /// Subtracts. Errors if `other` is more than `self`.
     pub const fn minus(self, other: Credits) -> Result<Credits, CreditsOutOfRange> {
         match self.0.checked_sub(other.0) {
             Some(rest) => Ok(Credits(rest)),
@@ -51,13 +54,13 @@ impl Credits {
         }
     }
 
-    /// `self - other`, or zero where that would be negative.
+    /// Subtracts, and gives zero if `other` is more than `self`.
     #[must_use]
     pub const fn saturating_minus(self, other: Credits) -> Credits {
         Credits(self.0.saturating_sub(other.0))
     }
 
-    /// Errors where the product leaves the range.
+    /// Multiplies. Errors if the product leaves the range.
     pub const fn times(self, factor: u64) -> Result<Credits, CreditsOutOfRange> {
         match self.0.checked_mul(factor) {
             Some(product) => Credits::try_new(product),
@@ -65,15 +68,15 @@ impl Credits {
         }
     }
 
-    /// Equal shares and what is left over: `share * ways + remainder == self`, `remainder < ways`.
+    /// Equal shares and the remainder: `share * ways + remainder == self`, `remainder < ways`.
     #[must_use]
     pub const fn split(self, ways: NonZeroU8) -> (Credits, Credits) {
         let ways = ways.get() as u64;
         (Credits(self.0.div_euclid(ways)), Credits(self.0.rem_euclid(ways)))
     }
 
-    /// `self * parts / whole`, rounded down: shares and rates. Errors where the result leaves the
-    /// range; `whole` 0 counts as out of range.
+    /// `self * parts / whole`, rounded down: for shares and rates. Errors if the result leaves the
+    /// range or `whole` is 0.
     pub fn portion(self, parts: u64, whole: u64) -> Result<Credits, CreditsOutOfRange> {
         u128::from(self.0)
             .checked_mul(u128::from(parts))
@@ -83,7 +86,7 @@ impl Credits {
             .and_then(Credits::try_new)
     }
 
-    /// The sum of many; errors where it leaves the range.
+    /// Sum of all amounts. Errors if it leaves the range.
     pub fn sum(amounts: impl IntoIterator<Item = Credits>) -> Result<Credits, CreditsOutOfRange> {
         amounts.into_iter().try_fold(Credits::ZERO, Credits::plus)
     }
@@ -97,7 +100,7 @@ impl TryFrom<u64> for Credits {
     }
 }
 
-/// Plain decimal digits: no sign, no leading zero, no separators.
+/// Reads plain decimal digits: no sign, no leading zero, no separators.
 impl FromStr for Credits {
     type Err = CreditsOutOfRange;
 

@@ -1,4 +1,4 @@
-//! Identifiers: 16 raw bytes, written like UUIDs. Each kind is a type of its own.
+//! Identifiers: 16 raw bytes, written like UUIDs. Each kind of identifier is a type of its own.
 
 use std::fmt;
 use std::str::FromStr;
@@ -54,35 +54,36 @@ macro_rules! id {
 }
 
 id! {
-    /// A table. UUIDv7 where we make it.
+    /// Id of a table. Those made here are UUIDv7.
     TableId
 }
 id! {
-    /// A player's objection to a hand. UUIDv7 where we make it.
+    /// Id of a dispute, a player's objection to a hand. Those made here are UUIDv7.
     DisputeId
 }
 id! {
-    /// A player's account: a random pseudonym, never a name.
+    /// Id of a player's account: a random pseudonym, never a name.
     PlayerId
 }
 id! {
-    /// One hand: derived from the table and the hand number, so that it is known before it starts.
+    /// Id of a hand, derived from the table and the hand number, so it is known before the hand
+    /// starts.
     HandId
 }
 id! {
-    /// What a caller names a command by, so that repeating it changes nothing.
+    /// Id that a caller gives to a command, so that a repeat changes nothing.
     RequestId
 }
 id! {
-    /// Credits that are held: the request's id that placed the hold.
+    /// Id of a hold: the id of the request that placed it.
     HoldId
 }
 id! {
-    /// A proposal to set an account right: made of the request's id and of who proposed it.
+    /// Id of a proposed adjustment of an account, made of the request's id and its proposer.
     AdjustmentId
 }
 id! {
-    /// A stream of events within a log: a table, a hand, an account.
+    /// Id of a stream of events within a log: a table, a hand, an account.
     StreamId
 }
 
@@ -110,11 +111,12 @@ impl From<PlayerId> for StreamId {
     }
 }
 
-/// Milliseconds below which a UUIDv7 counts as an id without time: 2004, before any of ours.
+/// Milliseconds below which a UUIDv7 counts as an id without time: 2004, before any id was made.
 const FIRST_TIME: u64 = 1 << 40;
 
 impl RequestId {
-    /// When the id says that it was made, to the millisecond; nothing for an id that is no UUIDv7.
+    /// Time at which the id says that it was made, to the millisecond. None for an id that is no
+    /// UUIDv7.
     #[must_use]
     pub fn made_at(self) -> Option<UnixMicros> {
         let [a, b, c, d, e, f, version, _, variant, ..] = self.0;
@@ -123,7 +125,8 @@ impl RequestId {
         (v7 && millis >= FIRST_TIME).then_some(UnixMicros(millis.saturating_mul(1000)))
     }
 
-    /// An id that a service derives: 122 bits of a hash as a UUID of version 8 (RFC 9562, section 5.8).
+    /// Makes an id that a service derives: 122 bits of a hash as a UUID of version 8 (RFC 9562,
+    /// section 5.8).
     #[must_use]
     pub const fn derived(mut hash: [u8; 16]) -> RequestId {
         hash[6] = hash[6] & 0x0f | 0x80;
@@ -131,21 +134,21 @@ impl RequestId {
         RequestId(hash)
     }
 
-    /// Whether the id is of the version that services derive ids of.
+    /// Whether the id is a UUID of version 8, the version of derived ids.
     #[must_use]
     pub const fn is_derived(self) -> bool {
         self.0[6] >> 4 == 8 && self.0[8] >> 6 == 0b10
     }
 }
 
-/// A hand asks the wallet for its one settlement under its own name.
+/// A hand asks the wallet for its one settlement under its own id.
 impl From<HandId> for RequestId {
     fn from(id: HandId) -> RequestId {
         RequestId(id.0)
     }
 }
 
-/// A hold has the name that it was asked for with.
+/// A hold has the id of the request that placed it.
 impl From<RequestId> for HoldId {
     fn from(id: RequestId) -> HoldId {
         HoldId(id.0)
@@ -177,7 +180,7 @@ fn parse(text: &str) -> Result<[u8; 16], IdError> {
     Ok(id)
 }
 
-/// Written in one piece: accounts' names are made of ids, and there are many of them.
+/// Writes the id in one call: names of accounts are made of ids, and there are many of them.
 fn hyphenated(id: &[u8; 16], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0');

@@ -1,4 +1,4 @@
-//! Knows: the words every room shares: credits, identifiers, seat numbers, instants.
+//! Knows: the values that every crate shares: credits, identifiers, seat numbers, instants.
 //! Does not know: games, accounts, logs, bytes on a wire.
 //!
 //! Everything here is a value: it can be copied, compared and printed, and it cannot hold a state

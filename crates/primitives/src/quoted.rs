@@ -1,14 +1,14 @@
-//! Text of a stranger in a sentence of ours.
+//! Untrusted text quoted in a message.
 
 use std::fmt::{self, Write as _};
 
-/// A stranger's text as an error may repeat it: at most [`Quoted::MOST`] characters, and none that a
-/// terminal or a log would obey.
+/// Untrusted text as a message may repeat it: at most [`Quoted::MOST`] characters, and none that a
+/// terminal or a log would interpret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quoted<'a>(pub &'a str);
 
 impl Quoted<'_> {
-    /// Characters that are repeated.
+    /// Largest number of characters that are repeated.
     pub const MOST: usize = 64;
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for Quoted<'_> {
 }
 
 /// Writes a character so that it changes nothing but the text: control characters, and those that
-/// reorder or hide what follows, are escaped.
+/// reorder or hide others, are escaped.
 pub fn write_harmless(to: &mut impl fmt::Write, letter: char) -> fmt::Result {
     let reorders = matches!(
         letter,

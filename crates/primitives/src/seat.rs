@@ -2,16 +2,17 @@
 
 use std::fmt;
 
-/// A place at a table, 1 to 8.
+/// Number of a seat at a table, 1 to 8.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeatNo(u8);
 
-/// No game of ours has more than eight seats.
+/// The number is not from 1 to 8. No game has more than eight seats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("seats are numbered from 1 to 8")]
 pub struct SeatNoOutOfRange;
 
 impl SeatNo {
+    /// Highest seat number.
     pub const MAX: u8 = 8;
 
     pub const fn try_new(number: u8) -> Result<SeatNo, SeatNoOutOfRange> {

@@ -8,20 +8,20 @@ use std::time::Duration;
 pub struct UnixMicros(pub u64);
 
 impl UnixMicros {
-    /// Saturates at the end of time.
+    /// Adds a span; saturates at `u64::MAX`.
     #[must_use]
     pub fn plus(self, span: Duration) -> UnixMicros {
         UnixMicros(self.0.saturating_add(u64::try_from(span.as_micros()).unwrap_or(u64::MAX)))
     }
 
-    /// The time from `earlier` to `self`; zero where `earlier` is later.
+    /// Time from `earlier` to `self`; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: UnixMicros) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 }
 
-/// RFC 3339 with milliseconds, in UTC.
+/// Writes RFC 3339 with milliseconds, in UTC.
 impl fmt::Display for UnixMicros {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0 / 1_000_000;
@@ -39,8 +39,8 @@ impl fmt::Debug for UnixMicros {
     }
 }
 
-/// Year, month and day of a number of days since 1970-01-01, in the proleptic Gregorian calendar:
-/// whole 400-year eras, with the year counted from March so that the leap day is its last.
+/// Year, month and day of a number of days since 1970-01-01, in the proleptic Gregorian calendar.
+/// It works in eras of 400 years; a year is counted from March, so that the leap day is its last.
 fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);

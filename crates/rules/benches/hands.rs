@@ -1,7 +1,7 @@
-//! How fast hands are played, replayed and ranked: `cargo bench -p rules`.
+//! Speed of playing, replaying and ranking hands: `cargo bench -p rules`.
 //!
-//! Each number is of one core. The peer ranks poker hands, in the same run, so that a ratio means the same
-//! on any machine.
+//! Each number is for one core. The peer ranks poker hands, in the same run, so that a ratio means
+//! the same on any machine.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ fn main() {
     divan::main();
 }
 
-/// A game with so many players.
+/// A game with a number of players.
 #[derive(Clone, Copy)]
 struct Table {
     variant: &'static Variant,
@@ -34,7 +34,7 @@ fn tables() -> Vec<Table> {
     ALL.iter().flat_map(of).collect()
 }
 
-/// Choices that cost next to nothing, scaled instead of divided.
+/// Random choices that cost almost nothing: scaled instead of divided.
 fn chooser(mut state: u64) -> impl FnMut(u64) -> u64 {
     move |below| {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -62,7 +62,7 @@ impl Table {
         Hand::try_new(self.setup()).expect("the stacks cover the antes")
     }
 
-    /// Hands at random: their events, and their lines.
+    /// Random hands: their events, and their lines.
     fn recorded(self, hands: usize) -> Vec<(Vec<Event>, Vec<String>)> {
         let mut choose = chooser(7);
         let mut recorded = Vec::with_capacity(hands);
@@ -80,10 +80,11 @@ impl Table {
     }
 }
 
-/// Hands differ in length: what is measured is so many of them at once, so that a median is a mean.
+/// Number of hands in one sample. Hands differ in length, so a sample has enough of them that a
+/// median is a mean.
 const BATCH: usize = 64;
 
-/// Whole hands by random legal moves, antes to settlement.
+/// Plays whole hands by random legal moves, antes to settlement.
 #[divan::bench(args = tables())]
 fn play_random_hands(bencher: Bencher<'_, '_>, table: &Table) {
     let (setup, mut choose) = (table.setup(), chooser(1));
@@ -97,7 +98,7 @@ fn play_random_hands(bencher: Bencher<'_, '_>, table: &Table) {
     });
 }
 
-/// Whole hands from their recorded events.
+/// Replays whole hands from their recorded events.
 #[divan::bench(args = tables())]
 fn replay_events(bencher: Bencher<'_, '_>, table: &Table) {
     let (setup, recorded) = (table.setup(), table.recorded(256));
@@ -111,7 +112,7 @@ fn replay_events(bencher: Bencher<'_, '_>, table: &Table) {
     });
 }
 
-/// Whole hands from the lines of a hand history, every one of them checked.
+/// Replays whole hands from the lines of a hand history, each of them checked.
 #[divan::bench(args = tables())]
 fn replay_lines(bencher: Bencher<'_, '_>, table: &Table) {
     let (setup, recorded) = (table.setup(), table.recorded(256));
@@ -129,7 +130,7 @@ fn replay_lines(bencher: Bencher<'_, '_>, table: &Table) {
     });
 }
 
-/// Showdowns that are prepared beforehand, so that only the ranking is measured.
+/// Number of showdowns prepared beforehand, so that only the ranking is measured.
 const SHOWDOWNS: usize = 512;
 const HANDS: usize = 8;
 
@@ -163,7 +164,7 @@ fn showdown(variant: &Variant, choose: &mut dyn FnMut(u64) -> u64) -> Vec<Cards>
     (0..HANDS).map(|_| deal()).collect()
 }
 
-/// The best of eight hands.
+/// Finds the best of eight hands.
 #[divan::bench(args = games())]
 fn rank_eight_hands(bencher: Bencher<'_, '_>, game: &Game) {
     let mut choose = chooser(3);
@@ -182,7 +183,7 @@ fn rank_eight_hands(bencher: Bencher<'_, '_>, game: &Game) {
     });
 }
 
-/// The peer: the best of eight poker hands of seven cards.
+/// Finds the best of eight poker hands of seven cards, with the peer.
 #[divan::bench]
 fn rank_eight_poker_hands(bencher: Bencher<'_, '_>) {
     use aya_poker::base::{CARDS, Hand as PokerHand};

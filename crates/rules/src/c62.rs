@@ -2,7 +2,7 @@
 
 use crate::cards::Card;
 
-/// Cards a suit has: +1 to +10, then -1 to -10.
+/// Number of cards in a suit: +1 to +10, then -1 to -10.
 const SUIT: u8 = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Suit {
     }
 }
 
-/// None for a Sylop.
+/// Suit of a card; none for a Sylop.
 pub(crate) const fn suit(card: Card) -> Option<Suit> {
     match card.id() / SUIT {
         0 => Some(Suit::Circle),
@@ -32,7 +32,7 @@ pub(crate) const fn suit(card: Card) -> Option<Suit> {
     }
 }
 
-/// From -10 to +10; 0 for a Sylop.
+/// Value of a card, -10 to +10; 0 for a Sylop.
 pub(crate) fn value(card: Card) -> i16 {
     let rank = i16::from(card.id() % SUIT) + 1;
     match suit(card) {

@@ -1,7 +1,7 @@
 //! Cards as numbers: a physical card is its index in its deck's canonical list, whatever its face.
 //!
 //! Two cards with the same face are two cards. Sets are bit sets: no deck has more than 128 cards.
-//! `Debug` never says which card it is, so that no log line can.
+//! `Debug` never shows which card it is, so that no log line can.
 
 use std::fmt;
 
@@ -19,12 +19,12 @@ pub type Cards = SmallVec<[Card; 16]>;
 pub struct CardSet(u128);
 
 impl Card {
-    /// `id` must be below 128; [`crate::Deck::card`] checks it against a deck.
+    /// Makes a card of an `id` below 128; [`crate::Deck::card`] checks an id against a deck.
     pub(crate) const fn of(id: u8) -> Card {
         Card(id)
     }
 
-    /// The index in the canonical deck list.
+    /// Index of the card in the canonical deck list.
     #[must_use]
     pub const fn id(self) -> u8 {
         self.0
@@ -44,7 +44,7 @@ impl fmt::Debug for Card {
 impl CardSet {
     pub const EMPTY: CardSet = CardSet(0);
 
-    /// The cards with the ids from `first` up to, not including, `end`.
+    /// Set of the cards with the ids from `first` up to, not including, `end`.
     pub(crate) const fn range(first: u8, end: u8) -> CardSet {
         CardSet(((1 << end) - 1) & !((1 << first) - 1))
     }
@@ -84,7 +84,7 @@ impl CardSet {
         self.0 == 0
     }
 
-    /// Ascending by id.
+    /// Iterates in ascending order of ids.
     pub fn iter(self) -> impl Iterator<Item = Card> {
         let mut rest = self.0;
         std::iter::from_fn(move || {

@@ -1,7 +1,7 @@
-//! Chance: what a hand asks of the shoe, the dice and the pulse, and what they answer.
+//! Chance: the shuffles, deals, rolls and draws that a hand waits for, and their outcomes.
 //!
-//! A hand never draws anything itself. It says what is due, in order, and takes any answer that can
-//! be: the caller owns the randomness and the proof that it was fair.
+//! A hand never draws anything itself. It says which uses of chance are due, in order, and takes
+//! any outcome that is possible: the caller owns the randomness and the proof that it was fair.
 
 use std::fmt;
 
@@ -15,27 +15,27 @@ use crate::refusal::Refusal;
 /// One use of chance that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Chance {
-    /// Shuffle a draw pile. Its input as it lies is what remains of the pile, top to bottom, then `add`.
+    /// A shuffle of a draw pile. Its input is the rest of the pile, top to bottom, then `add`.
     Shuffle { pile: u8, add: Cards },
-    /// Take cards from the top of draw piles.
+    /// Cards from the top of draw piles.
     Deal(Deal),
-    /// Roll dice; `sides` one entry a die.
+    /// A roll of dice: one entry of `sides` for each die.
     Roll { sides: SmallVec<[u8; 2]>, purpose: Roll },
-    /// One draw with this probability in parts per million.
+    /// One draw that is true with a probability in parts per million.
     Pulse { ppm: u32 },
-    /// One of `n`, from 0.
+    /// One number of `n`, from 0.
     Pick { n: u32, purpose: Pick },
-    /// `k` different ones of `n`, from 0, in order.
+    /// `k` different numbers of `n`, from 0, in order.
     Sample { n: u32, k: u32, purpose: Sample },
 }
 
-/// Cards for one player, or for the table.
+/// Deal of cards to one player, or to the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deal {
     pub to: To,
-    /// In this order: Kessel deals from two piles at once, the other games from one.
+    /// Taken in this order: Kessel deals from two piles at once, the other games from one.
     pub parts: SmallVec<[Part; 2]>,
-    /// Face up for everybody.
+    /// Whether the cards lie face up for everybody.
     pub shown: bool,
     pub why: Why,
 }
@@ -45,11 +45,11 @@ pub struct Deal {
 pub struct Part {
     pub pile: u8,
     pub count: Count,
-    /// Boxed: it is rare.
+    /// Discards that are shuffled in during the deal. Boxed because it is rare.
     pub restock: Option<Box<Restock>>,
 }
 
-/// How many cards a deal takes.
+/// Number of cards that a deal takes from a pile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
     Exactly(u8),
@@ -57,71 +57,76 @@ pub enum Count {
     UntilOneOf(crate::cards::CardSet),
 }
 
-/// After so many cards of the part the draw pile is empty: these discards are shuffled into it, and
-/// the deal goes on.
+/// Discards that are shuffled into the draw pile in the middle of a deal, when the pile is empty
+/// after `after` cards of the part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restock {
     pub after: usize,
     pub cards: Cards,
 }
 
+/// Receiver of a deal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum To {
     Player(Player),
     Table,
 }
 
-/// What a deal is for.
+/// Reason of a deal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     Opening,
     Draw,
     Trade,
-    /// New cards for those a shift or a redraw took.
+    /// New cards in place of those that a shift or a redraw took.
     Shift,
-    /// The Sudden Demise, a tie-break or a blind card: it lies beside the hand.
+    /// A Sudden Demise card, a tie card or a blind card: it lies beside the hand.
     Tie,
     /// The extra card of a Force showdown.
     Extra,
     /// The card that starts a discard pile.
     Flip,
-    /// A new hand for a target of Kessel's exhaustion.
+    /// A new hand for a target of Kessel's exhaustion token.
     Exhaustion,
     /// A card of the deal that decides a Force side.
     Alignment,
 }
 
+/// Purpose of a roll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Roll {
     Shift,
-    /// A Prime Sabacc token.
+    /// The two dice of a Prime Sabacc token.
     Prime(Player),
+    /// The two dice of an Impostor.
     Impostor(Player, Card),
-    /// Coruscant's gold and silver dice; the faces count from 1 in the order the rules list them.
+    /// Coruscant's gold and silver dice. Faces count from 1 in the order of the rules' list.
     Target,
 }
 
+/// Purpose of a pick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pick {
-    /// Kessel's first starter: an index among those still in, p1 first.
+    /// Kessel's first starter: an index among the live players, p1 first.
     Starter,
 }
 
+/// Purpose of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sample {
-    /// Three kinds of token, indices in their list of names.
+    /// Three kinds of token: indices in the list of token names.
     Tokens(Player),
     /// The wild face, then the clone face: indices among the different codes of the deck.
     Announce,
 }
 
-/// What chance gave.
+/// Outcome of one use of chance.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Outcome {
     Shuffled,
-    /// In the order they were dealt.
+    /// The cards in the order dealt.
     Cards(Cards),
-    /// Faces from 1, one a die.
+    /// Faces from 1, one for each die.
     Rolled(SmallVec<[u8; 2]>),
     Pulse(bool),
     Picked(u32),
@@ -151,7 +156,7 @@ impl Outcome {
     }
 }
 
-/// The kind alone: a hidden card stays out of logs.
+/// Shows the kind alone: a hidden card stays out of logs.
 impl fmt::Debug for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind())
@@ -159,7 +164,7 @@ impl fmt::Debug for Outcome {
 }
 
 impl Count {
-    /// Whether another card follows these.
+    /// Whether another card follows `so_far`.
     #[must_use]
     pub fn more(&self, so_far: &[Card]) -> bool {
         match self {
@@ -170,7 +175,7 @@ impl Count {
 }
 
 impl Chance {
-    /// The start of its history line: `deal p1`, `roll`; empty for a shuffle, which has no line.
+    /// Start of the history line: `deal p1`, `roll`. Empty for a shuffle, which has no line.
     #[must_use]
     pub fn prompt(&self, deck: &Deck) -> String {
         match self {
@@ -190,7 +195,7 @@ impl Chance {
 }
 
 impl Chance {
-    /// What is due, in a word.
+    /// Kind of the use of chance, in one word.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -204,7 +209,7 @@ impl Chance {
         }
     }
 
-    /// Whether this can come out so; deals are checked against the piles instead.
+    /// Checks that `outcome` is possible. Deals are checked against the piles instead.
     pub(crate) fn check(&self, outcome: &Outcome) -> Result<(), Refusal> {
         match (self, outcome) {
             (Chance::Shuffle { .. }, Outcome::Shuffled) => Ok(()),

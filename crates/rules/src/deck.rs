@@ -1,8 +1,8 @@
-//! The four packs, each a canonical list of codes. A card's id is its index here: the lists are
-//! published and never change, since shuffles of finished hands are checked against them.
+//! The four packs, each a canonical list of codes. A card's id is its index in the list. The lists
+//! are published and never change, since shuffles of finished hands are checked against them.
 //!
-//! Where copies are alike (Kessel's, the 42-card pack's, the Sylops of the 62-card pack) they share a
-//! code and stand beside each other.
+//! Copies that are alike (Kessel's, those of the 42-card pack, the Sylops of the 62-card pack)
+//! share a code and are neighbours in the list.
 
 use crate::cards::{Card, CardSet};
 
@@ -10,27 +10,27 @@ use crate::cards::{Card, CardSet};
 #[derive(Debug)]
 pub struct Deck {
     pub name: &'static str,
-    /// The code of every card, by id.
+    /// Code of every card, by id.
     pub codes: &'static [&'static str],
 }
 
 impl Deck {
-    /// `"??"` for a card of another deck.
+    /// Code of a card; `"??"` for a card of another deck.
     #[must_use]
     pub fn code(&self, card: Card) -> &'static str {
         self.codes.get(card.index()).copied().unwrap_or("??")
     }
 
-    /// The card with this id, where the deck has it.
+    /// The card with this id, if the deck has it.
     #[must_use]
     pub fn card(&self, id: u8) -> Option<Card> {
         (usize::from(id) < self.codes.len()).then(|| Card::of(id))
     }
 
-    /// Every card that this code may mean; empty where the deck has none.
+    /// Set of the cards that this code may mean; empty if the deck has none.
     #[must_use]
     pub fn parse(&self, code: &str) -> CardSet {
-        // The last letters differ most: whole codes are hardly ever compared in vain.
+        // Codes differ most in their last letter, so it is compared first.
         let last = code.as_bytes().last();
         let same = |other: &str| other.as_bytes().last() == last && other == code;
         let first = self.codes.iter().position(|other| same(other));
@@ -40,12 +40,12 @@ impl Deck {
         CardSet::range(id(first), id(first + copies))
     }
 
-    /// Whether both cards have the same code: copies that nobody can tell apart.
+    /// Whether both cards have the same code: copies that cannot be told apart.
     pub(crate) fn alike(&self, a: Card, b: Card) -> bool {
         a == b || self.code(a) == self.code(b)
     }
 
-    /// Whether another card has the same code. Copies stand beside each other.
+    /// Whether another card has the same code. Copies are neighbours in the list.
     pub(crate) fn has_copies(&self, card: Card) -> bool {
         let at = card.index();
         let beside = [at.checked_sub(1), at.checked_add(1)];
@@ -75,7 +75,7 @@ impl Deck {
     }
 }
 
-/// The 76-card pack: four suits of 1 to 15, then eight faces in two copies.
+/// The 76-card pack: four suits of 1 to 15, then eight faces in two copies each.
 pub static S76: Deck = Deck {
     name: "S76",
     codes: &[
@@ -168,7 +168,7 @@ pub static K44: Deck = Deck {
     ],
 };
 
-/// Two packs of 1 to 5 in four suits and the six of spades.
+/// The 42-card pack: twice 1 to 5 in four suits, and twice the six of spades.
 pub static P42: Deck = Deck {
     name: "P42",
     codes: &[
@@ -194,7 +194,7 @@ pub static C62: Deck = Deck {
 mod tests {
     use super::*;
 
-    /// Size, different codes, and how many cards the given code stands for.
+    /// Checks the size, the number of different codes, and how many cards the given code means.
     fn check(deck: &Deck, size: u8, faces: usize, code: &str, copies: usize) {
         assert_eq!(deck.len(), size, "{}", deck.name);
         let mut codes = deck.codes.to_vec();

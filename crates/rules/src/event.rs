@@ -4,14 +4,14 @@ use crate::chance::Outcome;
 use crate::moves::Move;
 use crate::player::Player;
 
-/// One input. Antes, penalties and pots are consequences, found again on replay.
+/// One input of a hand. Antes, penalties and pots are consequences, computed again on replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     Decided { player: Player, mv: Move, by: By },
     Chance(Outcome),
 }
 
-/// Who decided.
+/// Author of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     Player,

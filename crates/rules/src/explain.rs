@@ -1,9 +1,9 @@
 //! The rules of a table in words, as they are configured: for people, in a terminal or on a page.
 //!
-//! Everything here is read off the rule set, the deck and the constants of the games, and every example is
-//! judged by the code that judges hands at a table, so the words cannot promise another game than the one
-//! that is played. What all games share, money and clock, is written once; the rest is a file for each
-//! family, which its variants name in their `explain`.
+//! The text comes from the rule set, the deck and the constants of the games, and every example is
+//! ranked by the code that ranks hands at a table, so it cannot describe another game than the one
+//! that is played. Money and clock, which all games share, are written once. The rest is one file
+//! for each family of games, named by its variants in `explain`.
 
 pub(crate) mod coruscant;
 mod decks;
@@ -26,12 +26,12 @@ pub use variants::{NOT_IMPLEMENTED, NotImplemented, VariantsPage};
 
 use crate::ruleset::RuleSet;
 
-/// The clock of a table: not a rule of the game, but one of its settings.
+/// Clock settings of a table. They are no rule of the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
-    /// For each decision.
+    /// Seconds for each decision.
     pub action_seconds: u32,
-    /// For each player and hand, used up after those.
+    /// Seconds for each player and hand, used up after those of the decision.
     pub bank_seconds: u32,
 }
 
@@ -41,25 +41,25 @@ impl Default for Clock {
     }
 }
 
-/// What only the variant can say.
+/// The parts of an explanation that depend on the variant.
 pub(crate) struct Words {
     pub(crate) course: Section,
     pub(crate) moves: Section,
     pub(crate) ranking: Section,
-    /// Comes after the antes and the betting.
+    /// Paragraphs after the antes and the betting.
     pub(crate) money: Vec<String>,
-    /// What the clock decides.
+    /// The decisions that the clock takes.
     pub(crate) defaults: &'static str,
-    /// What leaving in the middle of a hand means.
+    /// The effect of leaving in the middle of a hand.
     pub(crate) leaving: &'static str,
 }
 
-/// Of a game in which a leaver's hand plays on.
+/// Text for games in which a leaver's hand plays on.
 pub(crate) const PLAYS_ON: &str = "If you leave in the middle of a hand, every decision that comes to you \
     from then on is taken like that at once. Your hand can still win; your stack is paid out when the \
     hand is over.";
 
-/// The rules of a table with this rule set and this clock.
+/// Explains the rules of a table with this rule set and this clock.
 #[must_use]
 pub fn explain(rules: &RuleSet, clock: Clock) -> Explanation {
     let variant = rules.variant();

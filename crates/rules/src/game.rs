@@ -1,20 +1,25 @@
-//! What a variant must know: a state machine over the shared table state.
+//! Interface of a variant: a state machine over the table state that all variants share.
 //!
-//! The hand calls `step` whenever nothing is due; the game then makes something due: it queues uses of
-//! chance, gives a player the turn, or finishes. It gets every outcome and every decision back, checked.
-//! A decision ends the turn; a game that wants the same player again says so in its next `step`.
+//! The hand calls `step` whenever nothing is due. The game then makes something due: it queues uses
+//! of chance, gives a player the turn, or finishes the hand. It receives every outcome and every
+//! decision, checked. A decision ends the turn; a game that wants another decision of the same
+//! player gives that player the turn in its next `step`.
 //!
-//! | to… | a game… |
-//! |---|---|
-//! | take antes | calls `core.take_antes()` in its `open`, or `core.pay_pot` for each player |
-//! | start or restart a pack | `core.fresh_shuffle(pile)`, then deals |
-//! | deal | `core.deal`, `deal_from_each`, `deal_until`; gets the cards in `chance` and puts them into `core[player].cards`, or `extra` where they only lie beside the hand |
-//! | take cards back | removes them from the hand, then `core.discard`, `core.bury` or `core.shuffle_in` |
-//! | ask for dice | `core.expect(Chance::Roll { .. })` |
-//! | give a player the turn | sets `core.turn = Turn::Of(player)` in `step` |
-//! | hold a betting round | keeps a `Bets`: `held`, `new`, `legal`, `act`; after `act` asks `core.ends_by_folds()`, and calls `core.return_uncalled()` when the round is over |
-//! | show hands | adds their players to `core.shown` |
-//! | settle | `core.layers()`, then `award`, `move_layer` or `carry_layer` for each, main first; `award_sabacc`; `finish` |
+//! A game calls these:
+//!
+//! - Antes: `core.take_antes()` in its `open`, or `core.pay_pot` for each player.
+//! - To start or restart a pack: `core.fresh_shuffle(pile)`, and then a deal.
+//! - To deal: `core.deal`, `deal_from_each` or `deal_until`. The cards come in `chance`, and the
+//!   game puts them into `core[player].cards`, or into `extra` if they only lie beside the hand.
+//! - To take cards back: it removes them from the hand, then calls `core.discard`, `core.bury` or
+//!   `core.shuffle_in`.
+//! - To ask for dice: `core.expect(Chance::Roll { .. })`.
+//! - To give a player the turn: it sets `core.turn = Turn::Of(player)` in `step`.
+//! - To hold a betting round: it keeps a `Bets` and uses `held`, `new`, `legal` and `act`; after
+//!   `act` it calls `core.ends_by_folds()`, and at the end of the round `core.return_uncalled()`.
+//! - To show hands: it adds their players to `core.shown`.
+//! - To settle: `core.layers()`, then `award`, `move_layer` or `carry_layer` for each, main first;
+//!   then `award_sabacc` and `finish`.
 
 use crate::chance::{Chance, Outcome};
 use crate::legal::LegalMoves;
@@ -25,48 +30,53 @@ use crate::state::{Bets, Core};
 /// Public or private facts of one variant, by name.
 pub(crate) type Facts = Vec<(String, String)>;
 
+/// State machine of one variant.
 pub(crate) trait Game: Send + Sync {
     fn boxed_clone(&self) -> Box<dyn Game>;
 
-    /// Nothing is due: make something due. Called again until it is.
+    /// Makes something due when nothing is. Called again until something is due or the hand is
+    /// over.
     fn step(&mut self, core: &mut Core);
 
-    /// The first use of chance came out so. The piles know already; hands do not.
+    /// Applies the outcome of the first use of chance. The piles have changed already; hands have
+    /// not.
     fn chance(&mut self, core: &mut Core, due: &Chance, outcome: &Outcome);
 
-    /// What `player`, whose turn it is, may do; never nothing.
+    /// Legal moves of `player`, who has the turn; never empty.
     fn legal(&self, core: &Core, player: Player) -> LegalMoves;
 
-    /// What the clock or leaving decides for him; one of the legal moves.
+    /// Move that the clock takes for `player`, or that leaving implies; one of the legal moves.
     fn default(&self, core: &Core, player: Player) -> Move;
 
-    /// A legal move of the player whose turn it was.
+    /// Applies a legal move of the player who had the turn.
     fn moved(&mut self, core: &mut Core, player: Player, mv: &Move);
 
-    /// Somebody left. Games in which that changes nothing but his later decisions have nothing to do.
+    /// Applies a player's leaving. Does nothing by default, for games in which it changes only the
+    /// leaver's later decisions.
     fn left(&mut self, core: &mut Core, player: Player) {
         let (_, _) = (core, player);
     }
 
-    /// Whether what the move names stays between its player and the table.
+    /// Whether the contents of the move are known to its player alone.
     fn hides(&self, mv: &Move) -> bool {
         matches!(mv, Move::Trade(_))
     }
 
+    /// Public state of the game.
     fn glance(&self) -> Glance<'_>;
 
-    /// What else `viewer` may know, such as announced totals.
+    /// Adds further facts that `viewer` may know, such as announced totals.
     fn facts(&self, core: &Core, viewer: Viewer, facts: &mut Facts) {
         let (_, _, _) = (core, viewer, facts);
     }
 }
 
-/// Where a game stands, for everybody.
+/// Public state of a game.
 pub(crate) struct Glance<'a> {
     pub(crate) phase: &'static str,
-    /// From 1; 0 before the first.
+    /// Counts from 1; 0 before the first round.
     pub(crate) round: u64,
-    /// The betting round that is on.
+    /// The betting round in progress.
     pub(crate) bets: Option<&'a Bets>,
     pub(crate) called_by: Option<Player>,
 }

@@ -1,4 +1,4 @@
-//! The registry: every variant is one module and one line here.
+//! Registry of variants: every variant is one module and one line here.
 
 mod action;
 pub(crate) mod coruscant;

@@ -1,9 +1,9 @@
 //! One hand, as a pure machine.
 //!
 //! At any time it says what it waits for: chance, a decision, or nothing more. [`decide`] and
-//! [`chance`] look and never touch; [`evolve`] cannot fail for an event they returned on the same
-//! state. The same events over the same setup give the same hand: there is no clock, no randomness and
-//! no memory elsewhere.
+//! [`chance`] check an input and change nothing. [`evolve`] cannot fail for an event that they
+//! returned on the same state. The same events over the same setup give the same hand: there is no
+//! clock, no randomness and no other memory.
 //!
 //! ```text
 //! Hand::try_new ─▶ next ─▶ Chance ──▶ the shoe answers ──▶ chance ─▶ Event ─▶ evolve ─┐
@@ -30,30 +30,30 @@ use crate::ruleset::RuleSet;
 use crate::setup::{Setup, SetupError};
 use crate::state::{Core, Turn};
 
-/// The state of one hand.
+/// State of one hand.
 pub struct Hand {
     pub(crate) core: Core,
     pub(crate) game: Box<dyn Game>,
 }
 
-/// What a hand waits for.
+/// Input that a hand waits for.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "short-lived: a box would cost an allocation a turn")]
 pub enum Next<'a> {
-    /// Uses of chance that are due whatever the earlier ones give, in order; never none. Each is answered
-    /// by one event.
+    /// Uses of chance that are due whatever the earlier ones give, in order; never empty. Each is
+    /// answered by one event.
     Chance(&'a [Chance]),
     Decision(Decision),
     Done(&'a Settlement),
 }
 
-/// A player's turn.
+/// A decision that is due.
 #[derive(Debug)]
 pub struct Decision {
     pub player: Player,
     /// Never empty; `leave` is legal too and not listed.
     pub legal: LegalMoves,
-    /// What the clock takes, and leaving.
+    /// The move that the clock takes, and that leaving implies.
     pub default: Move,
 }
 
@@ -61,7 +61,7 @@ impl Hand {
     /// Starts a hand: takes the antes.
     ///
     /// # Errors
-    /// Where the setup breaks a rule.
+    /// If the setup breaks a rule.
     pub fn try_new(setup: impl Borrow<Setup>) -> Result<Hand, SetupError> {
         let setup = setup.borrow();
         let count = setup.check()?;
@@ -77,13 +77,13 @@ impl Hand {
         &self.core.rules
     }
 
-    /// The use of chance that is due, cheaper than [`next`].
+    /// The first use of chance that is due. Cheaper than [`next`].
     #[must_use]
     pub fn due(&self) -> Option<&Chance> {
         self.core.due().first()
     }
 
-    /// Whose decision is due, cheaper than [`next`].
+    /// The player whose decision is due. Cheaper than [`next`].
     #[must_use]
     pub fn to_act(&self) -> Option<Player> {
         match self.core.turn {
@@ -92,7 +92,7 @@ impl Hand {
         }
     }
 
-    /// None while the hand goes on.
+    /// The settlement; none while the hand goes on.
     #[must_use]
     pub fn settlement(&self) -> Option<&Settlement> {
         self.core.settlement()
@@ -108,12 +108,12 @@ impl Hand {
         self.core.everybody().iter()
     }
 
-    /// p1 first.
+    /// Stacks, p1 first.
     pub fn stacks(&self) -> impl Iterator<Item = Credits> {
         self.core.places().iter().map(|place| place.stack)
     }
 
-    /// Neither folded nor out.
+    /// Players who are neither folded nor out.
     #[must_use]
     pub const fn live(&self) -> PlayerSet {
         self.core.live
@@ -125,13 +125,13 @@ impl Hand {
         self.core.left
     }
 
-    /// Stacks, pots and rake together: the same at every event.
+    /// Sum of stacks, pots and rake: equal at every event.
     #[must_use]
     pub fn total(&self) -> Credits {
         self.core.total()
     }
 
-    /// A player's hand in the order it is held, hidden cards too: for the table, not for viewers.
+    /// A player's hand in the order it is held, with hidden cards: for the table, not for viewers.
     #[must_use]
     pub fn cards_of(&self, player: Player) -> &[Card] {
         self.core.places().get(player.index()).map_or(&[], |place| &place.cards)
@@ -143,7 +143,7 @@ impl Hand {
         self.core.shown.contains(player)
     }
 
-    /// Lets the game go on until something is due, taking the defaults of those who left.
+    /// Lets the game go on until something is due, and takes the defaults of players who left.
     fn run(&mut self) {
         while self.core.due().is_empty() {
             match self.core.turn {
@@ -166,7 +166,7 @@ impl Clone for Hand {
     }
 }
 
-/// No cards.
+/// Shows no cards.
 impl fmt::Debug for Hand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let glance = self.game.glance();
@@ -179,7 +179,7 @@ impl fmt::Debug for Hand {
     }
 }
 
-/// What the hand waits for.
+/// The input that the hand waits for.
 #[must_use]
 pub fn next(hand: &Hand) -> Next<'_> {
     if !hand.core.due().is_empty() {
@@ -196,11 +196,11 @@ pub fn next(hand: &Hand) -> Next<'_> {
     }
 }
 
-/// Checks a decision. [`Move::Leave`] is legal whenever anybody's decision is due, once for each player. Of
-/// copies that are alike the event names the one held longest, whichever the move names.
+/// Checks a decision. [`Move::Leave`] is legal whenever any decision is due, once for each player.
+/// Of copies that are alike the event names the one held longest, whichever the move names.
 ///
 /// # Errors
-/// Where it is not this player's turn, or the move is not legal.
+/// If it is not this player's turn, or the move is not legal.
 pub fn decide(hand: &Hand, player: Player, mv: Move, by: By) -> Result<Event, Refusal> {
     let core = &hand.core;
     if core.settlement().is_some() {
@@ -234,7 +234,7 @@ pub fn decide(hand: &Hand, player: Player, mv: Move, by: By) -> Result<Event, Re
 /// Checks an outcome against the first use of chance that is due.
 ///
 /// # Errors
-/// Where none is due, another kind is, or it could not have come out so.
+/// If none is due, another kind is due, or the outcome is impossible.
 pub fn chance(hand: &Hand, outcome: Outcome) -> Result<Event, Refusal> {
     let Some(due) = hand.due() else {
         return Err(match hand.to_act() {

@@ -1,4 +1,4 @@
-//! Legal moves: every move a player may make, with ranges and choices instead of a list of each.
+//! Legal moves: every move that a player may make, as ranges and choices instead of a list of each.
 
 use primitives::Credits;
 use smallvec::SmallVec;
@@ -25,18 +25,18 @@ pub enum Legal {
         min: Credits,
         max: Credits,
     },
-    /// What matching costs: the whole stack where it is smaller than what is to be matched.
+    /// Costs `amount`: the whole stack if it is smaller than what is to be matched.
     Match {
         amount: Credits,
     },
-    /// Totals in this betting round.
+    /// `min` and `max` are totals in this betting round.
     Raise {
         min: Credits,
         max: Credits,
     },
     Fold,
     CallHand,
-    /// Either side.
+    /// Either side may be named.
     Align,
     Keep,
     Drop(Cards),
@@ -44,7 +44,7 @@ pub enum Legal {
     Choose,
     /// A token that needs no target.
     Token(Token),
-    /// A token with the players it may be aimed at.
+    /// A token with the players who may be its target.
     TokenAt(Token, PlayerSet),
     Prime(SmallVec<[u8; 2]>),
     DrawFrom(Source),
@@ -54,17 +54,17 @@ pub enum Legal {
         values: SmallVec<[u8; 2]>,
     },
     Gain,
-    /// Discard one of these first.
+    /// One of these cards is discarded first.
     GainFor(Cards),
     Swap(Cards),
     Junk,
-    /// From `min` to `max` of these.
+    /// From `min` to `max` of these cards.
     Select {
         cards: Cards,
         min: u8,
         max: u8,
     },
-    /// Any of these, or none.
+    /// Any of these cards, or none.
     Add(Cards),
 }
 
@@ -100,7 +100,7 @@ impl Legal {
         }
     }
 
-    /// Whether `mv` is one of the moves this stands for.
+    /// Whether `mv` is one of the moves that this stands for.
     #[must_use]
     pub fn allows(&self, mv: &Move) -> bool {
         match (self, mv) {
@@ -171,7 +171,7 @@ impl Legal {
         }
     }
 
-    /// The cards it may name, in the order they are held.
+    /// The cards that the move may name, in the order they are held.
     fn cards(&self) -> &[Card] {
         match self {
             Legal::Trade(cards)
@@ -204,7 +204,7 @@ impl Legal {
         }
     }
 
-    /// As it is listed for a reader: `bet 10..490`, `trade C11|S5`, `token target-audit p2|p3`.
+    /// Text for a reader: `bet 10..490`, `trade C11|S5`, `token target-audit p2|p3`.
     #[must_use]
     pub fn text(&self, deck: &Deck) -> String {
         let verb = self.verb();
@@ -263,9 +263,9 @@ impl Legal {
         }
     }
 
-    /// One concrete move. `choose(n)` gives a number below `n`; `n` is at least 1. Half of all bets
-    /// and raises are the smallest, a quarter up to twice that, a quarter anything: so that chosen at
-    /// random a hand does not end all-in at once.
+    /// Picks one concrete move at random. `choose(n)` returns a number below `n`; `n` is never 0.
+    /// Half of all bets and raises are the smallest, a quarter go up to twice that, and a quarter
+    /// are any: otherwise random hands would end all-in at once.
     pub fn pick(&self, choose: &mut dyn FnMut(u64) -> u64) -> Move {
         match self {
             Legal::Draw => Move::Draw,
@@ -314,8 +314,8 @@ impl Legal {
     }
 }
 
-/// The move with the first alike card that is listed as legal in place of each it names: copies look the
-/// same, so it must not matter which of them was meant.
+/// Replaces each card of the move by the first legal card that is alike: copies look alike, so it
+/// must not matter which of them is named.
 pub(crate) fn first_of_alike(mv: Move, legal: &[Legal], deck: &Deck) -> Move {
     let first = |card: Card, taken: &[Card]| {
         if !deck.has_copies(card) {
@@ -379,7 +379,7 @@ fn index(below: u64, choose: &mut dyn FnMut(u64) -> u64) -> usize {
     usize::try_from(choose(below)).unwrap_or(0)
 }
 
-/// `items` is not empty and `choose` stays below what it is given.
+/// Picks one item. `items` must not be empty, and `choose` must stay below its argument.
 fn one_of<T: Copy>(items: &[T], choose: &mut dyn FnMut(u64) -> u64) -> T {
     items[index(count_of(items), choose)]
 }
@@ -389,7 +389,7 @@ fn take_one(kinds: &mut SmallVec<[Token; 16]>, choose: &mut dyn FnMut(u64) -> u6
     kinds.remove(at)
 }
 
-/// `count` of the cards, in the order they are held.
+/// Picks `count` of the cards, in the order they are held.
 fn some_of(cards: &[Card], count: u64, choose: &mut dyn FnMut(u64) -> u64) -> Cards {
     let (mut wanted, mut left) = (count, count_of(cards));
     let mut picked = Cards::new();

@@ -1,9 +1,10 @@
 //! Knows: how sabacc is played: decks, rule sets, legal moves, pots, settlements, who may see what.
-//! Does not know: where chance comes from, what time it is, who the players are, how anything is stored.
+//! Does not know: where chance comes from, what time it is, who the players are, how anything is
+//! stored.
 //!
-//! Start at [`hand`]: [`next`] says what a hand waits for, [`decide`] and [`chance`] check an answer,
-//! [`evolve`] applies it, [`view`] shows it to somebody. A variant is one module under `games` and one
-//! line in its registry.
+//! Start at [`hand`]: [`next`] says what a hand waits for, [`decide`] and [`chance`] check an
+//! input, [`evolve`] applies it, [`view`] shows the hand to a viewer. A variant is one module under
+//! `games` and one line in its registry.
 
 mod c62;
 mod cards;

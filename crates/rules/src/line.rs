@@ -1,4 +1,4 @@
-//! Settlement lines: every consequence in credits that a decision or chance had, as it happened.
+//! Settlement lines: every movement of credits that a decision or chance caused, in order.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub enum Line {
         player: Player,
         amount: Credits,
     },
-    /// A penalty; `short` is what the stack could not cover.
+    /// A penalty; `short` is the amount that the stack could not cover.
     PaysSabacc {
         player: Player,
         amount: Credits,
@@ -35,7 +35,7 @@ pub enum Line {
         pot: Pot,
         amount: Credits,
     },
-    /// What goes to the next hand's main layer.
+    /// The amount that goes to the main layer of the next hand.
     Carries {
         amount: Credits,
     },
@@ -44,19 +44,19 @@ pub enum Line {
     },
 }
 
-/// What is won.
+/// A pot, or a layer of one, that can be won.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pot {
     Main,
-    /// From 1.
+    /// Side layers count from 1.
     Side(u8),
-    /// Kessel's.
+    /// The credits pot of Kessel.
     Credits,
     Sabacc,
 }
 
 impl Pot {
-    /// The name of the layer with this index, the lowest first.
+    /// Name of the layer with this index, the lowest first.
     pub(crate) fn layer(index: usize) -> Pot {
         match u8::try_from(index) {
             Ok(0) => Pot::Main,
@@ -96,24 +96,25 @@ impl fmt::Display for Line {
     }
 }
 
-/// How a hand ended.
+/// End of a hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settlement {
     pub lines: Vec<Line>,
-    /// p1 first.
+    /// Stacks, p1 first.
     pub finishing_stacks: Vec<Credits>,
     pub finishing_sabacc_pot: Credits,
     pub finishing_carried_pot: Credits,
     pub rake: Credits,
-    /// Of the main layer (Kessel: of the credits pot); nobody where it moved or carries over.
+    /// Winners of the main layer (in Kessel: of the credits pot); empty if it moved or carries
+    /// over.
     pub winners: PlayerSet,
-    /// p1 first.
+    /// Final hands, p1 first.
     pub hands: Vec<FinalHand>,
-    /// Whose hands were shown at the reveal: nobody's where folds ended the hand.
+    /// Players whose hands were shown at the reveal; empty if folds ended the hand.
     pub shown: PlayerSet,
 }
 
-/// A hand at the end, as it was held at the reveal or folded.
+/// A hand as it was held at the reveal, or when its player folded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinalHand {
     /// Newest last; without demise, tie and blind cards.

@@ -1,4 +1,4 @@
-//! Moves: what a player may decide, in every game. Which of them are legal is the game's business.
+//! Moves: a player's decisions, in every game. Each game says which of them are legal.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub enum Move {
     Raise(Credits),
     Fold,
     CallHand,
-    /// Out of turn too; see [`crate::decide`].
+    /// Legal out of turn too; see [`crate::decide`].
     Leave,
     Align(Side),
     Keep,
@@ -55,7 +55,7 @@ pub enum Side {
     Dark,
 }
 
-/// Where a Kessel player draws from.
+/// A pile that a Kessel player draws from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     Sand,
@@ -90,7 +90,7 @@ impl Source {
 }
 
 impl Move {
-    /// The first word of its history line.
+    /// The first word of the move's history line.
     #[must_use]
     pub const fn verb(&self) -> &'static str {
         match self {
@@ -122,7 +122,7 @@ impl Move {
         }
     }
 
-    /// The move as it is written in a history, without the player: `trade C11`, `raise 40`.
+    /// The move as a history has it, without the player: `trade C11`, `raise 40`.
     #[must_use]
     pub fn text(&self, deck: &Deck) -> String {
         let mut text = self.verb().to_owned();
@@ -134,7 +134,7 @@ impl Move {
     }
 }
 
-/// The verb alone: cards and secret choices stay out of logs.
+/// Shows the verb alone: cards and secret choices stay out of logs.
 impl fmt::Debug for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.verb())

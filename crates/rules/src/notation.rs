@@ -1,6 +1,6 @@
-//! Reading history lines: from `p1 raise 40` or `d deal p2 C11 ??` to an event that was checked.
+//! Reading history lines: from `p1 raise 40` or `d deal p2 C11 ??` to a checked event.
 //!
-//! Where copies of a card are alike a code means any copy that can be meant.
+//! The code of a card that has copies means any copy that is possible.
 
 use primitives::{Credits, Quoted};
 use smallvec::SmallVec;
@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::seen::target_faces;
 use crate::token::Token;
 
-/// Why a line is not the next one.
+/// Reason why a line is not the next one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotationError {
     #[error("the words of a line are separated by single spaces")]
@@ -47,7 +47,7 @@ use NotationError as Error;
 /// [`crate::play::shuffle`] does.
 ///
 /// # Errors
-/// Where it is no line, or not one that can come next.
+/// If the text is no line, or not one that can come next.
 pub fn read(hand: &Hand, text: &str) -> Result<Event, NotationError> {
     let (text, comment) = spoken(text);
     let words: SmallVec<[&str; 8]> = text.split(' ').collect();
@@ -71,10 +71,10 @@ pub fn read(hand: &Hand, text: &str) -> Result<Event, NotationError> {
     Ok(decide(hand, player, mv, by)?)
 }
 
-/// A line without its comment, and the comment.
+/// Splits a line into its text and its comment, which is empty if there is none.
 #[must_use]
 pub fn spoken(line: &str) -> (&str, &str) {
-    // Hardly any line has one: a single letter is found faster than two.
+    // Few lines have a comment, and a single letter is found faster than two.
     let comment = line.contains('#').then(|| line.split_once(" #")).flatten();
     comment.unwrap_or((line, ""))
 }
@@ -108,7 +108,7 @@ impl<'a> Words<'a> {
         word.parse().map_err(|_| Error::Number { number: word.to_owned() })
     }
 
-    /// One card of these, by preference.
+    /// Reads one card, preferring those of `held`.
     fn card(self, held: &[Card]) -> Result<Card, NotationError> {
         let code = self.one("one card")?;
         meant(self.deck, code, &held.iter().copied().collect())
@@ -126,7 +126,8 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The first card with this code that is among `there`; where none is, any: it will be refused.
+/// The first card with this code that is among `there`; if there is none, any with this code, which
+/// is refused later.
 fn meant(deck: &Deck, code: &str, there: &CardSet) -> Result<Card, NotationError> {
     let alike = deck.parse(code);
     let first = alike.iter().find(|&card| there.contains(card)).or_else(|| alike.nth(0));
@@ -204,7 +205,7 @@ fn read_move(words: Words<'_>, hand: &Hand, player: Player) -> Result<Move, Nota
     }
 }
 
-/// Reads the outcome of what is due.
+/// Reads the outcome of the use of chance that is due.
 fn outcome(hand: &Hand, verb: &str, words: &[&str]) -> Result<Outcome, NotationError> {
     let deck = hand.rules().variant().deck;
     let Some(due) = hand.due() else {
@@ -283,7 +284,7 @@ fn dealt(hand: &Hand, deal: &Deal, codes: &[&str]) -> Result<Outcome, NotationEr
             cards.push(card);
         }
     }
-    // What is left over is still read, so that the count is refused and not a card.
+    // Surplus codes are still read, so that the count is refused and not a card.
     for code in codes {
         cards.push(meant(deck, code, &CardSet::EMPTY)?);
     }

@@ -1,7 +1,7 @@
-//! Playing hands without people: for tests, simulations, bots and benchmarks.
+//! Playing hands at random: for tests, simulations, bots and benchmarks.
 //!
-//! Every choice, the shoe's as well as the players', comes from one function: `choose(n)` gives a number
-//! below `n`. The same function gives the same hand.
+//! Every choice, of chance and of players, comes from one function: `choose(n)` returns a number
+//! below `n`. Equal choices give equal hands.
 
 use smallvec::SmallVec;
 
@@ -13,10 +13,10 @@ use crate::legal::Legal;
 use crate::moves::Move;
 use crate::refusal::Refusal;
 
-/// Gives a number below its argument, which is at least 1.
+/// Returns a number below its argument, which is at least 1.
 pub type Choose<'a> = dyn FnMut(u64) -> u64 + 'a;
 
-/// A random outcome of the use of chance that is due; none where none is.
+/// A random outcome of the use of chance that is due; none if none is due.
 pub fn outcome(hand: &Hand, choose: &mut Choose<'_>) -> Option<Outcome> {
     Some(match hand.due()? {
         Chance::Shuffle { .. } => Outcome::Shuffled,
@@ -71,7 +71,7 @@ fn cards(hand: &Hand, deal: &Deal, choose: &mut Choose<'_>) -> Cards {
     cards
 }
 
-/// A random legal move. Folding is four times rarer than the other kinds, so that hands get somewhere.
+/// A random legal move. Three folds out of four are drawn again, so that hands last longer.
 pub fn any_move(decision: &Decision, choose: &mut Choose<'_>) -> Move {
     let kinds = &decision.legal;
     let size = u64::try_from(kinds.len()).unwrap_or(1);
@@ -82,11 +82,11 @@ pub fn any_move(decision: &Decision, choose: &mut Choose<'_>) -> Move {
     kind.pick(choose)
 }
 
-/// Plays one event, chosen at random, and applies it; false where the hand is over. `each` sees it before
+/// Plays one random event and applies it; false if the hand is over. `each` sees the event before
 /// it is applied.
 ///
 /// # Errors
-/// Never where `choose` stays below what it is given.
+/// Never, if `choose` stays below its argument.
 pub fn step(
     hand: &mut Hand,
     choose: &mut Choose<'_>,
@@ -108,10 +108,10 @@ pub fn step(
     Ok(true)
 }
 
-/// Plays a hand to its end by random legal moves.
+/// Plays a hand to its end by random legal moves. `each` sees every event before it is applied.
 ///
 /// # Errors
-/// Never where `choose` stays below what it is given.
+/// Never, if `choose` stays below its argument.
 pub fn to_the_end(
     hand: &mut Hand,
     choose: &mut Choose<'_>,

@@ -1,5 +1,5 @@
-//! Players of one hand, p1 first: the first dealt-in seat to the dealer's left. The last one has the
-//! button.
+//! Players of one hand. p1 has the first dealt-in seat to the dealer's left; the last player has
+//! the button.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Player(u8);
 
-/// Who looks at a hand.
+/// Reader of a hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Viewer {
     Player(Player),
@@ -21,9 +21,10 @@ pub enum Viewer {
 pub struct PlayerSet(u8);
 
 impl Player {
+    /// Largest number of players.
     pub const MAX: u8 = 8;
 
-    /// From the index, 0 to 7.
+    /// Makes a player of an index, 0 to 7.
     #[must_use]
     pub const fn try_new(index: u8) -> Option<Player> {
         if index < Player::MAX { Some(Player(index)) } else { None }
@@ -63,7 +64,7 @@ impl fmt::Debug for Player {
 impl PlayerSet {
     pub const EMPTY: PlayerSet = PlayerSet(0);
 
-    /// p1 to p`count`.
+    /// The players p1 to p`count`.
     #[must_use]
     pub fn first(count: u8) -> PlayerSet {
         (0..count.min(Player::MAX)).map(Player).collect()
@@ -104,33 +105,33 @@ impl PlayerSet {
         self.0 == 0
     }
 
-    /// The lowest-numbered one.
+    /// The player with the lowest number.
     #[must_use]
     pub fn lowest(self) -> Option<Player> {
         self.iter().next()
     }
 
-    /// The first one after `player` going round, `player` himself last.
+    /// The next player after `player` going round; `player` comes last.
     #[must_use]
     pub fn after(self, player: Player) -> Option<Player> {
         let later = PlayerSet(self.0 & !(u8::MAX >> (7 - player.0)));
         later.lowest().or_else(|| self.lowest())
     }
 
-    /// The first one with a higher number, without going round.
+    /// The next player with a higher number, without going round.
     #[must_use]
     pub fn next(self, player: Player) -> Option<Player> {
         PlayerSet(self.0 & !(u8::MAX >> (7 - player.0))).lowest()
     }
 
-    /// Those with the highest strength; who has none is not among them.
+    /// The players with the highest strength. Players without a strength are left out.
     #[must_use]
     pub fn best<K: Ord>(self, strength: impl Fn(Player) -> Option<K>) -> PlayerSet {
         let best = self.iter().filter_map(&strength).max();
         self.iter().filter(|&player| best.is_some() && strength(player) == best).collect()
     }
 
-    /// Ascending, p1 first.
+    /// Iterates in ascending order, p1 first.
     pub fn iter(self) -> impl Iterator<Item = Player> {
         let mut rest = self.0;
         std::iter::from_fn(move || {

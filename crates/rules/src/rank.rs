@@ -1,13 +1,13 @@
-//! What a hand was worth, in the words of a hand history.
+//! Rank of a final hand, as a hand history writes it.
 
 use std::fmt;
 
-/// The rank of a final hand.
+/// Rank of a final hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rank {
     Folded,
     IdiotsArray,
-    /// 23 or -23.
+    /// A total of 23 or -23.
     Pure(i16),
     Total(i16),
     Bombed(i16),
@@ -21,7 +21,7 @@ pub enum Rank {
         diff: u8,
         sum: u8,
     },
-    /// Left a game of Kessel.
+    /// The player left a game of Kessel.
     Left,
     Eleven {
         total: u8,

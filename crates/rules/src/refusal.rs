@@ -1,4 +1,4 @@
-//! Refusals: why an input is not taken. The hand is unchanged.
+//! Refusals: reasons why an input is not taken. The hand is unchanged.
 
 use primitives::Credits;
 
@@ -6,7 +6,7 @@ use crate::legal::Legal;
 use crate::moves::Move;
 use crate::player::Player;
 
-/// Why a decision or an outcome of chance was refused. Names no hidden card.
+/// Reason why a decision or an outcome of chance was refused. Names no hidden card.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("the hand is over")]
@@ -46,7 +46,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Why `mv` is none of these.
+    /// Reason why `mv` is none of the legal moves.
     pub(crate) fn of(mv: &Move, legal: &[Legal]) -> Refusal {
         let verb = mv.verb();
         for legal in legal.iter().filter(|legal| legal.verb() == verb) {

@@ -1,8 +1,8 @@
 //! Rule sets: every choice that decides how a hand is played, typed and checked.
 //!
 //! A rule set is recorded with its hand as canonical text and hashed, so an old hand always replays
-//! under the rules it was played by. Fields a variant does not have stand at a neutral value here and
-//! are absent from the text.
+//! under the rules it was played by. Fields that a variant does not have stand at a neutral value
+//! here and are absent from the text.
 
 mod assigned;
 mod field;
@@ -53,7 +53,7 @@ pub struct RuleSet {
     pub(crate) tokens: TokenDeal,
 }
 
-/// Why a rule set is not one.
+/// Reason why a rule set is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuleSetError {
     #[error("there is no variant `{}`", Quoted(id))]
@@ -87,14 +87,15 @@ macro_rules! choice {
 }
 
 choice! {
-    /// How Force players get their side.
+    /// Way in which Force players get their side.
     Alignment { Choose "choose", Naboo "naboo" }
 }
 choice! {
-    /// What a bombed-out hand pays.
+    /// Payment for a bombed-out hand.
     BombOut { MatchPot "match_pot", Fixed "fixed", None "none" }
 }
 choice! {
+    /// Named set of defaults of Spike.
     Preset { Casino "casino", BlackSpire "black-spire" }
 }
 choice! {
@@ -102,26 +103,27 @@ choice! {
     Ranking { Signed "signed", Absolute "absolute" }
 }
 choice! {
-    /// When the Sabacc ante is due.
+    /// Hands in which the Sabacc ante is due.
     SabaccAnte { EveryHand "every_hand", WhenEmpty "when_empty" }
 }
 choice! {
-    /// What decides whether the cards shift.
+    /// Chance that decides whether the cards shift.
     Shift {
         TwoD6 "2d6", TwoD10 "2d10", TwoD12 "2d12", OneD6 "1d6", OneD10 "1d10", OneD12 "1d12",
         Pulse "pulse", None "none",
     }
 }
 choice! {
+    /// Price of a chip in Kessel.
     Stakes { Lay "lay", Pro "pro", Tournament "tournament" }
 }
 choice! {
-    /// How Kessel players get their tokens.
+    /// Way in which Kessel players get their tokens.
     TokenDeal { Random "random", Chosen "chosen", Assigned "assigned" }
 }
 
 impl Shift {
-    /// How many dice and of how many sides, where dice decide.
+    /// Number of dice and their sides; none if no dice decide.
     pub(crate) const fn dice(self) -> Option<(usize, u8)> {
         match self {
             Shift::TwoD6 => Some((2, 6)),
@@ -136,7 +138,7 @@ impl Shift {
 }
 
 impl Stakes {
-    /// Credits a chip.
+    /// Credits for each chip.
     pub(crate) const fn rate(self) -> u64 {
         match self {
             Stakes::Lay => 15,
@@ -147,10 +149,11 @@ impl Stakes {
 }
 
 impl RuleSet {
-    /// The variant's defaults with these fields in place of their own.
+    /// Makes a rule set of the variant's defaults and the given fields.
     ///
     /// # Errors
-    /// Where the variant, a field or a value is not one, or the values contradict each other.
+    /// If the variant, a field or a value is unknown or not allowed, or the values contradict each
+    /// other.
     pub fn parse(
         variant_id: &str,
         fields: &[(String, FieldValue)],
@@ -169,7 +172,7 @@ impl RuleSet {
             given.push((field, value));
         }
         let mut rules = RuleSet::defaults(variant);
-        // A preset is itself a set of defaults: it comes before every field that overrides it.
+        // A preset is itself a set of defaults, so it comes before every field that overrides it.
         given.sort_by_key(|(field, _)| field.key != Key::Preset);
         for (field, value) in given {
             let problem = |problem| RuleSetError::BadValue { field: field.name(), problem };
@@ -229,7 +232,8 @@ impl RuleSet {
         self.variant
     }
 
-    /// How many players a hand takes: the variant's, or exactly so many as tokens are assigned to.
+    /// Numbers of players that a hand takes: the variant's, or the exact number of sets of assigned
+    /// tokens.
     #[must_use]
     pub fn seats(&self) -> RangeInclusive<u8> {
         let assigned = self.assigned_tokens.filter(|_| self.tokens == TokenDeal::Assigned);
@@ -239,13 +243,13 @@ impl RuleSet {
         }
     }
 
-    /// What each field stands at, sorted by name.
+    /// The fields of the variant with their values, sorted by name.
     pub fn fields(&self) -> impl Iterator<Item = (&'static Field, FieldValue)> {
         self.variant.fields.iter().map(|field| (field, field.get(self)))
     }
 
-    /// The least stack to be dealt in with so much in the Sabacc Pot: what is taken at the start, and
-    /// at least 1.
+    /// Least stack to be dealt in, for this amount in the Sabacc Pot: what is taken at the start,
+    /// and at least 1.
     #[must_use]
     pub fn due(&self, sabacc_pot: Credits) -> Credits {
         let antes = self.hand_ante.plus(self.sabacc_ante_due(sabacc_pot));
@@ -253,7 +257,7 @@ impl RuleSet {
         taken.max(Credits::of(1))
     }
 
-    /// What each player pays into a Sabacc Pot that stands so, as his ante.
+    /// Sabacc ante of each player, for this amount in the Sabacc Pot.
     #[must_use]
     pub fn sabacc_ante_due(&self, sabacc_pot: Credits) -> Credits {
         match self.sabacc_ante_when {
@@ -262,7 +266,7 @@ impl RuleSet {
         }
     }
 
-    /// What a player of Kessel brings; 0 in the other games.
+    /// Stake of a Kessel player; 0 in the other games.
     pub(crate) fn stake(&self) -> Credits {
         Credits::try_new(u64::from(self.chips) * self.stakes.rate()).unwrap_or(Credits::MAX)
     }
@@ -273,8 +277,8 @@ impl RuleSet {
         least.max(Credits::of(1))
     }
 
-    /// The chance of a pulse with so many players dealt in, in parts per million. By default one shift is
-    /// expected in a hand of the shortest length.
+    /// Probability of a pulse with this number of players dealt in, in parts per million. By
+    /// default one shift is expected in a hand of the shortest length.
     pub(crate) fn pulse_ppm_for(&self, players: usize) -> u32 {
         if self.pulse_ppm > 0 {
             return self.pulse_ppm;
@@ -284,7 +288,7 @@ impl RuleSet {
         u32::try_from(1_000_000 / chances).unwrap_or(0)
     }
 
-    /// What single fields cannot see.
+    /// Checks the fields against each other.
     fn check(&self) -> Result<(), RuleSetError> {
         let bad =
             |key: Key, problem: String| Err(RuleSetError::BadValue { field: key.name(), problem });

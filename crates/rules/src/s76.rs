@@ -1,4 +1,4 @@
-//! Totals in the 76-card pack: what a hand is worth in the games that play to 23.
+//! Totals in the 76-card pack: values of hands in the games that play to 23.
 
 mod showdown;
 
@@ -8,9 +8,9 @@ use crate::cards::{Card, CardSet};
 use crate::rank::Rank;
 use crate::ruleset::Ranking;
 
-/// The first id of the faces: Star A, Star B, Evil A …
+/// First id of the faces: Star A, Star B, Evil A …
 const FACES: u8 = 60;
-/// Both copies of each, A before B.
+/// Set of all face cards: both copies of each, A before B.
 pub(crate) const FACE_CARDS: CardSet = CardSet::range(FACES, 76);
 const FACE_VALUES: [i16; 8] = [-17, -15, -14, -13, -11, -8, -2, 0];
 
@@ -34,14 +34,14 @@ const VALUES: [i16; 76] = {
 };
 const SMALL: [i16; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// What a hand of the 76-card pack is worth.
+/// Value of a hand of the 76-card pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Worth {
     IdiotsArray,
-    /// 23 or -23.
+    /// A total of 23 or -23.
     Pure(i16),
     Total(i16),
-    /// Over 23, under -23 or 0.
+    /// A total over 23, under -23 or of 0.
     Bombed(i16),
 }
 
@@ -69,7 +69,7 @@ impl Worth {
         }
     }
 
-    /// Higher is better; none where it is bombed.
+    /// Sort key; higher is better. None for a bombed-out hand.
     pub(crate) const fn strength(self, ranking: Ranking) -> Option<i16> {
         match (self, ranking) {
             (Worth::IdiotsArray, _) => Some(1000),
@@ -80,13 +80,13 @@ impl Worth {
         }
     }
 
-    /// Wins the Sabacc Pot too.
+    /// Whether the hand wins the Sabacc Pot too.
     pub(crate) const fn is_special(self) -> bool {
         matches!(self, Worth::IdiotsArray | Worth::Pure(_))
     }
 
-    /// The best that `own` cards, which all count, and any of `optional` make. Where every choice bombs,
-    /// it is the own total alone.
+    /// Best value of `own` cards, all of which count, with any of `optional`. If every choice
+    /// bombs, it is that of the own total alone.
     pub(crate) fn best_with(own: &[Card], optional: CardSet, ranking: Ranking) -> Worth {
         if optional.is_empty() {
             return Worth::of(own);
@@ -126,7 +126,7 @@ fn is_idiot(card: Card) -> bool {
     card.id() >= 74
 }
 
-/// Exactly three cards: an Idiot, a 2 and a 3.
+/// Whether the cards are exactly three: an Idiot, a 2 and a 3.
 pub(crate) fn is_idiots_array(cards: &[Card]) -> bool {
     cards.len() == 3 && roles(cards.iter().copied()) == 0b111
 }
@@ -145,16 +145,16 @@ fn role(card: Card) -> u8 {
     }
 }
 
-/// Whether so many of `optional` as are missing make an Idiot's Array of `own`.
+/// Whether `own` and some of `optional` together are an Idiot's Array.
 fn completes_idiots_array(own: &[Card], optional: CardSet) -> bool {
     let ours = roles(own.iter().copied());
     let no_other = usize::try_from(ours.count_ones()) == Ok(own.len());
     no_other && own.len() <= 3 && ours | roles(optional.iter()) == 0b111
 }
 
-/// Every sum that some of these cards have, none of them included.
+/// Every sum of some of these cards; 0 stands for none of them.
 fn reachable(cards: CardSet) -> impl Iterator<Item = i16> {
-    // All faces together make -160, all suited cards 480.
+    // All negative faces together sum to -160, all suited cards to 480.
     const LOWEST: i16 = -160;
     const SIZE: usize = 641;
     let at = |sum: i16| usize::try_from(sum - LOWEST).ok().filter(|&at| at < SIZE);

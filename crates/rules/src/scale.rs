@@ -1,10 +1,9 @@
-//! How hands compare at a reveal, without a table around them: for bots that weigh their odds, for
-//! explanations, for benchmarks.
+//! Comparison of hands without a table around them: for bots, explanations and benchmarks.
 //!
-//! A hand at a table is judged with all that the table knows. What a hand is worth by itself depends on
-//! less: the rule set, and the few facts of a [`crate::View`] that change what cards count. Ties that the
-//! table breaks with further cards are ties here. In Force sabacc sides are summed over a whole layer;
-//! here hands compare as those of one side do.
+//! The value of a hand by itself depends only on the rule set and the few facts of a
+//! [`crate::View`] that change what cards count. Ties that a table breaks with further cards are
+//! ties here. In Force sabacc a table sums up sides over a whole layer; here hands compare as those
+//! of one side do.
 
 use crate::cards::Card;
 use crate::deck::P42;
@@ -17,14 +16,15 @@ use crate::rank::Rank;
 use crate::ruleset::{Ranking, RuleSet};
 use crate::s76::Worth;
 
-/// A measure for the hands of one game.
+/// Evaluator of the hands of one game.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale(Kind);
 
-/// What a hand is worth: compares only with others of the same [`Scale`], greater is better.
+/// Strength of a hand. Compares only with others of the same [`Scale`]; greater is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Strength([i16; 6]);
 
+/// Rules by which hands compare.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     TwentyThree(Ranking),
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     Coruscant(Target),
 }
 
-/// An Impostor under Major Fraud.
+/// Value of an Impostor under Major Fraud.
 const FRAUD: u8 = 6;
 
 impl Scale {
@@ -43,9 +43,10 @@ impl Scale {
         Scale(kind)
     }
 
-    /// The measure of a game under this rule set, with the facts of a view as [`crate::View::facts`] names
-    /// them: `wild` and `clone`; `target` and `suit`; `prime`, `markdown`, `cook-the-books` and
-    /// `major-fraud`. None where one that is needed is missing, and in games that have no such measure.
+    /// Evaluator of a game under this rule set, with the facts of a view as
+    /// [`crate::View::facts`] names them: `wild` and `clone`; `target` and `suit`; `prime`,
+    /// `markdown`, `cook-the-books` and `major-fraud`. None if a fact that is needed is missing,
+    /// and for games without an evaluator.
     #[must_use]
     pub fn of(rules: &RuleSet, facts: &[(String, String)]) -> Option<Scale> {
         let fact = |name: &str| {
@@ -76,9 +77,9 @@ impl Scale {
         }))
     }
 
-    /// What the cards, all of the deck in play, are worth. None for a hand that cannot win: bombed out,
-    /// over eleven, or no hand of the game at all, such as a Kessel hand with an Impostor that has no
-    /// value yet.
+    /// Strength of a hand whose cards all come from the deck in play. None for a hand that cannot
+    /// win: bombed out, over eleven, or no hand of the game, such as a Kessel hand with an Impostor
+    /// without a value.
     #[must_use]
     pub fn strength(&self, cards: &[Card]) -> Option<Strength> {
         Some(Strength(match self.0 {
@@ -105,7 +106,7 @@ impl Scale {
         }))
     }
 
-    /// The rank in the words of a hand history; none for what is no hand of the game.
+    /// Rank of a hand, as a hand history writes it; none if it is no hand of the game.
     #[must_use]
     pub fn rank(&self, cards: &[Card]) -> Option<Rank> {
         Some(match self.0 {
@@ -129,7 +130,7 @@ impl Scale {
         })
     }
 
-    /// The chips that losing with these cards costs in Kessel; none elsewhere.
+    /// Number of chips that losing with these cards costs in Kessel; none in other games.
     #[must_use]
     pub fn due(&self, cards: &[Card]) -> Option<u8> {
         if let Kind::Kessel(fixes) = self.0 { Some(kessel(cards, fixes)?.due()) } else { None }
@@ -140,7 +141,7 @@ const fn first(strength: i16) -> [i16; 6] {
     [strength, 0, 0, 0, 0, 0]
 }
 
-/// None unless it is a card of each family and every Impostor has a value.
+/// Value of a Kessel hand; none unless it has a card of each family and every Impostor a value.
 fn kessel(cards: &[Card], fixes: Fixes) -> Option<KesselHand> {
     let value = |card: Card| match face(card) {
         Face::Number(number) => Some(Value::Number(number)),
@@ -168,7 +169,7 @@ mod tests {
         pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
-    /// Hands, the best first, the last one worth nothing.
+    /// Checks hands, best first; the last one may have no strength.
     fn check(id: &str, pairs: &[(&str, &str)], ladder: &[(&str, &str)]) {
         let variant = variant(id).unwrap();
         let scale = Scale::of(&RuleSet::defaults(variant), &facts(pairs)).unwrap();
@@ -268,7 +269,7 @@ mod tests {
     #[test]
     fn every_variant_has_a_scale_once_its_facts_are_known() {
         let known = facts(&[("wild", "1S"), ("clone", "6S"), ("target", "0"), ("suit", "square")]);
-        // The game that only tests play has none.
+        // The variant that only tests play has no evaluator.
         for variant in ALL.iter().filter(|variant| variant.id != "highest") {
             let rules = RuleSet::defaults(variant);
             assert!(Scale::of(&rules, &known).is_some(), "{variant:?}");

@@ -1,7 +1,7 @@
-//! What a viewer sees of an event: the words of its history line, with what is hidden from him taken out.
+//! History lines of events, with the words taken out that a viewer may not see.
 //!
-//! The full line and every censored one come from the same words, so none can say more than another
-//! forgot to hide.
+//! The full line and every censored one come from the same words, so no censored line can reveal
+//! what another one hides.
 
 use std::fmt;
 
@@ -20,19 +20,20 @@ use crate::token::Token;
 /// One word of a line after the verb.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
-    /// None: hidden.
+    /// A card; none if it is hidden.
     Card(Option<Card>),
     Amount(Credits),
     Number(u32),
     Player(Player),
     Name(&'static str),
-    /// A word other than a card, hidden.
+    /// A hidden word that is no card.
     Hidden,
 }
 
+/// The words of a line after the verb.
 pub type Words = SmallVec<[Word; 4]>;
 
-/// Who acted.
+/// Actor of a line: the dealer or a player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Actor {
     Dealer,
@@ -50,9 +51,9 @@ pub struct SeenEvent {
     codes: &'static [&'static str],
 }
 
-/// The faces of Coruscant's gold die.
+/// Names of the faces of Coruscant's gold die.
 const GOLD: [&str; 6] = ["0", "0", "+5", "-5", "+10", "-10"];
-/// The faces of Coruscant's silver die.
+/// Names of the faces of Coruscant's silver die.
 const SILVER: [&str; 6] = ["circle", "circle", "triangle", "triangle", "square", "square"];
 
 impl Word {
@@ -94,7 +95,7 @@ impl fmt::Display for SeenEvent {
     }
 }
 
-/// What `viewer` sees of an event, before it is applied. None for a shuffle, which has no line.
+/// The event as `viewer` sees it, before it is applied. None for a shuffle, which has no line.
 #[must_use]
 pub fn censor(hand: &Hand, event: &Event, viewer: Viewer) -> Option<SeenEvent> {
     let (mut seen, secret) = spell(hand, event)?;
@@ -111,7 +112,7 @@ pub fn censor(hand: &Hand, event: &Event, viewer: Viewer) -> Option<SeenEvent> {
     Some(seen)
 }
 
-/// The history line of an event, uncensored, before it is applied; empty for a shuffle.
+/// History line of an event, uncensored, before it is applied; empty for a shuffle.
 #[must_use]
 pub fn line(hand: &Hand, event: &Event) -> String {
     censor(hand, event, Viewer::Auditor).map_or_else(String::new, |seen| seen.to_string())
@@ -123,7 +124,7 @@ pub fn public_cards(hand: &Hand, event: &Event) -> bool {
     spell(hand, event).is_some_and(|(_, secret)| secret.is_none())
 }
 
-/// The words from `from` on are for these players only.
+/// Words from index `from` on, which only the players in `knows` may see.
 struct Secret {
     from: usize,
     knows: PlayerSet,
@@ -134,7 +135,7 @@ fn spell(hand: &Hand, event: &Event) -> Option<(SeenEvent, Option<Secret>)> {
     let (actor, verb, words, by, secret) = match event {
         Event::Decided { player, mv, by } => {
             let knows = PlayerSet::EMPTY.with(*player);
-            // The Impostor's own card lies open; what it becomes does not.
+            // The Impostor's own card lies open, but not its value.
             let from = usize::from(matches!(mv, Move::Impostor { .. }));
             let secret = hand.game.hides(mv).then_some(Secret { from, knows });
             (Actor::Player(*player), mv.verb(), words_of_move(mv), *by, secret)
@@ -201,7 +202,7 @@ pub(crate) fn words_of_move(mv: &Move) -> Words {
     }
 }
 
-/// None where there is no line, or the outcome is of another kind than what is due.
+/// Verb and words of an outcome. None if it has no line, or is of another kind than what is due.
 fn words_of_chance(hand: &Hand, due: &Chance, outcome: &Outcome) -> Option<(&'static str, Words)> {
     let deck = hand.rules().variant().deck;
     let number = |value: &u8| Word::Number(u32::from(*value));
@@ -259,7 +260,7 @@ fn words_of_chance(hand: &Hand, due: &Chance, outcome: &Outcome) -> Option<(&'st
     }
 }
 
-/// The first face of the die that shows this name.
+/// Faces of the two dice that show these names, the first one for each; none for unknown names.
 pub(crate) fn target_faces(gold: &str, silver: &str) -> Option<[u8; 2]> {
     let face = |die: [&str; 6], name: &str| {
         let at = die.iter().position(|&face| face == name)?;

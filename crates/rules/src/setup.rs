@@ -1,4 +1,4 @@
-//! The setup of a hand: who sits where with how much, and under which rules.
+//! Setup of a hand: seats, stacks, pots and rules.
 
 use primitives::{Credits, SeatNo};
 
@@ -9,7 +9,7 @@ use crate::ruleset::RuleSet;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setup {
     pub rules: RuleSet,
-    /// p1 first: ascending but for one wrap. The last one has the button.
+    /// p1 first, ascending but for one wrap. The last player has the button.
     pub seats: Vec<SeatNo>,
     /// Before the antes, p1 first.
     pub stacks: Vec<Credits>,
@@ -17,7 +17,7 @@ pub struct Setup {
     pub carried_pot: Credits,
 }
 
-/// Why a hand cannot start like this.
+/// Reason why a hand cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
     #[error("{variant} is for {min} to {max} players, not {got}")]
@@ -36,10 +36,10 @@ pub enum SetupError {
     TooManyCredits,
 }
 
-/// The number of players, where the rules are for so many.
+/// Checks that the rules take this number of players, and returns it.
 ///
 /// # Errors
-/// Where they are for more or fewer.
+/// If the rules are for more or fewer players.
 pub fn players(rules: &RuleSet, got: usize) -> Result<u8, SetupError> {
     let (seats, variant) = (rules.seats(), rules.variant());
     let (min, max) = (*seats.start(), *seats.end());
@@ -52,7 +52,7 @@ pub fn players(rules: &RuleSet, got: usize) -> Result<u8, SetupError> {
 }
 
 impl Setup {
-    /// Number of players.
+    /// Checks the setup and returns the number of players.
     pub(crate) fn check(&self) -> Result<u8, SetupError> {
         let variant = self.rules.variant();
         let got = self.seats.len();

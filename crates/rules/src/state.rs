@@ -1,7 +1,7 @@
-//! The table state that all variants share: places, piles, pots, and what is due.
+//! State of the table that all variants share: players, piles, pots, and what is due.
 //!
-//! Credits move only through the functions of `pots`, cards leave draw piles only through those of
-//! `piles`; a game decides when.
+//! Credits move only through the functions of `pots`, and cards leave draw piles only through those
+//! of `piles`. A game decides when.
 
 mod betting;
 mod piles;
@@ -24,12 +24,12 @@ use crate::rank::Rank;
 use crate::ruleset::RuleSet;
 use crate::setup::Setup;
 
-/// One player's place.
+/// State of one player.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) seat: SeatNo,
     pub(crate) stack: Credits,
-    /// What went into the Hand Pot in this hand, less what was returned.
+    /// Contribution to the Hand Pot in this hand, less what was returned.
     pub(crate) paid: Credits,
     /// In the order they came.
     pub(crate) cards: Cards,
@@ -42,41 +42,42 @@ pub(crate) struct Place {
 /// Ranks at the reveal, by player.
 pub(crate) type Ranks = [Option<Rank>; 8];
 
-/// Who is to move.
+/// Player to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Nobody yet: the game says what comes next.
+    /// No player yet: the game decides what comes next.
     Open,
     Of(Player),
     Over,
 }
 
+/// State of the table during a hand.
 #[derive(Debug, Clone)]
 pub(crate) struct Core {
     pub(crate) rules: RuleSet,
     places: Vec<Place>,
-    /// Neither folded nor out.
+    /// Players who are neither folded nor out.
     pub(crate) live: PlayerSet,
-    /// Whose decisions are their defaults from now on.
+    /// Players whose decisions are their defaults from now on.
     pub(crate) left: PlayerSet,
-    /// Whose hands everybody has seen.
+    /// Players whose hands everybody has seen.
     pub(crate) shown: PlayerSet,
     pub(crate) piles: SmallVec<[Pile; 2]>,
     pub(crate) pot: Credits,
     pub(crate) sabacc: Credits,
     pub(crate) carried: Credits,
     pub(crate) rake: Credits,
-    /// Until the end, then they are the settlement's.
+    /// Settlement lines so far; moved into the settlement at the end.
     lines: Vec<Line>,
     queue: Vec<Chance>,
-    /// How much of the queue is done.
+    /// Number of entries of the queue that are done.
     done: usize,
     pub(crate) turn: Turn,
     settlement: Option<Box<Settlement>>,
 }
 
 impl Core {
-    /// `setup` was checked and has `count` players.
+    /// Makes the state of a checked setup with `count` players.
     pub(crate) fn new(setup: &Setup, count: u8) -> Core {
         let place = |(&seat, &stack): (&SeatNo, &Credits)| Place {
             seat,
@@ -105,7 +106,7 @@ impl Core {
         }
     }
 
-    /// Everybody who was dealt in.
+    /// All players who were dealt in.
     pub(crate) fn everybody(&self) -> PlayerSet {
         PlayerSet::first(u8::try_from(self.places.len()).unwrap_or(Player::MAX))
     }
@@ -114,7 +115,7 @@ impl Core {
         &self.places
     }
 
-    /// Live and with credits left to bet.
+    /// Live players with credits left to bet.
     pub(crate) fn able(&self) -> PlayerSet {
         self.live.iter().filter(|&player| !self[player].stack.is_zero()).collect()
     }
@@ -124,11 +125,12 @@ impl Core {
         &self.queue[self.done..]
     }
 
+    /// Makes a use of chance due, after those that are.
     pub(crate) fn expect(&mut self, chance: Chance) {
         self.queue.push(chance);
     }
 
-    /// Takes the first use of chance off the queue. There is one.
+    /// Takes the first use of chance off the queue. There must be one.
     pub(crate) fn take_due(&mut self) -> Chance {
         let empty = Chance::Pulse { ppm: 0 };
         let due = std::mem::replace(&mut self.queue[self.done], empty);
@@ -152,7 +154,8 @@ impl Core {
         self.lines.push(line);
     }
 
-    /// The hand is over. Everything but a carry and the rake has its line already.
+    /// Ends the hand. Adds the lines of the carried pot and the rake; all other lines are there
+    /// already.
     pub(crate) fn finish(&mut self, winners: PlayerSet, ranks: &Ranks) {
         if !self.carried.is_zero() {
             self.line(Line::Carries { amount: self.carried });
@@ -177,8 +180,8 @@ impl Core {
         }));
     }
 
-    /// Where one live player is left, returns what nobody matched, gives him the whole pot and ends the
-    /// hand.
+    /// If one live player is left, returns what nobody matched, gives that player the whole pot and
+    /// ends the hand. Returns whether the hand has ended.
     pub(crate) fn ends_by_folds(&mut self) -> bool {
         let Some(winner) = self.live.lowest().filter(|_| self.live.len() == 1) else {
             return false;
@@ -194,7 +197,8 @@ impl Core {
         true
     }
 
-    /// Folds: the penalty first, then the whole hand goes face down to the discards of the first pile.
+    /// Folds a hand: takes the penalty first, then puts the cards face down to the discards of the
+    /// first pile.
     pub(crate) fn fold(&mut self, player: Player) {
         self.live = self.live.without(player);
         self.pay_sabacc(player, self.rules.fold_penalty);

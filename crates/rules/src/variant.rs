@@ -1,4 +1,4 @@
-//! Variants: what a game is, as data, and the registry of all of them.
+//! Variants: the games as data, and the registry of all of them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -10,13 +10,13 @@ use crate::game::Game;
 use crate::ruleset::{Field, RuleSet};
 use crate::state::Core;
 
-/// A game as data. What only it knows is behind `open`.
+/// A game as data. Its own state machine is behind `open`.
 pub struct Variant {
     pub id: &'static str,
     pub title: &'static str,
-    /// Text that the rules follow; where it is silent or contradicts itself, RULES.md decides.
+    /// Text that the rules follow; RULES.md decides where it is silent or contradicts itself.
     pub source: &'static str,
-    /// How many players a hand takes.
+    /// Numbers of players that a hand takes.
     pub seats: RangeInclusive<u8>,
     pub deck: &'static Deck,
     pub piles: &'static [PileSpec],
@@ -26,7 +26,7 @@ pub struct Variant {
     pub has_carried_pot: bool,
     /// Called once at the start of a hand; takes the antes.
     pub(crate) open: fn(&mut Core) -> Box<dyn Game>,
-    /// What an explanation of its rules says beside what all games share.
+    /// The parts of an explanation that only this game has.
     pub(crate) explain: fn(&RuleSet) -> Words,
 }
 
@@ -34,16 +34,16 @@ pub struct Variant {
 #[derive(Debug)]
 pub struct PileSpec {
     pub name: &'static str,
-    /// The ids of its cards: from `first` up to, not including, `end`.
+    /// The pile has the cards with the ids from `first` up to, not including, `end`.
     pub first: u8,
     pub end: u8,
-    /// The top discard lies face up: it stays there when the discards are shuffled into the draw
-    /// pile, and whole hands go under it.
+    /// Whether the top discard lies face up: it stays there when the discards are shuffled into the
+    /// draw pile, and whole hands go under it.
     pub open_discards: bool,
 }
 
 impl PileSpec {
-    /// Its cards in canonical order: what the first shuffle puts in.
+    /// The cards of the pile in canonical order, as the first shuffle takes them.
     pub fn cards(&self) -> impl Iterator<Item = Card> {
         CardSet::range(self.first, self.end).iter()
     }

@@ -1,6 +1,7 @@
-//! Views: the only thing that shows cards to anybody.
+//! Views: the only code that shows cards to anybody.
 //!
-//! A viewer sees his own hand, what lies face up, and hands shown at the reveal; the auditor sees all.
+//! Viewers see their own hand, what lies face up, and hands shown at the reveal; the auditor sees
+//! all.
 
 use primitives::{Credits, SeatNo};
 use smallvec::SmallVec;
@@ -20,36 +21,37 @@ pub struct View {
     pub carried_pot: Credits,
     /// The cycle, lap or round, from 1.
     pub round: u64,
-    /// Where the hand stands, in the game's own word.
+    /// Phase of the hand, as the game names it.
     pub phase: &'static str,
     pub to_act: Option<Player>,
     /// The total in this betting round that is to be matched.
     pub to_match: Credits,
     pub called_by: Option<Player>,
-    /// What else this viewer may know, by name.
+    /// Further facts that this viewer may know, by name.
     pub facts: Vec<(String, String)>,
 }
 
-/// One player's place as one viewer sees it.
+/// State of one player as one viewer sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlayerView {
     pub seat: SeatNo,
     pub stack: Credits,
-    /// Into the Hand Pot, in this hand.
+    /// Contribution to the Hand Pot in this hand.
     pub contribution: Credits,
-    /// In this betting round.
+    /// Contribution in this betting round.
     pub in_round: Credits,
     pub status: Status,
-    /// Left in mid-hand: every decision from then on is the default.
+    /// Whether the player left in mid-hand: every decision from then on is the default.
     pub leaving: bool,
-    /// The hand, newest last.
+    /// The hand, newest card last.
     pub cards: SmallVec<[CardView; 8]>,
-    /// Beside the hand: demise, tie and blind cards.
+    /// Demise, tie and blind cards beside the hand.
     pub extra: SmallVec<[Card; 4]>,
-    /// Once the hand is over, where it was shown or folded.
+    /// Set once the hand is over, if the hand was shown or folded.
     pub rank: Option<Rank>,
 }
 
+/// Standing of a player in the hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     Live,
@@ -62,13 +64,13 @@ pub enum Status {
 /// A card in somebody's hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CardView {
-    /// None: hidden from this viewer.
+    /// The card; none if it is hidden from this viewer.
     pub card: Option<Card>,
-    /// Face up for everybody: locked in the field.
+    /// Whether the card lies face up for everybody: locked in the field.
     pub locked: bool,
 }
 
-/// What `viewer` may see of the hand.
+/// The hand as `viewer` may see it.
 #[must_use]
 pub fn view(hand: &Hand, viewer: Viewer) -> View {
     let core = &hand.core;
@@ -94,7 +96,7 @@ pub fn view(hand: &Hand, viewer: Viewer) -> View {
     }
 }
 
-/// Whether `viewer` sees other cards in somebody's hand, or beside it, than he saw before.
+/// Whether `viewer` sees other cards in or beside somebody's hand after than before.
 #[must_use]
 pub fn cards_differ(before: &Hand, after: &Hand, viewer: Viewer) -> bool {
     let (before, after) = ((before, viewer), (after, viewer));

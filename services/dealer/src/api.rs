@@ -1,4 +1,4 @@
-//! The gRPC face: parse, call, answer.
+//! gRPC handlers: parse the request, call the dealer, answer.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use wire::field::{exactly, request_id};
 use crate::dealer::{Call, Dealer};
 use crate::words;
 
-/// Answers calls for a dealer.
+/// gRPC service of a dealer.
 pub struct Api(Dealer);
 
-/// The service to put on a server.
+/// Makes the service to put on a server.
 #[must_use]
 pub fn service(dealer: Dealer) -> DealerServiceServer<Api> {
     DealerServiceServer::new(Api(dealer))
@@ -87,7 +87,7 @@ impl DealerService for Api {
     }
 }
 
-/// What a call says about itself beside its fields.
+/// Properties of a call apart from its fields.
 struct Caller {
     digest: [u8; 32],
     actor: Arc<str>,

@@ -1,8 +1,8 @@
-//! Hands in memory: at most so many, each behind a lock of its own.
+//! Hands in memory: a bounded number, each behind a lock of its own.
 //!
-//! A hand has one place, or two callers could write to its stream without knowing of each other. So
-//! a place goes away only while nobody holds it; what was in it comes back from the log. An empty
-//! place is filled by whoever needs it first.
+//! A hand has only one slot, or two callers could write to its stream without knowing of each
+//! other. So a slot is dropped only while nobody holds it; its contents can be read from the log
+//! again. An empty slot is filled by the first caller that needs it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,12 +11,12 @@ use primitives::HandId;
 
 use crate::hand::Hand;
 
-/// A hand's place. Empty: the log knows better than memory.
+/// Slot of a hand. If it is empty, the hand must be read from the log.
 pub(crate) type Place = Arc<tokio::sync::Mutex<Option<Hand>>>;
 
-/// See the module.
+/// Bounded cache of hands, with the least recently used dropped first.
 pub(crate) struct Cache {
-    /// Places beyond this many are given up once nobody holds them.
+    /// Slots beyond this number are dropped once nobody holds them.
     limit: usize,
     places: Mutex<Places>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Cache {
 #[derive(Default)]
 struct Places {
     by_hand: BTreeMap<HandId, (u64, Place)>,
-    /// By when they were last asked for.
+    /// Hands by their last use.
     by_use: BTreeMap<u64, HandId>,
     uses: u64,
 }
@@ -34,7 +34,7 @@ impl Cache {
         Cache { limit, places: Mutex::default() }
     }
 
-    /// The one place of a hand.
+    /// The one slot of a hand.
     pub(crate) fn place(&self, hand: HandId) -> Place {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let place = places.touch(hand);
@@ -58,7 +58,7 @@ impl Places {
         Arc::clone(place)
     }
 
-    /// Gives up the places longest unused, as far as nobody holds them.
+    /// Drops the slots longest unused, as far as nobody holds them.
     fn shrink(&mut self, limit: usize) {
         let surplus = self.by_hand.len().saturating_sub(limit);
         let unheld = |(_, hand): &(&u64, &HandId)| {

@@ -1,7 +1,7 @@
-//! The dealer as its callers know it, and the task that keeps its log.
+//! The dealer's interface to its callers, and the task that keeps its log.
 //!
-//! Each call runs as a task of its own: a caller who gives up does not stop halfway what may already
-//! be on its way to the log. Calls are refused while the log is not owned here.
+//! Each call runs as a task of its own: a caller who gives up cannot stop a write that may already
+//! be on its way to the log. Calls are refused while the log is not owned by this process.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -23,10 +23,12 @@ use crate::repo::{RepoError, Seeds};
 use crate::source::Source;
 use crate::vault::{DoesNotOpen, KeyId, Vault};
 
+/// Pause after the first failed attempt to open the log; doubled after each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
+/// Longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Whose command it is, and under what name.
+/// Identity of a command and of its caller.
 #[derive(Debug, Clone)]
 pub struct Call {
     pub id: RequestId,
@@ -36,20 +38,20 @@ pub struct Call {
     pub trace: [u8; 16],
 }
 
-/// What a dealer is made of beside its log.
+/// Dependencies of a dealer, apart from its log.
 pub struct Parts {
     pub seeds: Seeds,
     pub vault: Vault,
     pub entropy: Arc<dyn Entropy>,
     /// Signs commitments.
     pub key: SigningKey,
-    /// The origin of the log, which contexts are bound to.
+    /// Origin of the log, which contexts are bound to.
     pub origin: Arc<str>,
-    /// Hands that are kept in memory; others come back from the log when they are asked for.
+    /// Number of hands kept in memory; others are read from the log when they are needed.
     pub hands: usize,
 }
 
-/// What stays when the log is lost.
+/// State of a dealer that outlives the loss of the log.
 pub(crate) struct House {
     pub(crate) seeds: Seeds,
     pub(crate) vault: Vault,
@@ -68,7 +70,7 @@ impl House {
     }
 }
 
-/// Why there is no answer.
+/// Reason why a call has no answer.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Problem {
     #[error(transparent)]
@@ -95,20 +97,20 @@ pub enum Problem {
     Corrupt,
 }
 
-/// Deals. Clones are handles of the same.
+/// Handle of a dealer. Clones share one dealer.
 #[derive(Clone)]
 pub struct Dealer {
     house: Arc<House>,
-    /// None while the log is not ours.
+    /// None while the log is not owned by this process.
     desk: Arc<RwLock<Option<Arc<Desk>>>>,
     serves: watch::Sender<bool>,
 }
 
 impl Dealer {
-    /// A dealer without a log: it answers once it is given one.
+    /// Makes a dealer without a log. It answers once it is given one.
     ///
     /// # Errors
-    /// Where the entropy is plainly none.
+    /// If the entropy fails its health test.
     pub fn try_new(parts: Parts) -> Result<Dealer, Unhealthy> {
         let Parts { seeds, vault, entropy, key, origin, hands } = parts;
         let source = Source::try_new(entropy)?;
@@ -118,7 +120,7 @@ impl Dealer {
         Ok(Dealer { house: Arc::new(house), desk, serves })
     }
 
-    /// Deals on this log from now on, with nothing in memory; on none for as long as there is none.
+    /// Deals on this log from now on, with nothing in memory. With no log, calls are refused.
     fn sit(&self, log: Option<Log>) {
         let desk = log.map(|log| Arc::new(Desk::new(Arc::clone(&self.house), log)));
         let serves = desk.is_some();
@@ -126,7 +128,7 @@ impl Dealer {
         self.serves.send_replace(serves);
     }
 
-    /// Whether calls are taken, each time that changes: right after the log is, and no longer than that.
+    /// Whether calls are taken, and each change of it: true exactly while there is a log.
     #[must_use]
     pub fn serves(&self) -> watch::Receiver<bool> {
         self.serves.subscribe()
@@ -154,7 +156,7 @@ impl Dealer {
         run(async move { desk.seal(&call, name, sealing).await }).await
     }
 
-    /// Performs operations and opens cards: all of it or nothing.
+    /// Performs operations and reveals cards: all of it or nothing.
     pub async fn perform(
         &self,
         call: Call,
@@ -165,7 +167,7 @@ impl Dealer {
         run(async move { desk.perform(&call, name, &asked).await }).await
     }
 
-    /// Opens the seed; that of a hand that was burnt or aborted where `discarded`.
+    /// Publishes the seed. `discarded` says that the hand was burnt or aborted.
     pub async fn reveal(
         &self,
         call: Call,
@@ -182,8 +184,8 @@ impl Dealer {
         vec![self.house.key.verifying_key().to_bytes()]
     }
 
-    /// Tests the entropy apart from any hand, so that a failure shows where nobody plays too. After
-    /// one no hand is committed to any more.
+    /// Tests the entropy apart from any hand, so that a failure shows even while nobody plays.
+    /// After a failure no hand is committed to any more.
     pub fn test_entropy(&self) -> Result<(), Unhealthy> {
         self.house.source.test()
     }
@@ -198,7 +200,7 @@ impl Dealer {
     }
 }
 
-/// The first 8 bytes of SHA-256 of a public key.
+/// Id of a public key: the first 8 bytes of its SHA-256.
 #[must_use]
 pub fn key_id(public: &[u8; 32]) -> [u8; 8] {
     let digest: [u8; 32] = Sha256::digest(public).into();
@@ -206,7 +208,7 @@ pub fn key_id(public: &[u8; 32]) -> [u8; 8] {
     [a, b, c, d, e, f, g, h]
 }
 
-/// Runs work to its end even where its caller gives up.
+/// Runs work to its end even if its caller gives up.
 async fn run<T: Send + 'static>(
     work: impl Future<Output = Result<T, Problem>> + Send + 'static,
 ) -> Result<T, Problem> {
@@ -220,11 +222,11 @@ async fn run<T: Send + 'static>(
     }
 }
 
-/// Puts a dealer on its log, at once where it is given one and otherwise as soon as that can be owned,
-/// and keeps it there until `stopping` fires; then gives the log up. A log that is lost is opened again.
+/// Gives a dealer its log: `log` at once, otherwise a log from `open` as soon as it can be owned.
+/// Opens a lost log again. Closes the log when `stopping` fires.
 ///
 /// # Errors
-/// Where the log turns out to be corrupt.
+/// If the log is corrupt.
 pub fn keep<O, F>(
     dealer: Dealer,
     log: Option<Log>,
@@ -269,7 +271,7 @@ where
     }
 }
 
-/// Tries until the log is ours again; only a corrupt log ends it.
+/// Opens the log, with retries until it is owned. Only a corrupt log ends it.
 async fn reopen<F>(open: &impl Fn() -> F) -> Result<Log, OpenError>
 where
     F: Future<Output = Result<Log, OpenError>>,

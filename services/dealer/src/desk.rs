@@ -1,13 +1,14 @@
-//! One owner's time at the log: hands in memory, written before anybody hears of a step.
+//! Commands on hands, during one ownership of the log: hands in memory, with every event in the log
+//! before its answer is given.
 //!
-//! One call at a time works on a hand. The hand is taken out of its place for the work and put back
-//! when the log has taken the events; on every other way out the place stays empty and the hand
-//! comes back from its stream. So memory never runs ahead of the log. When the log is lost the desk
-//! is left with everything on it. A refusal is by memory too and nothing of it goes through the fence: the
-//! log is asked whether it is still ours before anybody hears a no.
+//! One call at a time works on a hand. The hand is taken out of its slot for the work and put back
+//! when the log has taken the events. On every other way out the slot stays empty, and the hand is
+//! read from its stream again. So memory never runs ahead of the log. When the log is lost, all of
+//! this is dropped. A refusal comes from memory and does not pass the fence, so the log is asked
+//! whether this process still owns it before a refusal is given.
 //!
-//! A request the log has answered before gets the same answer: not stored, since no hidden card is
-//! ever written down, but dealt again, which gives the same.
+//! A repeated request gets its first answer. Answers are not stored, since no hidden card is ever
+//! written down; they are dealt again, which gives the first answer again.
 
 use std::sync::Arc;
 
@@ -22,20 +23,20 @@ use crate::hand::{
 use crate::record;
 use crate::repo::Kept;
 
-/// Events read from the log at once.
+/// Number of events read from the log at once.
 const PAGE: usize = 1000;
 
-/// See the module.
+/// Handles commands with one log.
 pub(crate) struct Desk {
     house: Arc<House>,
     log: Log,
     cache: Cache,
 }
 
-/// What became of an entry.
+/// Outcome of an append.
 enum Appended {
     New,
-    /// The request was answered before, by the same command.
+    /// The request was answered before, by an equal command.
     Before,
 }
 
@@ -131,7 +132,7 @@ impl Desk {
         let mut hand = self.take(place, name).await?;
         let (performed, events) = match hand.perform(asked, &call.actor) {
             Ok(done) => done,
-            // Cards that were dealt then may have moved since, or the hand ended.
+            // Cards dealt in the first answer may have moved since, or the hand may have ended.
             Err(refusal) => match self.recall(call).await? {
                 Recall::Fresh => return Err(refusal.into()),
                 Recall::Different => return Err(Problem::Reused),
@@ -173,7 +174,8 @@ impl Desk {
         Ok(seed)
     }
 
-    /// What came of a call, where that can be believed: a no only of a log that is this dealer's still.
+    /// Passes the result of a call on, once it can be believed: a refusal counts only if the log is
+    /// still this dealer's.
     async fn confirmed<T>(&self, done: Result<T, Problem>) -> Result<T, Problem> {
         match &done {
             Ok(_)
@@ -204,7 +206,7 @@ impl Desk {
         self.cache.place(name.id())
     }
 
-    /// Empties the hand's place; where it was empty the hand comes from the log.
+    /// Takes the hand out of its slot, or reads it from the log if the slot is empty.
     async fn take(&self, place: &mut Option<Hand>, name: HandName) -> Result<Hand, Problem> {
         match place.take() {
             Some(hand) => Ok(hand),
@@ -212,7 +214,7 @@ impl Desk {
         }
     }
 
-    /// A fresh hand whose seed is kept: the one made now, or one made before a crash.
+    /// Makes a hand with a stored seed: the one made now, or one stored before a crash.
     async fn new_hand(&self, hand: HandName, rule_set_hash: [u8; 32]) -> Result<Hand, Problem> {
         let house = &*self.house;
         let House { seeds, vault, source, key, key_id, origin, hands: _ } = house;
@@ -244,7 +246,7 @@ impl Desk {
         Ok(Hand::try_new(committed, seed)?)
     }
 
-    /// The hand as its stream tells it.
+    /// Reads the hand from its stream.
     async fn load(&self, name: HandName) -> Result<Hand, Problem> {
         let mut hand: Option<Hand> = None;
         let mut from = Version(1);
@@ -267,7 +269,7 @@ impl Desk {
         }
     }
 
-    /// A committed hand with its seed out of storage.
+    /// Makes a committed hand with its seed out of storage.
     async fn kept_hand(&self, committed: Committed) -> Result<Hand, Problem> {
         let kept = self.house.seeds.get(committed.hand.id()).await?.ok_or(Contradiction::Seed)?;
         let seed = self.house.vault.open(&kept.seed, (&kept.context, &kept.commitment))?;

@@ -1,10 +1,12 @@
-//! One hand as its dealer knows it: a fold of the hand's stream, and what may be done next.
+//! One hand as its dealer knows it: a fold of the hand's stream, and the steps that may follow.
 //!
-//! No I/O: whoever calls writes the events that come back to the log first and keeps the changed
-//! hand after that. Where the log does not take them the hand is thrown away, not undone.
+//! There is no I/O here. The caller writes the returned events to the log first, and keeps the
+//! changed hand only after that. If the log does not take them, the hand is thrown away, not
+//! undone.
 //!
-//! Committed → sealed → operations and openings → revealed. A step that was done already, asked for
-//! in the same words, gives the same answer and no event.
+//! A hand is committed, then sealed; then operations are performed and cards revealed; then the
+//! seed is published. A step that was done before, requested with equal contents, gives its first
+//! answer and no event.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,11 +17,11 @@ use fairness::{
 };
 use primitives::{HandId, TableId};
 
-/// A hand by its place in its table's life.
+/// Name of a hand: its table and its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HandName {
     pub table: TableId,
-    /// From 1.
+    /// Counts from 1.
     pub number: u64,
 }
 
@@ -30,7 +32,7 @@ impl HandName {
     }
 }
 
-/// What the dealer promised.
+/// The dealer's signed commitment to a hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committed {
     pub hand: HandName,
@@ -38,7 +40,7 @@ pub struct Committed {
     pub commitment: Commitment,
     pub key_id: [u8; 8],
     pub signature: [u8; 64],
-    /// The origin of the dealer's log.
+    /// Origin of the dealer's log.
     pub origin: Arc<str>,
 }
 
@@ -50,31 +52,32 @@ impl Committed {
     }
 }
 
-/// What the seats brought.
+/// Entropy of the seats, to be sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sealing {
     pub beacon: Option<Beacon>,
     pub rows: Vec<Row>,
 }
 
-/// An operation at its index.
+/// An operation with its index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Indexed {
     pub index: u32,
     pub ask: Ask,
 }
 
-/// Why a card is opened.
+/// Reason for revealing a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     Deal,
     Rule,
     Show,
-    /// The table lost its memory. It may ask for cards that moved since, and after the reveal.
+    /// The table lost its memory. It may request cards that moved since, and cards after the seed
+    /// is published.
     Recovery,
 }
 
-/// Cards to be opened.
+/// Cards to be revealed to an audience.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
     pub cards: Vec<Handle>,
@@ -83,24 +86,25 @@ pub struct Opening {
     pub reason: Reason,
 }
 
-/// Chance asked for: operations, then openings.
+/// A request for chance: operations, then card reveals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Perform {
     pub operations: Vec<Indexed>,
     pub openings: Vec<Opening>,
 }
 
-/// The public result of an operation: dice from 1; a pulse 0 or 1; a pick; a sample; a shuffle's
-/// number of cards, and the root over them.
+/// Public result of an operation: dice from 1; a pulse 0 or 1; a pick; a sample; a shuffle's number
+/// of cards, and the root over them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
     pub index: u32,
     pub values: Vec<u32>,
-    /// A shuffle's. Records older than roots have none.
+    /// Root of a shuffle. Records written before roots were stored have none.
     pub root: Option<[u8; 32]>,
 }
 
-/// Chance given, each list in the order asked for: every opened card with what proves it.
+/// Answer to a request for chance, each list in the order of the request: every revealed card has
+/// its proof.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Performed {
     pub results: Vec<Done>,
@@ -114,7 +118,7 @@ impl fmt::Debug for Performed {
     }
 }
 
-/// What stands in a hand's stream.
+/// Event of a hand's stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     Committed(Committed),
@@ -130,14 +134,14 @@ pub enum Event {
         opening: Opening,
         caller: Arc<str>,
     },
-    /// The seed is public; of a hand that was burnt or aborted where `discarded`.
+    /// The seed is public. `discarded` says that the hand was burnt or aborted.
     Revealed {
         seed: Seed,
         discarded: bool,
     },
 }
 
-/// A business no. Nothing has changed.
+/// Reason why the dealer refuses a command. Nothing has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("the hand is committed under another rule set: a change of rules waits for the next")]
@@ -160,7 +164,7 @@ pub enum Refusal {
     Shoe(#[from] ShoeError),
 }
 
-/// The stream contradicts itself or what the seed gives.
+/// Reason why a stream cannot be a hand's: it contradicts itself or the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Contradiction {
     #[error("a hand's stream begins with its commitment, and has one")]
@@ -175,13 +179,13 @@ pub enum Contradiction {
     Refused(#[from] Refusal),
 }
 
-/// See the module.
+/// State of one hand. The module describes its steps.
 #[derive(Debug)]
 pub struct Hand {
     committed: Committed,
     seed: Seed,
     sealed: Option<Sealed>,
-    /// Once the seed is public: whether the hand was discarded.
+    /// Set once the seed is public: whether the hand was discarded.
     revealed: Option<bool>,
 }
 
@@ -193,7 +197,7 @@ struct Sealed {
 }
 
 impl Hand {
-    /// A hand that is committed and no more; `seed` must be what was committed to.
+    /// Makes a hand that is committed and no more. `seed` must be the one committed to.
     pub fn try_new(committed: Committed, seed: Seed) -> Result<Hand, Contradiction> {
         if committed.commitment.opens(&committed.context(), &seed) {
             Ok(Hand { committed, seed, sealed: None, revealed: None })
@@ -207,7 +211,7 @@ impl Hand {
         &self.committed
     }
 
-    /// Binds the seats' entropy. The transcript, and what is new.
+    /// Binds the seats' entropy. Returns the transcript and the new events.
     pub fn seal(&mut self, sealing: Sealing) -> Result<(Transcript, Vec<Event>), Refusal> {
         if let Some(sealed) = &self.sealed {
             let same = sealed.sealing == sealing;
@@ -232,8 +236,9 @@ impl Hand {
         Ok((transcript, vec![event]))
     }
 
-    /// Performs, then opens. The answer, and what is new: every opening, and each operation not
-    /// done before. After a refusal the hand may be half changed: throw it away.
+    /// Performs operations, then reveals cards. Returns the answer and the new events: one for each
+    /// operation not done before, and one for every card reveal. After a refusal the hand may be
+    /// half changed and must be thrown away.
     pub fn perform(
         &mut self,
         asked: &Perform,
@@ -261,7 +266,8 @@ impl Hand {
         Ok((Performed { results, opened }, events))
     }
 
-    /// The answer to what is known to have been answered before: cards that moved since included.
+    /// Repeats an answer that is known to have been given before, also for cards that have moved
+    /// since.
     pub fn repeat(&mut self, asked: &Perform) -> Result<Performed, Refusal> {
         let shoe = &mut self.sealed.as_mut().ok_or(Refusal::NotSealed)?.shoe;
         let mut results = Vec::new();
@@ -277,7 +283,7 @@ impl Hand {
         Ok(Performed { results, opened: opened? })
     }
 
-    /// Ends the secrecy. The seed, and what is new. Only a hand that is `discarded` can be without
+    /// Publishes the seed. Returns it with the new events. Only a `discarded` hand can be without
     /// entropy: the seed of any other still has to be dealt from.
     pub fn reveal(&mut self, discarded: bool) -> Result<(Seed, Vec<Event>), Refusal> {
         match self.revealed {
@@ -290,7 +296,7 @@ impl Hand {
         Ok((seed.clone(), vec![Event::Revealed { seed, discarded }]))
     }
 
-    /// Applies an event from the log, checking it against what the seed gives.
+    /// Applies an event from the log, after checking it against the seed.
     pub fn replay(&mut self, event: Event) -> Result<(), Contradiction> {
         match event {
             Event::Committed(_) => Err(Contradiction::Order),
@@ -307,7 +313,7 @@ impl Hand {
             }
             // It changed nothing, and was allowed when it was written.
             Event::Opened { .. } => Ok(()),
-            // Also of a hand that was not sealed: what is public cannot be taken back.
+            // This holds for a hand that was not sealed too: a public seed cannot be taken back.
             Event::Revealed { seed, discarded } if seed == self.seed => {
                 self.revealed = Some(discarded);
                 Ok(())
@@ -318,7 +324,7 @@ impl Hand {
 }
 
 impl Done {
-    /// Whether `stored` says the same, as far as it says it.
+    /// Whether `stored` has equal contents, as far as it has any.
     fn was_recorded_as(&self, stored: &Done) -> bool {
         let root = stored.root.or(self.root);
         *self == Done { root, ..stored.clone() }

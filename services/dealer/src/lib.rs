@@ -1,22 +1,23 @@
 //! Knows: seeds, commitments, shoes: all chance and all hidden cards, and who was shown which.
 //! Does not know: rules, credits, players' names, why a table asks.
 //!
-//! A hand goes Commit, Seal, Perform (and open) many times, Reveal. Until Seal nobody's entropy
-//! exists here; after it everything is determined, so every call is safe to repeat and a crash
-//! loses nothing: the log says what was asked, the seed says what came of it.
+//! A hand goes through Commit, Seal, Perform (which also reveals cards) many times, and Reveal.
+//! Before Seal nobody's entropy is known here. After it everything is determined, so every call is
+//! safe to repeat and a crash loses nothing: the log has the requests, and the seed gives their
+//! results.
 //!
-//! - [`hand`] is one hand: a fold of its stream, and what may be done next. Pure.
-//! - `desk` takes a step: look in memory or read the stream, decide, write to the log, answer.
-//!   `cache` bounds what is in memory.
-//! - [`dealer`] is what callers hold; it outlives the loss of the log.
-//! - `source` watches the entropy that seeds are made of.
-//! - [`record`] is the events in the log, [`repo`] and [`vault`] the seeds at rest; [`rotation`]
-//!   gives those another key.
-//! - [`api`] is the gRPC face, `words` its messages as the dealer's own words.
-//! - [`shell`] puts it together for a process.
+//! - [`hand`] is one hand: a fold of its stream, and the steps that may follow. Pure.
+//! - `desk` handles a command: take the hand from memory or read its stream, decide, write to the
+//!   log, answer. `cache` bounds the memory.
+//! - [`dealer`] is the handle of callers; it outlives the loss of the log.
+//! - `source` tests the entropy that seeds are made of.
+//! - [`record`] is the events in the log; [`repo`] and [`vault`] are the seeds at rest;
+//!   [`rotation`] moves those to another key.
+//! - [`api`] is the gRPC handlers, and `words` converts their messages.
+//! - [`shell`] assembles and runs the service.
 //!
-//! What the log holds is enough to check every answer after the reveal and tells no card before it:
-//! openings are recorded by place, audience, reason and caller, never by face.
+//! The log holds enough to check every answer after the reveal and shows no card before it: card
+//! reveals are recorded by handle, audience, reason and caller, never by face.
 
 pub mod api;
 mod cache;

@@ -1,4 +1,5 @@
-//! The dealer's events as its log keeps them: all of a hand in the hand's stream.
+//! Conversion of the dealer's events to and from log records: all events of a hand are in its
+//! stream.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use zeroize::Zeroizing;
 use crate::hand::{Committed, Event};
 use crate::words;
 
-/// What the log holds is not what a dealer writes.
+/// A log record that no dealer can have written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the dealer's log is corrupt at position {position}: {what}")]
 pub struct Corrupt {
@@ -22,7 +23,7 @@ pub struct Corrupt {
     pub what: String,
 }
 
-/// An event as it is appended.
+/// Makes the log record of an event.
 #[must_use]
 pub fn new_event(hand: HandId, event: &Event) -> NewEvent {
     let recorded: Recorded = match event {
@@ -56,10 +57,10 @@ pub fn new_event(hand: HandId, event: &Event) -> NewEvent {
     recorded.on(hand)
 }
 
-/// The event behind a stored one.
+/// Reads the event of a log record.
 ///
 /// # Errors
-/// Where no dealer can have written it.
+/// If no dealer can have written it.
 pub fn parse(stored: &eventlog::Event) -> Result<Event, Corrupt> {
     let corrupt = |what: String| Corrupt { position: stored.position.0, what };
     let recorded = Recorded::try_from(stored).map_err(|error| corrupt(error.to_string()))?;
@@ -78,7 +79,7 @@ fn event(recorded: Recorded) -> Result<Event, Wrong> {
     }
 }
 
-/// What is wrong with a payload.
+/// Fault of a payload.
 struct Wrong(String);
 
 impl From<BadField> for Wrong {

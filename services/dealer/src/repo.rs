@@ -1,10 +1,10 @@
-//! Where seeds lie between commitment and reveal: the table `seed` in a schema that the dealer's
-//! role alone can enter, or memory for the simulator and for tests.
+//! Storage of seeds between commitment and reveal: the table `seed` in a schema that only the
+//! dealer's role can enter, or memory for the simulator and for tests.
 //!
-//! One row for each hand: whoever asks first decides the hand's seed, also where two processes
-//! believe for a moment that they own the log. A row is never changed, but for being sealed again
-//! under another key: in one statement, and only where it is still as it was read, so that neither a
-//! crash nor another process at the same work can lose a seed.
+//! There is one row for each hand: the first insert decides the hand's seed, even if two processes
+//! believe for a moment that they own the log. A row never changes, except that it is sealed again
+//! under another key: in one statement, and only if it is still as it was read, so that neither a
+//! crash nor a second process doing so can lose a seed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,10 +17,10 @@ use sqlx::{Connection as _, PgPool, Row as _};
 
 use crate::vault::{KeyId, SealedSeed};
 
-/// Seeds are asked for once a hand, and again after a restart.
+/// Number of connections. Seeds are read once a hand, and again after a restart.
 const CONNECTIONS: u32 = 4;
 
-/// A hand's seed as it is kept.
+/// The stored seed of a hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     pub hand: HandId,
@@ -29,15 +29,16 @@ pub struct Kept {
     pub seed: SealedSeed,
 }
 
-/// A seed under another key than before.
+/// A seed sealed again under another key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resealing {
     pub hand: HandId,
-    /// The nonce of what it takes the place of.
+    /// Nonce of the seed that it replaces.
     pub old_nonce: [u8; 24],
     pub seed: SealedSeed,
 }
 
+/// Reason why the storage gave no seed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RepoError {
     #[error("the dealer's database is unavailable: repeat the call later")]
@@ -56,7 +57,7 @@ pub struct UrlError(#[source] sqlx::Error);
 #[error("the table of the seeds could not be made: the URL must be an administrator's")]
 pub struct MigrateError(#[source] sqlx::Error);
 
-/// Keeps seeds. Clones are handles of the same.
+/// Storage of seeds. Clones share one storage.
 #[derive(Clone)]
 pub struct Seeds(Place);
 
@@ -67,19 +68,21 @@ enum Place {
 }
 
 impl Seeds {
-    /// In the database that `url` names, as the dealer's role. Connects when it is first needed.
+    /// Stores seeds in the database of `url`, as the dealer's role. Connects when it is first
+    /// needed.
     pub fn postgres(url: &str) -> Result<Seeds, UrlError> {
         let pool = PgPoolOptions::new().max_connections(CONNECTIONS).connect_lazy(url);
         pool.map(|pool| Seeds(Place::Postgres(pool))).map_err(UrlError)
     }
 
-    /// In memory, for as long as a handle lives.
+    /// Stores seeds in memory, for as long as a clone lives.
     #[must_use]
     pub fn memory() -> Seeds {
         Seeds(Place::Memory(Arc::default()))
     }
 
-    /// Keeps a hand's seed unless the hand has one; what is kept from now on. Durable.
+    /// Stores a hand's seed unless the hand has one. Returns the seed that is stored from now on.
+    /// Durable.
     pub async fn keep(&self, new: Kept) -> Result<Kept, RepoError> {
         match &self.0 {
             Place::Postgres(pool) => {
@@ -95,7 +98,7 @@ impl Seeds {
         }
     }
 
-    /// A hand's seed, where it has one.
+    /// Seed of a hand; none if it has none.
     pub async fn get(&self, hand: HandId) -> Result<Option<Kept>, RepoError> {
         match &self.0 {
             Place::Postgres(pool) => select(pool, hand).await,
@@ -107,7 +110,8 @@ impl Seeds {
 }
 
 impl Seeds {
-    /// Up to `limit` seeds that are not under `current`, ascending by hand, `after` a hand.
+    /// Up to `limit` seeds that are not under the key `current`, ascending by hand, from the hand
+    /// following `after`.
     pub async fn under_others(
         &self,
         current: KeyId,
@@ -125,8 +129,8 @@ impl Seeds {
         }
     }
 
-    /// Puts seeds under their new keys, as far as they are still what they were: all of it or
-    /// nothing. How many there were. Durable.
+    /// Replaces seeds that are still as they were read: all of them or none. Returns how many there
+    /// were. Durable.
     pub async fn reseal(&self, again: &[Resealing]) -> Result<u64, RepoError> {
         match &self.0 {
             Place::Postgres(pool) => update(pool, again).await,
@@ -146,7 +150,7 @@ impl Seeds {
     }
 }
 
-/// Makes the table and says what the dealer's role may do with it. Needs an administrator's URL and
+/// Makes the table and grants the dealer's role its rights on it. Needs an administrator's URL and
 /// the log's roles; safe to repeat.
 pub async fn migrate(admin_url: &str) -> Result<(), MigrateError> {
     let mut admin = PgConnection::connect(admin_url).await.map_err(MigrateError)?;
@@ -195,7 +199,7 @@ async fn select_others(
     after: Option<HandId>,
     limit: u16,
 ) -> Result<Vec<Kept>, RepoError> {
-    // The empty id comes before all.
+    // The empty id comes before all others.
     let rows = in_time(
         sqlx::query(
             "SELECT hand_id, context, commitment, key_id, nonce, sealed FROM dealer_vault.seed \

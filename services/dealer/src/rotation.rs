@@ -1,10 +1,10 @@
-//! Another key for the seeds at rest: what lies under a previous one is sealed again under the
-//! current one, a few at a time, while hands go on.
+//! Rotation of the key of seeds at rest: seeds under a previous key are sealed again under the
+//! current one, in small batches, while hands go on.
 //!
-//! A pass walks all seeds once. A crash leaves each seed under one key or the other, and both are
-//! here; the next pass finds what is left. A pass that finds nothing to do says so, and only then can
-//! the operator take the previous keys away. What is under a key that is not here stays as it is and
-//! is told by the key's name.
+//! A pass walks all seeds once. A crash leaves each seed under one key or the other, and this
+//! process has both; the next pass finds the rest. A pass that finds nothing to do logs so, and
+//! only then can the operator take the previous keys away. A seed under a key that is missing stays
+//! as it is, and its key id is logged.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,26 +16,26 @@ use crate::dealer::{Dealer, House, Problem};
 use crate::repo::{Kept, Resealing};
 use crate::vault::{DoesNotOpen, KeyId};
 
-/// Seeds in one statement.
+/// Most seeds in one statement.
 const BATCH: u16 = 100;
-/// Between two of them, so that hands are not held up.
+/// Pause between two statements, so that hands are not held up.
 const PAUSE: Duration = Duration::from_millis(20);
-/// After a database that was out of reach.
+/// Pause after the database was unavailable.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// What one pass did.
+/// Result of one pass.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pass {
-    /// Seeds that are under the current key now and were not before.
+    /// Number of seeds that this pass put under the current key.
     pub resealed: u64,
-    /// Seeds under keys that are not here.
+    /// Number of seeds by key, for keys that are missing.
     pub unknown: BTreeMap<[u8; 8], u64>,
-    /// Seeds that open under no key, though theirs is here or is not named.
+    /// Number of seeds that open under no key, although their key is present or not named.
     pub damaged: u64,
 }
 
 impl Pass {
-    /// Whether all that can be under the current key is.
+    /// Whether every seed that can be under the current key is.
     #[must_use]
     pub fn nothing_left(&self) -> bool {
         self.resealed == 0
@@ -56,8 +56,8 @@ impl fmt::Display for Pass {
 }
 
 impl Dealer {
-    /// Seals again what is not under the current key, walking all seeds once. Safe to repeat, and
-    /// to do in two processes at once.
+    /// Seals all seeds again that are not under the current key, in one pass. Safe to repeat, and
+    /// to run in two processes at once.
     pub async fn reseal(&self) -> Result<Pass, Problem> {
         let house = self.house();
         let current = house.vault.current();
@@ -79,7 +79,7 @@ impl Dealer {
     }
 }
 
-/// The seed under the current key, where it opens.
+/// Seals a seed under the current key; none if it does not open.
 fn seal_again(house: &House, kept: &Kept, pass: &mut Pass) -> Result<Option<Resealing>, Problem> {
     let of = (&kept.context, &kept.commitment);
     let seed = match house.vault.open(&kept.seed, of) {
@@ -99,7 +99,8 @@ fn seal_again(house: &House, kept: &Kept, pass: &mut Pass) -> Result<Option<Rese
     Ok(Some(Resealing { hand: kept.hand, old_nonce: kept.seed.nonce, seed: new }))
 }
 
-/// Where there are previous keys: passes until one finds nothing left, or until `stopping` fires.
+/// Runs passes until one finds nothing left, or until `stopping` fires. Does nothing without
+/// previous keys.
 pub(crate) async fn rotate(dealer: Dealer, stopping: CancellationToken) {
     if !dealer.house().vault.has_previous() {
         return;
@@ -131,7 +132,7 @@ pub(crate) async fn rotate(dealer: Dealer, stopping: CancellationToken) {
 
 fn tell_the_end(current: KeyId, pass: &Pass) {
     if pass.unknown.is_empty() && pass.damaged == 0 {
-        // Somebody has to do something: it is told where only warnings are.
+        // The operator has to act, so this is logged as a warning.
         tracing::warn!(
             key = %current,
             "no seed is left under a previous key: what seed_key_previous names can be removed"

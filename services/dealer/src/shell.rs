@@ -1,4 +1,4 @@
-//! The dealer as a process has it: settings in, a port served, everything put down in order.
+//! The dealer as a service: reads settings, serves a port, and stops everything in order.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,30 +23,32 @@ use crate::rotation::rotate;
 use crate::vault::{SeedKey, Vault, parse_key, parse_keys};
 
 /// The service's name: its schema, and a part of its role's name.
+/// The log's name.
 const SERVICE: &str = "dealer";
 const LOG: &str = "dealer/0";
-/// How long a silent dealer keeps its log.
+/// Time for which a silent dealer keeps its log.
 const LEASE: Duration = Duration::from_secs(5);
-/// Between two tests of the entropy.
+/// Time between two tests of the entropy.
 const ENTROPY_TESTS: Duration = Duration::from_hours(1);
-/// What is missing of a dealer that has its log, or waits for it.
+/// Condition that an unready dealer does not meet.
 const UNREADY: &str = "calls are not taken yet";
-/// Hands that are kept in memory unless told otherwise: about ten kilobytes each.
+/// Hands kept in memory by default.
 const HANDS: u64 = 10_000;
 
-/// Everything a dealer is told.
+/// Settings of a dealer.
 pub struct Config {
-    /// Its log's origin is what hands are bound to for ever, its log's key signs commitments too.
+    /// Settings of every service. The log's origin is bound into every hand for ever, and the log's
+    /// key signs commitments too.
     pub service: ServiceConfig,
-    /// Seeds at rest are sealed under it.
+    /// Key that seals seeds at rest.
     pub seed_key: SeedKey,
-    /// What seeds were sealed under before: while there are such keys, those seeds are sealed again.
+    /// Previous keys. While there are any, seeds under them are sealed again.
     pub seed_keys_previous: Vec<SeedKey>,
-    /// Hands that are kept in memory.
+    /// Number of hands kept in memory.
     pub hands: usize,
 }
 
-/// Why a dealer could not start, or cannot go on.
+/// Reason why a dealer could not start, or cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error("the dealer needs a database: set SABACC_DATABASE_URL or DATABASE_URL")]
@@ -85,10 +87,10 @@ pub enum PrepareError {
 }
 
 impl Config {
-    /// Everything from a file and the environment.
+    /// Reads all settings from a file and the environment.
     ///
     /// # Errors
-    /// All that is wrong, at once.
+    /// All faults at once.
     pub fn parse(source: Source) -> Result<Config, ConfigError> {
         let mut settings = Settings::new(source);
         let service = ServiceConfig::read(Service::Dealer, &mut settings);
@@ -112,7 +114,7 @@ impl Config {
     }
 }
 
-/// A secret out of the file that a setting names; what is wrong is noted.
+/// Reads a secret out of the file that a setting names; faults are noted in `settings`.
 fn from_file<T>(
     settings: &mut Settings,
     key: &str,
@@ -125,7 +127,7 @@ fn from_file<T>(
     read(settings, (key, &path), parse)
 }
 
-/// A secret out of a file that the setting `key` names; what is wrong is noted.
+/// Reads a secret out of the file of the setting `key`; faults are noted in `settings`.
 fn read<T>(
     settings: &mut Settings,
     (key, path): (&str, &Path),
@@ -145,8 +147,8 @@ pub async fn migrate(admin_url: &str, role_password: Option<&str>) -> Result<(),
     Ok(repo::migrate(admin_url).await?)
 }
 
-/// Deals until the drain. Whether everybody was finished with. `take_over` takes the log at once,
-/// for whoever knows that its last owner is dead.
+/// Runs the dealer until the drain. Returns whether every call finished. `take_over` takes the log
+/// at once, for a caller that knows that its last owner is dead.
 pub async fn run(
     config: Config,
     (bound, drain): (Bound, Drain),
@@ -177,7 +179,8 @@ pub async fn run(
     let written = health.condition("log", "it is being opened");
     let ready = health.condition("state", UNREADY);
     tokio::spawn(ready.follow(dealer.serves(), UNREADY));
-    // Whoever has taken the log from this process since is alive.
+    // Only the first attempt takes over: a process that has taken the log from this one since is
+    // alive.
     let take_over = AtomicBool::new(options.take_over);
     let open = move || {
         let take_over = take_over.swap(false, Ordering::Relaxed);
@@ -207,8 +210,8 @@ pub async fn run(
     Ok(finished)
 }
 
-/// Tests the entropy each hour until `stopping` fires. A failure is told where it is found, and stops
-/// new hands by itself.
+/// Tests the entropy each hour until `stopping` fires. A failure is logged by the source, and stops
+/// new hands.
 async fn test_entropy(dealer: Dealer, stopping: CancellationToken) {
     while stopping.run_until_cancelled(tokio::time::sleep(ENTROPY_TESTS)).await.is_some() {
         if dealer.test_entropy().is_err() {

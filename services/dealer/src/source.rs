@@ -1,13 +1,12 @@
-//! The entropy that seeds are made of, watched.
+//! The entropy that seeds are made of, with its health tests.
 //!
-//! Every block that leaves here has gone through the health tests, and so have those that are drawn
-//! only for them, before the first hand and each hour. A source that failed once gives nothing more:
-//! what it gave before the failure may be as bad as what showed, so somebody has to look at it and
+//! Every block that leaves here has passed the health tests. Further blocks are drawn only for the
+//! tests, before the first hand and each hour. A source that failed once gives nothing more: blocks
+//! before the failure may be as bad as the one that showed it, so an operator has to look at it and
 //! start the dealer again. Hands that are committed go on: their seeds are made.
 //!
-//! The operating system promises eight bits of entropy a byte. It is held to four: what breaks
-//! breaks by far more than that, and a source that keeps its promise is never taken for a broken one
-//! however long it runs.
+//! The operating system promises eight bits of entropy a byte, and the tests assume four: a broken
+//! source falls short by far more than that, and a sound one never fails, however long it runs.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,10 +14,10 @@ use fairness::health::{BLOCK, Health, START, Unhealthy};
 use system::entropy::Entropy;
 use zeroize::Zeroizing;
 
-/// Min-entropy a byte, at least.
+/// Min-entropy of a byte in bits, at least.
 const BITS: f64 = 4.0;
 
-/// See the module.
+/// A source of entropy that stops at its first failed health test.
 pub(crate) struct Source {
     entropy: Arc<dyn Entropy>,
     state: Mutex<State>,
@@ -30,7 +29,7 @@ struct State {
 }
 
 impl Source {
-    /// A source that has passed its first tests.
+    /// Makes a source that has passed its start-up tests.
     pub(crate) fn try_new(entropy: Arc<dyn Entropy>) -> Result<Source, Unhealthy> {
         let state = Mutex::new(State { health: Health::new(BITS), failed: None });
         let source = Source { entropy, state };
@@ -38,12 +37,12 @@ impl Source {
         Ok(source)
     }
 
-    /// Draws as much as a first use needs, for the tests alone.
+    /// Draws as many blocks as the start-up test needs, for the tests alone.
     pub(crate) fn test(&self) -> Result<(), Unhealthy> {
         (0..START.div_ceil(BLOCK)).try_for_each(|_| self.block().map(drop))
     }
 
-    /// Fresh bytes.
+    /// Draws fresh bytes.
     pub(crate) fn block(&self) -> Result<Zeroizing<[u8; BLOCK]>, Unhealthy> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(failed) = state.failed {

@@ -1,4 +1,4 @@
-//! Every no of the dealer as the API says it.
+//! Maps the dealer's errors and refusals to gRPC status.
 
 use fairness::{ShoeError, TranscriptError};
 use proto::common::v1::ErrorReason;
@@ -29,7 +29,7 @@ impl From<Problem> for Status {
     }
 }
 
-/// What a program reads.
+/// Name of a refusal in the metadata `refusal`.
 fn name(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::OtherRules => "OTHER_RULES",

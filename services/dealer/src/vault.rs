@@ -1,11 +1,11 @@
 //! Seeds at rest: XChaCha20-Poly1305 under a key that is not in the database.
 //!
-//! The associated data is the hand's context and the commitment, so that a sealed seed opens as
-//! that of its own hand only. Beside it stands the name of the key: the first 8 bytes of SHA-256
-//! over "sabacc/seed-key/v1" and the key, which tells nothing of the key. Seeds that were sealed
-//! before keys had names are tried under each key.
+//! The associated data is the hand's context and the commitment, so that a sealed seed opens for
+//! its own hand only. The id of the key is stored with it: the first 8 bytes of SHA-256 over
+//! "sabacc/seed-key/v1" and the key, which reveal nothing of the key. Seeds without a key id are
+//! tried under each key.
 //!
-//! New seeds are sealed under the current key alone. Previous keys only open, until nothing is left
+//! New seeds are sealed under the current key alone. Previous keys only open, until no seed is left
 //! under them.
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
@@ -24,22 +24,24 @@ pub struct Vault {
     previous: Vec<Lock>,
 }
 
+/// A cipher with the id of its key.
 #[derive(Clone)]
 struct Lock {
     id: KeyId,
     cipher: XChaCha20Poly1305,
 }
 
-/// A sealed seed: nobody's but the vault's.
+/// A sealed seed, which only the vault can open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedSeed {
-    /// The key it is sealed under, where it says.
+    /// Id of the key that it is sealed under; none in older rows.
     pub key: Option<KeyId>,
     pub nonce: [u8; 24],
     /// 64 bytes and the tag of 16.
     pub sealed: Vec<u8>,
 }
 
+/// Reason why a sealed seed does not open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DoesNotOpen {
     #[error(
@@ -73,7 +75,7 @@ impl Lock {
 }
 
 impl Vault {
-    /// `previous` keys only open; the current one among them counts once.
+    /// Makes a vault. `previous` keys only open; the current one among them counts once.
     #[must_use]
     pub fn new(current: &SeedKey, previous: &[SeedKey]) -> Vault {
         let current = Lock::new(current);
@@ -87,7 +89,7 @@ impl Vault {
         vault
     }
 
-    /// The key that new seeds are sealed under.
+    /// Id of the key that new seeds are sealed under.
     #[must_use]
     pub fn current(&self) -> KeyId {
         self.current.id
@@ -99,7 +101,7 @@ impl Vault {
         !self.previous.is_empty()
     }
 
-    /// `nonce` is 24 fresh random bytes.
+    /// Seals a seed. `nonce` is 24 fresh random bytes.
     ///
     /// # Panics
     /// Never: the cipher takes 256 GiB.
@@ -112,6 +114,7 @@ impl Vault {
         SealedSeed { key: Some(self.current.id), nonce, sealed }
     }
 
+    /// Opens a sealed seed.
     pub fn open(
         &self,
         kept: &SealedSeed,

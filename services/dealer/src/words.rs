@@ -1,5 +1,5 @@
-//! The dealer's messages and its own words, each as the other. Every field is destructured, so that
-//! a new one is a compile error here.
+//! Conversion of the dealer's messages to and from its own types. Every field is destructured, so
+//! that a new one is a compile error here.
 
 use fairness::{Ask, Beacon, ClientCommitment, Entropy, Handle, Row, ShuffleInput, Status};
 use proto::dealer::v1 as pb;
@@ -10,10 +10,13 @@ use crate::hand::{
     Committed, Done, HandName, Indexed, Opening, Perform, Performed, Reason, Sealing,
 };
 
-/// Most operations, openings, dice, and cards of one opening, in one call.
+/// Most operations in one call.
 const MAX_OPERATIONS: usize = 64;
+/// Most card reveals in one call.
 const MAX_OPENINGS: usize = 64;
+/// Most dice in one roll.
 const MAX_DICE: usize = 16;
+/// Most cards in one card reveal, or in one shuffle by handles.
 const MAX_CARDS: usize = 255;
 
 pub(crate) fn hand_name(table: &[u8], number: u64) -> Result<HandName, BadField> {
@@ -230,7 +233,7 @@ pub(crate) fn performed_to_pb(performed: Performed) -> pb::PerformResponse {
 }
 
 fn proof_to_pb(opened: &fairness::Opening) -> pb::OpenedProof {
-    // The rest of it is what was asked for.
+    // The request names the other fields.
     let fairness::Opening { handle: _, card: _, salt, path, count: _ } = opened;
     pb::OpenedProof { salt: salt.to_vec(), path: path.concat() }
 }
@@ -245,7 +248,7 @@ pub(crate) fn commitment_to_pb(committed: &Committed) -> pb::Commitment {
     }
 }
 
-/// Parses each of a list; an error's field begins with the list's name and the place in it.
+/// Parses each item of a list. The field of an error begins with the list's name and the index.
 fn each<T, U>(
     list: &str,
     all: Vec<T>,

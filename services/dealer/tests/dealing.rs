@@ -1,5 +1,5 @@
-//! The dealer on a log in memory that fails on demand: crashes, repeats, races. An answer that was
-//! given is given again, whatever happens, and each step stands in the log once.
+//! The dealer on an in-memory log that fails on demand: crashes, repeats, races. An answer that was
+//! given is given again, whatever happens, and each step is in the log once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ const NAME: HandName = HandName { table: TableId([1; 16]), number: 1 };
 const LOG: &str = "dealer/0";
 const RULES: [u8; 32] = [2; 32];
 
-/// What survives a crash, and a dealer on it.
+/// State that survives a crash, and a dealer on it.
 struct World {
     store: Arc<MemStore>,
     seeds: Seeds,
@@ -62,7 +62,7 @@ impl World {
         World { store, seeds, entropy, dealer, stopping }
     }
 
-    /// Memory is gone; the next dealer draws other entropy.
+    /// Drops all memory; the next dealer draws other entropy.
     async fn crash(self) -> World {
         World::on(Arc::clone(&self.store), self.seeds.clone(), self.entropy + 100).await
     }
@@ -233,7 +233,7 @@ async fn a_request_id_names_one_command() {
     world.perform(10, &script()[0]).await.unwrap();
     let other = world.dealer.perform(call(10, 77), NAME, script()[1].clone()).await;
     assert!(matches!(other, Err(Problem::Reused)), "{other:?}");
-    // What it asked for was not done.
+    // Its operations were not done.
     let done = world.perform(11, &ask(vec![roll(1)], vec![])).await.unwrap();
     assert_eq!(done.results[0].index, 1);
 }
@@ -249,7 +249,7 @@ async fn refusals_change_nothing() {
     world.sealed().await;
     world.perform(10, &script()[0]).await.unwrap();
     let before = world.stream(NAME).await.len();
-    // The first half is lawful, the second not: neither is done.
+    // The first half is allowed, the second is not: neither is done.
     let half = ask(vec![roll(1), roll(3)], vec![]);
     assert!(matches!(world.perform(11, &half).await, Err(Problem::Refused(Refusal::Shoe(_)))));
     let half = ask(vec![roll(1)], vec![deal(0, &[76])]);
@@ -259,7 +259,8 @@ async fn refusals_change_nothing() {
     assert_eq!(dice.results.len(), 1, "the index is free");
 }
 
-/// Another dealer has the log and has dealt: by the memory of the first one the next step is out of turn.
+/// Another dealer has the log and has dealt, so by the memory of the first one the next step is out
+/// of turn.
 #[tokio::test]
 async fn a_dealer_that_has_lost_its_log_refuses_nobody() {
     let first = World::new(1).await;
@@ -341,7 +342,7 @@ async fn many_callers_at_once_get_one_outcome() {
         let world = Arc::clone(&world);
         callers.spawn(async move {
             let asked = ask(vec![fresh(0), roll(1)], vec![]);
-            // Other hands push this one out of memory meanwhile.
+            // Other hands push this one out of memory in between.
             let other = HandName { number: u64::from(id), ..NAME };
             world.commit(id + 100, other).await.unwrap();
             world.perform(id, &asked).await.unwrap()
@@ -352,8 +353,8 @@ async fn many_callers_at_once_get_one_outcome() {
     assert_eq!(world.stream(NAME).await.len(), 4);
 }
 
-/// Two hands that differ in nothing but their cards leave the same records of shuffles and openings,
-/// but for the roots: those are over salts that nobody has.
+/// Two hands that differ only in their cards leave equal records of shuffles and card reveals,
+/// except for the roots: those are over secret salts.
 #[tokio::test]
 async fn the_log_tells_no_hidden_card() {
     let mut records = Vec::new();
@@ -370,7 +371,7 @@ async fn the_log_tells_no_hidden_card() {
         }
         cards.push(opened[0].iter().map(|opened| opened.card).collect::<Vec<_>>());
         records.push(events.iter().skip(2).map(without_root).collect::<Vec<_>>());
-        // The log would hand out what it stored of the answer.
+        // The log would return a stored answer.
         let key = RequestKey::new("service:table", RequestId([10; 16]));
         let stored = world.reader().request(key).await.unwrap().unwrap();
         assert!(stored.answer.is_empty());
@@ -379,7 +380,7 @@ async fn the_log_tells_no_hidden_card() {
     assert_eq!(records[0], records[1]);
 }
 
-/// An event's payload, a shuffle's without its root.
+/// Payload of an event; that of a shuffle without its root.
 fn without_root(event: &Event) -> Vec<u8> {
     if event.kind != 102 {
         return event.payload.to_vec();

@@ -1,4 +1,4 @@
-//! A dealer whose entropy breaks: no seed is made of it, and hands that have theirs go on.
+//! A dealer whose entropy breaks: no seed is made of it, and hands with a seed go on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,11 +20,11 @@ use zeroize::Zeroizing;
 
 const RULES: [u8; 32] = [2; 32];
 
-/// Gives good bytes until it breaks; then the same again and again.
+/// Entropy that is good until it breaks, and then repeats itself.
 struct Breaking {
     good: SeededEntropy,
     broken: AtomicBool,
-    /// Once broken: one byte, or one block of good bytes.
+    /// Once broken it repeats one byte, or one block of good bytes.
     by_byte: bool,
 }
 
@@ -60,7 +60,7 @@ fn dealer(entropy: Arc<Breaking>, seeds: Seeds) -> Result<Dealer, Unhealthy> {
     })
 }
 
-/// Sits until the token is dropped with the test's runtime.
+/// Gives a dealer its log until the token is dropped with the test's runtime.
 async fn sit(dealer: &Dealer) {
     let store: Arc<dyn Store> = MemStore::new();
     let open = move || {

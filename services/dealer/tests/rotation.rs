@@ -1,5 +1,5 @@
-//! Another key for the seeds at rest: what was kept under the old one is under the new one after it,
-//! whatever happens on the way, and every hand goes on.
+//! Rotation of the key of seeds at rest: after it every seed is under the new key, whatever happens
+//! in between, and every hand goes on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +39,7 @@ fn dealer(seeds: &Seeds, current: u8, previous: &[u8]) -> Dealer {
     .expect("the entropy is healthy")
 }
 
-/// A hand's seed under the key of this byte.
+/// Stores a hand's seed under the key of this byte.
 async fn keep(seeds: &Seeds, number: u16, under: u8) -> HandId {
     let [high, low] = number.to_be_bytes();
     let mut hand = HandId([0; 16]);
@@ -55,7 +55,7 @@ fn id(byte: u8) -> KeyId {
     KeyId::of(&key(byte))
 }
 
-/// How many of `hands` are under the key of this byte, and open under it.
+/// Number of `hands` whose seeds are under the key of this byte, and open under it.
 async fn under(seeds: &Seeds, hands: &[HandId], byte: u8) -> usize {
     let vault = Vault::new(&key(byte), &[]);
     let mut count = 0;
@@ -117,7 +117,7 @@ async fn what_is_under_a_key_that_is_not_here_stays_and_is_told_by_name() {
     assert_eq!(under(&broken, &[other], 7).await, 1);
 }
 
-/// Deals on the log in `store` until the token is cancelled.
+/// Gives a dealer the log in `store` until the token is cancelled.
 async fn sit(dealer: &Dealer, store: &Arc<MemStore>) -> CancellationToken {
     let store = Arc::clone(store);
     let open = move || {
@@ -142,8 +142,8 @@ fn call(id: u8) -> Call {
     Call { id: RequestId([id; 16]), digest: [id; 32], actor, trace: [0; 16] }
 }
 
-/// Hands that were committed under the old key are dealt under the new one, and a dealer that was
-/// not told the old key says which one it misses.
+/// Hands that were committed under the old key are dealt under the new one. A dealer without the
+/// old key names the one it misses.
 #[tokio::test]
 async fn hands_under_way_go_on_under_the_new_key() {
     let (seeds, store) = (Seeds::memory(), MemStore::new());

@@ -29,7 +29,7 @@ use tonic::{Request, Status};
 use tonic_types::StatusExt as _;
 use zeroize::Zeroizing;
 
-/// A dealer that runs, and a caller of it.
+/// A running dealer, and a caller of it.
 struct Running {
     client: DealerServiceClient<Channel>,
     token: ServiceToken,
@@ -37,7 +37,7 @@ struct Running {
     served: JoinHandle<Result<bool, RunError>>,
 }
 
-/// `keys`: the current one of seeds at rest, then previous ones.
+/// Starts a dealer. `keys` are the current key of seeds at rest, then previous ones.
 async fn start(url: &str, keys: &[u8]) -> Running {
     let issuer = TokenIssuer::generate("test", &SeededEntropy::new(1));
     let source = Source::new("", "", BTreeMap::new()).expect("nothing is well formed");

@@ -1,12 +1,12 @@
-//! The incomplete gamma function, which is all three laws of the battery: chi-squared, Poisson and
-//! (squared) normal.
+//! The incomplete gamma function, which gives all three laws of the battery: chi-squared, Poisson
+//! and (squared) normal.
 
-/// Terms after which a sum has settled for every argument below ten million.
+/// Number of terms after which a sum has settled for every argument below ten million.
 const TERMS: u32 = 100_000;
 const PRECISION: f64 = 1e-15;
 
-/// The natural logarithm of Γ(x), `x` > 0: Stirling's series, which is exact to 13 digits from 12
-/// on; below, Γ(x + 1) = x Γ(x) leads there.
+/// Natural logarithm of Γ(x), `x` > 0. Stirling's series is exact to 13 digits from 12 on; smaller
+/// arguments use Γ(x + 1) = x Γ(x).
 fn ln_gamma(x: f64) -> f64 {
     let (mut x, mut product) = (x, 1.0);
     while x < 12.0 {
@@ -20,8 +20,8 @@ fn ln_gamma(x: f64) -> f64 {
     (x - 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + series - f64::ln(product)
 }
 
-/// The regularized lower and upper incomplete gamma functions, P(a, x) and Q(a, x) = 1 - P(a, x),
-/// `a` > 0, each exact where it is small.
+/// Regularized lower and upper incomplete gamma functions, P(a, x) and Q(a, x) = 1 - P(a, x), `a` >
+/// 0, each exact where it is small.
 pub(super) fn incomplete(a: f64, x: f64) -> (f64, f64) {
     if x <= 0.0 {
         return (0.0, 1.0);
@@ -36,7 +36,7 @@ pub(super) fn incomplete(a: f64, x: f64) -> (f64, f64) {
     }
 }
 
-/// The sum of x^n / (a (a + 1) … (a + n)), which falls from the start for x < a + 1.
+/// Sum of x^n / (a (a + 1) … (a + n)); its terms fall from the start for x < a + 1.
 fn series(a: f64, x: f64) -> f64 {
     let mut term = 1.0 / a;
     let mut sum = term;
@@ -50,7 +50,7 @@ fn series(a: f64, x: f64) -> f64 {
     sum
 }
 
-/// The continued fraction 1 / (x + 1 - a - 1(1 - a) / (x + 3 - a - 2(2 - a) / …)) by Lentz's method.
+/// Continued fraction 1 / (x + 1 - a - 1(1 - a) / (x + 3 - a - 2(2 - a) / …)), by Lentz's method.
 fn fraction(a: f64, x: f64) -> f64 {
     // Stands for zero in a denominator.
     const TINY: f64 = 1e-300;
@@ -90,7 +90,7 @@ mod tests {
         close(ln_gamma(101.0), (1..=100).map(|n| f64::from(n).ln()).sum(), 1e-13);
     }
 
-    /// The table of critical values that every book on statistics ends with.
+    /// Critical values of the usual statistical tables.
     #[test]
     fn chi_squared_as_in_the_tables() {
         let table = [
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    /// Far out the law of many degrees is nearly normal after the cube root (Wilson and Hilferty).
+    /// With many degrees of freedom the cube root is nearly normal (Wilson and Hilferty).
     #[test]
     fn many_degrees_of_freedom() {
         for z in [-4.0_f64, -1.0, 0.5, 3.0] {

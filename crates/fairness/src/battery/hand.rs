@@ -1,4 +1,4 @@
-//! One hand's worth of chance, taken the way a dealer takes it.
+//! The chance of one hand, taken as a dealer takes it.
 
 use primitives::{PlayerId, TableId};
 use zeroize::Zeroizing;
@@ -8,32 +8,33 @@ use crate::{
     ShuffleInput, Status, Transcript,
 };
 
-/// Cards of the largest deck that is played with.
+/// Number of cards of the largest deck in use.
 pub const CARDS: usize = 76;
-/// What a pick is one of: no divisor of a power of two, and more than half of 2^32, so that a
-/// remainder of a word too narrow could not hide.
+/// Size of the range of a pick: no divisor of a power of two, and more than half of 2^32, so that a
+/// remainder of too narrow a word could not hide.
 pub(super) const PICK: u32 = 3_000_000_000;
-/// What a sample is out of.
+/// Size of the range of a sample.
 pub(super) const SAMPLE: u32 = 9;
 
-/// What one hand's operations came to.
+/// Outcomes of one hand's operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawn {
-    /// The first shuffle of a whole deck: the card at each place from the top, each of 0 to 75 once.
+    /// First shuffle, of a whole deck: the card at each position from the top, each of 0 to 75
+    /// once.
     pub deck: [u8; CARDS],
-    /// The second, of that deck: the place in it that the card at each place came from.
+    /// Second shuffle, of that deck: the position in it that the card at each position came from.
     pub again: [u8; CARDS],
     /// Two rolls of two dice, 1 to 6.
     pub rolls: [[u8; 2]; 2],
-    /// Yes in one of four cases.
+    /// True in one of four cases.
     pub pulse: bool,
     /// 0 to 2,999,999,999.
     pub pick: u32,
-    /// Three different ones of 0 to 8, in the order drawn.
+    /// Three different numbers of 0 to 8, in the order drawn.
     pub sample: [u32; 3],
 }
 
-/// Hand `hand` of a made-up table whose seeds count from `seed`.
+/// Draws hand `hand` of a made-up table whose seeds count from `seed`.
 #[must_use]
 pub fn draw(seed: u64, hand: u64) -> Drawn {
     let mut shoe = Shoe::new(keys(seed, hand));

@@ -1,38 +1,38 @@
-//! From counts to p-values.
+//! P-values of the counts of a tally.
 //!
 //! Each law is the exact one or its limit, with the dependence inside a hand counted in:
 //!
 //! - Places: a random permutation, as a matrix of n × n zeros and ones, varies by 1 / (n - 1) in
 //!   each of the (n - 1)² directions that its rows and columns leave free.
-//! - Neighbours: the deck closed to a ring is a random cycle. Who lies next to whom varies by
-//!   1 / (n - 1) in each of n (n - 3) / 2 directions; who of two lies above the other varies by
+//! - Neighbours: the deck closed to a ring is a random cycle. The pairs of neighbours vary by
+//!   1 / (n - 1) in each of n (n - 3) / 2 directions. The order within pairs varies by
 //!   n / ((n - 1)(n - 2)) in each of (n - 1)(n - 2) / 2.
-//! - Two independent orders agree at one place on average, and their number of agreements is
-//!   Poisson's as exactly as anybody could count; so is the number of pairs of hands with the same
-//!   cards on top.
+//! - Two independent orders agree at one place on average, and the number of agreements follows
+//!   Poisson's law more exactly than any count could show. So does the number of pairs of hands
+//!   with the same cards on top.
 //! - A die stands in two pairs, with the one before and the one after it: a side that comes often
 //!   shows in rows and in columns. Both are taken out, and (6 - 1)² directions are left.
-//! - Runs: Wald and Wolfowitz's mean and variance for as many cards of one kind as of the other.
+//! - Runs: Wald and Wolfowitz's mean and variance for equal numbers of cards of two kinds.
 
 use super::Test;
 use super::gamma::incomplete;
 use super::hand::CARDS;
 use super::tally::{Lag, THROWS, Tally};
 
-/// What a fair dealer's statistic would be distributed as.
+/// Distribution of a fair dealer's statistic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Law {
     ChiSquared {
         degrees: u32,
     },
-    /// With mean 0 and variance 1.
+    /// Mean 0 and variance 1.
     Normal,
     Poisson {
         mean: f64,
     },
 }
 
-/// A statistic, and how likely a fair dealer is to be as far from the middle, on either side.
+/// A statistic, and the probability that a fair dealer is as far from the middle, on either side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measure {
     pub statistic: f64,
@@ -41,17 +41,17 @@ pub struct Measure {
     pub p: f64,
 }
 
-/// Expected in each cell, at least, before a chi-squared law is believed.
+/// Least expected count of each cell before a chi-squared law is used.
 const EXPECTED: f64 = 5.0;
-/// Hands, at least, before a sum over them is believed to be normal.
+/// Least number of hands before a sum over them counts as normal.
 const SUMMED: u64 = 100;
-/// Orders of the five top cards.
+/// Number of orders of the five top cards.
 const FIVE: f64 = 76.0 * 75.0 * 74.0 * 73.0 * 72.0;
-/// Orders of the ten top cards.
+/// Number of orders of the ten top cards.
 const TEN: f64 = FIVE * 71.0 * 70.0 * 69.0 * 68.0 * 67.0;
 
 impl Tally {
-    /// What came of a test; nothing where there are too few hands for its law.
+    /// Measures one test; none if there are too few hands for its law.
     #[must_use]
     pub fn measure(&self, test: Test) -> Option<Measure> {
         let lag = |lag: usize| self.lags.get(lag - 1);
@@ -79,8 +79,8 @@ impl Tally {
         }
     }
 
-    /// Pairs of hands with the same top cards, those left when a top is divided by `cut`, of which
-    /// there are `orders`.
+    /// Number of pairs of hands with the same top cards. The top cards are what is left when a top
+    /// is divided by `cut`; they have `orders` possible orders.
     fn repeats(&self, cut: u64, orders: f64) -> Measure {
         let mut tops: Vec<u64> = self.tops.iter().map(|top| top / cut).collect();
         tops.sort_unstable();
@@ -111,12 +111,12 @@ fn normal(statistic: f64) -> Measure {
     Measure { statistic, law: Law::Normal, p }
 }
 
-/// Cells that are all as likely, each case in one of them.
+/// Measures cells that are equally likely, with each case in one of them.
 fn even(cells: &[u64]) -> Option<Measure> {
     against(cells, &vec![1.0 / cells.len() as f64; cells.len()])
 }
 
-/// Cells with their probabilities, each case in one of them.
+/// Measures cells with these probabilities, with each case in one of them.
 fn against(cells: &[u64], probabilities: &[f64]) -> Option<Measure> {
     let total = cells.iter().sum::<u64>() as f64;
     let mut statistic = 0.0;
@@ -130,7 +130,7 @@ fn against(cells: &[u64], probabilities: &[f64]) -> Option<Measure> {
     Some(chi_squared(statistic, cells.len() - 1))
 }
 
-/// The sum of `hands` permutations of a deck.
+/// Measures the sum of `hands` permutations of a deck.
 fn orders(cells: &[u64], hands: u64) -> Option<Measure> {
     let (n, hands) = (CARDS as f64, hands as f64);
     let expected = hands / n;
@@ -141,7 +141,7 @@ fn orders(cells: &[u64], hands: u64) -> Option<Measure> {
     Some(chi_squared(squares * (n - 1.0) / hands, (CARDS - 1).pow(2)))
 }
 
-/// The sum of `hands` rings of a deck.
+/// Measures the sum of `hands` rings of a deck.
 fn neighbours(cells: &[u64], hands: u64) -> Option<Measure> {
     let (n, hands) = (CARDS as f64, hands as f64);
     let expected = hands / (n - 1.0);
@@ -153,7 +153,7 @@ fn neighbours(cells: &[u64], hands: u64) -> Option<Measure> {
         for other in 0..one {
             let down = cells[one * CARDS + other] as f64;
             let up = cells[other * CARDS + one] as f64;
-            // Both halves of the matrix.
+            // The sum covers both halves of the matrix.
             beside += 2.0 * (f64::midpoint(down, up) - expected).powi(2);
             above += 2.0 * ((down - up) / 2.0).powi(2);
         }
@@ -164,7 +164,7 @@ fn neighbours(cells: &[u64], hands: u64) -> Option<Measure> {
     Some(chi_squared(beside + above, degrees))
 }
 
-/// Runs in `hands` decks of two kinds, as many of one as of the other.
+/// Measures the runs in `hands` decks of two kinds, with as many cards of one as of the other.
 fn runs(seen: u64, hands: u64) -> Option<Measure> {
     if hands < SUMMED {
         return None;
@@ -176,13 +176,13 @@ fn runs(seen: u64, hands: u64) -> Option<Measure> {
     Some(normal((seen as f64 - hands * mean) / (hands * variance).sqrt()))
 }
 
-/// Of `hands` pulses with a chance of one in four, no and yes.
+/// Measures `hands` pulses with a probability of one in four, counted by no and yes.
 fn pulses([_, yes]: [u64; 2], hands: u64) -> Option<Measure> {
     let (yes, count) = (yes as f64, hands as f64);
     (hands >= SUMMED).then(|| normal((yes - count / 4.0) / (count * 3.0 / 16.0).sqrt()))
 }
 
-/// Pairs of dice, each die in two of them.
+/// Measures pairs of dice, with each die in two of them.
 fn independent(cells: &[u64; 36]) -> Option<Measure> {
     let sum = |cells: &mut dyn Iterator<Item = &u64>| cells.sum::<u64>() as f64;
     let expected = sum(&mut cells.iter()) / 36.0;
@@ -199,7 +199,7 @@ fn independent(cells: &[u64; 36]) -> Option<Measure> {
     Some(chi_squared(cells.iter().enumerate().map(cell).sum(), 25))
 }
 
-/// Both rolls' pairs of dice, out of their table.
+/// Counts of the pairs of dice in both rolls, from their table.
 fn pairs(rolls: &[u64]) -> Vec<u64> {
     let first = rolls.chunks(36).map(|row| row.iter().sum::<u64>());
     let second = (0..36).map(|pair| rolls.iter().skip(pair).step_by(36).sum::<u64>());
@@ -215,9 +215,10 @@ fn different(cube: &[u64]) -> Vec<u64> {
     cube.iter().enumerate().filter(|(at, _)| differ(*at)).map(|(_, seen)| *seen).collect()
 }
 
-/// The chances that all six sides were seen with throw 6, 7 … and with throw [`THROWS`] or later.
+/// Probabilities that all six sides have been seen with throw 6, 7 … and with throw [`THROWS`] or
+/// later.
 fn throws() -> Vec<f64> {
-    // By how many sides were seen so far.
+    // Probabilities by the number of sides seen so far.
     let mut seen = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let mut at = Vec::new();
     for throw in 1..THROWS {
@@ -250,7 +251,7 @@ mod tests {
         assert!((chances[1] - 15.0 * 720.0 / 279_936.0).abs() < 1e-12);
     }
 
-    /// Ten throws 5, 8, 9, 8, 10, 20 of a die: the example has chi-squared 13.4 at 5 degrees.
+    /// A textbook example: counts 5, 8, 9, 8, 10, 20 of a die have chi-squared 13.4 at 5 degrees.
     #[test]
     fn a_loaded_die_as_in_the_books() {
         let measure = even(&[5, 8, 9, 8, 10, 20]).unwrap();
@@ -264,12 +265,12 @@ mod tests {
     fn margins_are_no_dependence() {
         let aligned = std::array::from_fn(|at| if at / 6 == at % 6 { 100 } else { 10 });
         assert!(independent(&aligned).unwrap().p < 1e-9);
-        // Along the margins alone nothing is left over: suspiciously even, and no dependence.
+        // Counts along the margins leave no residue: too even, but no dependence.
         let margins = std::array::from_fn(|at| (at / 6 + at % 6) as u64 * 10);
         assert!(independent(&margins).unwrap().statistic < 1e-9);
     }
 
-    /// Exactly the middle is the most likely count there is.
+    /// The most likely count is exactly in the middle.
     #[test]
     fn as_many_pulses_as_expected_are_no_reproach() {
         assert!(pulses([300, 100], 400).unwrap().p > 0.99);

@@ -1,59 +1,59 @@
-//! What is counted over the hands of one seed.
+//! Counts over the hands of one seed.
 
 use std::collections::VecDeque;
 
 use super::LAGS;
 use super::hand::{CARDS, Drawn, PICK, SAMPLE};
 
-/// Equal parts of a pick's range that are told apart.
+/// Number of equal parts of a pick's range.
 pub(super) const PARTS: u32 = 30;
-/// Ordered draws of three out of [`SAMPLE`], counted in a cube.
+/// Number of cells of the cube of ordered draws of three out of [`SAMPLE`].
 pub(super) const CUBE: usize = 9 * 9 * 9;
-/// Throws until all six sides were seen, from 6; the last count is of this many and more.
+/// Last cell of the throws until all six sides were seen, counted from 6: this many and more.
 pub(super) const THROWS: usize = 24;
 
-/// Counts over hands. Lists of cells are rows one after another.
+/// Counts over hands. Tables of cells are stored row after row.
 #[derive(Debug, Clone)]
 pub struct Tally {
     pub(super) hands: u64,
-    /// By place, by card.
+    /// By place, then by card.
     pub(super) placed: Vec<u64>,
-    /// By place after the second shuffle, by place before it.
+    /// By place after the second shuffle, then by place before it.
     pub(super) replaced: Vec<u64>,
-    /// By card, by the card under it; the top card counts as under the bottom one.
+    /// By card, then by the card under it; the top card counts as under the bottom one.
     pub(super) followed: Vec<u64>,
     /// Runs of low and high cards, and of odd and even ones.
     pub(super) runs: [u64; 2],
-    /// Places that the second shuffle filled from where the first did.
+    /// Number of places at which the second shuffle gives the value that the first gave.
     pub(super) agreed: u64,
-    /// By the first roll's pair, by the second's.
+    /// By the pair of the first roll, then by that of the second.
     pub(super) rolls: Vec<u64>,
-    /// By the throws it took to see all sides.
+    /// By the number of throws until all sides were seen.
     pub(super) coupons: [u64; THROWS + 1],
-    /// By the first die, by the top card.
+    /// By the first die, then by the top card.
     pub(super) top: Vec<u64>,
-    /// By the first die, by the bottom card.
+    /// By the first die, then by the bottom card.
     pub(super) bottom: Vec<u64>,
-    /// No, and yes.
+    /// Counts of no and yes.
     pub(super) pulses: [u64; 2],
     pub(super) picks: Vec<u64>,
     pub(super) samples: Vec<u64>,
     pub(super) lags: [Lag; LAGS],
-    /// Each hand's ten top cards as a number to the base of the deck.
+    /// Each hand's ten top cards, as a number in base 76.
     pub(super) tops: Vec<u64>,
-    /// The sides seen since the last full set, as bits, in how many throws.
+    /// Sides seen since the last full set, as bits, and the number of throws since.
     collecting: (u8, usize),
-    /// The latest hands, the newest first.
+    /// The latest hands, newest first.
     recent: VecDeque<Drawn>,
 }
 
-/// Hands compared with hands so many later.
+/// Counts over pairs of hands at one distance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lag {
     pub(super) pairs: u64,
-    /// Places with the same card in both.
+    /// Number of places with the same card in both hands.
     pub(super) agreed: u64,
-    /// By the first die of the one, by that of the other.
+    /// By the first die of the earlier hand, then by that of the later one.
     pub(super) dice: [u64; 36],
 }
 
@@ -93,10 +93,10 @@ impl Tally {
         self.hands
     }
 
-    /// Counts the hand after the one before.
+    /// Counts the hand that follows the last one.
     ///
     /// # Panics
-    /// Where it is not within the bounds of [`Drawn`].
+    /// If the hand is not within the bounds of [`Drawn`].
     pub fn add(&mut self, hand: &Drawn) {
         self.hands += 1;
         self.cards(hand);
@@ -149,7 +149,7 @@ impl Tally {
         }
     }
 
-    /// Adds what was counted elsewhere; hands of two tallies are not compared by their distance.
+    /// Adds another tally. Hands of two tallies are not compared by their distance.
     pub fn merge(&mut self, other: &Tally) {
         self.hands += other.hands;
         self.agreed += other.agreed;
@@ -187,12 +187,12 @@ fn die(hand: &Drawn) -> usize {
     usize::from(hand.rolls[0][0] - 1)
 }
 
-/// At how many places both have the same.
+/// Number of places at which both decks have the same value.
 fn agreement(one: &[u8; CARDS], other: &[u8; CARDS]) -> u64 {
     one.iter().zip(other).map(|(one, other)| u64::from(one == other)).sum()
 }
 
-/// How many stretches of cards of one kind the deck consists of.
+/// Number of stretches of cards of one kind in the deck.
 fn runs(deck: &[u8; CARDS], kind: impl Fn(u8) -> bool) -> u64 {
     let changes = deck.windows(2).filter(|two| kind(two[0]) != kind(two[1])).count();
     1 + changes as u64

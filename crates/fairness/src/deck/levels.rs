@@ -1,15 +1,18 @@
-//! The tree over one pile with every hash kept, so that the path of a card is looked up and nothing
-//! is hashed for it.
+//! The tree over one pile with every hash stored, so that the path of a card is looked up and needs
+//! no hashing.
 //!
 //! RFC 6962 splits a list at the greatest power of two below its length. The same tree comes from
-//! below: neighbours are joined level by level, and a last one without a neighbour goes up as it is.
+//! below: neighbours are joined level by level, and a last node without a neighbour goes up as it
+//! is.
 
-/// From the leaves up; the last level is the root alone.
+/// Levels of the tree from the leaves up; the last level is the root alone.
 pub(crate) struct Levels(Vec<Vec<[u8; 32]>>);
 
 impl Levels {
+    /// Builds the tree.
+    ///
     /// # Panics
-    /// Where there is no leaf: no shuffle is of nothing.
+    /// If there is no leaf. No shuffle is empty.
     pub(crate) fn new(leaves: Vec<[u8; 32]>) -> Levels {
         assert!(!leaves.is_empty(), "a shuffle has at least one card");
         let mut levels = vec![leaves];
@@ -27,7 +30,7 @@ impl Levels {
         self.0.last().expect("there is a level of leaves")[0]
     }
 
-    /// The hashes beside the way from a leaf to the root, the lowest first.
+    /// The sibling hashes on the way from a leaf to the root, the lowest first.
     pub(crate) fn path(&self, leaf: u16) -> Vec<[u8; 32]> {
         let beside = |(height, level): (usize, &Vec<[u8; 32]>)| {
             level.get((usize::from(leaf) >> height) ^ 1).copied()

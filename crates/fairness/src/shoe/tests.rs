@@ -26,7 +26,7 @@ fn at(op: u32, position: u16) -> Handle {
     Handle { op, position }
 }
 
-/// Does `asks` as operations 0, 1, 2 …; the last must be refused as `error`, all before it done.
+/// Performs `asks` as operations 0, 1, 2 …; the last must be refused as `error`, all others done.
 #[track_caller]
 fn check(asks: &[Ask], error: ShoeError) {
     let mut shoe = shoe();
@@ -116,8 +116,8 @@ fn cards_do_not_print() {
 }
 
 proptest! {
-    /// Whatever is shuffled: the shoe's cards are the scheme's, every card has one current place,
-    /// and each opening proves itself against the root its shuffle answered.
+    /// After any shuffles the shoe's cards are the scheme's, every card has one current handle, and
+    /// each card is proved against the root of its shuffle.
     #[test]
     fn cards_are_never_made_or_lost(
         count in 1_u16..=76,
@@ -162,8 +162,8 @@ fn root(answer: &Answer) -> [u8; 32] {
     *root
 }
 
-/// The root an opening leads to, by RFC 9162's way of checking an inclusion proof, written here
-/// without the crate that makes them.
+/// Root that an opening leads to, by RFC 9162's check of an inclusion proof, written here without
+/// the crate that makes the proofs.
 fn proved(opening: &Opening) -> [u8; 32] {
     let Opening { handle, card, salt, path, count } = opening;
     let record = deck::record(handle.op, handle.position, *card, salt);

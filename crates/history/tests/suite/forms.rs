@@ -1,4 +1,4 @@
-//! Text and JSON: what is written is read again as it was, and written again as it stood.
+//! Text and JSON: a written history is read back unchanged, and written again as the first text.
 
 use history::{HandHistory, json, read, write, write_one_of_several};
 use proptest::collection::vec;
@@ -66,7 +66,7 @@ fn any_amount() -> impl Strategy<Value = primitives::Credits> {
 }
 
 prop_compose! {
-    /// Anything that can be written down, sense or nonsense.
+    /// Any history that can be written, sensible or not.
     fn any_history()(
         (variant, ruleset) in ("[a-z]{0,8}x", proptest::collection::btree_map("[^_]\\PC{0,5}", any_field(), 0..4)),
         texts in vec(option::of(any::<String>()), 6),

@@ -1,4 +1,4 @@
-//! What a history promises to those who did not write it.
+//! Tests of the public interface of histories.
 
 #[cfg(test)]
 mod forms;
@@ -13,7 +13,7 @@ mod simulated;
 
 use history::{HandHistory, NotShh};
 
-/// The one hand of a file, which must be readable and whose numbers must be numbers.
+/// The one hand of a file, which must be readable and have valid numbers.
 fn only(text: &str) -> HandHistory {
     let mut hands =
         history::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -21,7 +21,7 @@ fn only(text: &str) -> HandHistory {
     hands.remove(0).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Why a file is none; it must be one line.
+/// The error of a file that is no history; its message must be one line.
 fn not_shh(text: impl AsRef<[u8]>) -> NotShh {
     let text = text.as_ref();
     let error = history::read(text).expect_err(&String::from_utf8_lossy(text));
@@ -29,7 +29,7 @@ fn not_shh(text: impl AsRef<[u8]>) -> NotShh {
     error
 }
 
-/// The number of the action and why it breaks a rule; the reason must be one line.
+/// The number of the wrong action and the reason, which must be one line.
 fn broken(text: &str) -> (usize, String) {
     let hand = history::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let first = hand.into_iter().map(|hand| hand.and_then(|hand| history::replay(&hand)));

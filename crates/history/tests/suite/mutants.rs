@@ -1,4 +1,4 @@
-//! Whatever the bytes: an answer, never a panic.
+//! Any bytes give an answer, never a panic.
 
 use history::simulate::Plan;
 use proptest::collection::vec;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::HAND;
 use crate::simulated::RULES;
 
-/// Reads, and replays what can be read; every message is one line.
+/// Reads, and replays all hands that can be read; every message must be one line.
 fn survives(bytes: &[u8]) {
     match history::read(bytes) {
         Err(error) => assert!(!error.to_string().contains('\n')),
@@ -27,7 +27,7 @@ fn survives(bytes: &[u8]) {
     }
 }
 
-/// A file of two made-up hands.
+/// A file of two random hands.
 fn file(rules: usize, seed: u64) -> String {
     let (variant, ruleset) = RULES[rules % RULES.len()];
     let plan = Plan::try_new(variant, ruleset, 3, seed).unwrap();

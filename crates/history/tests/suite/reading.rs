@@ -1,4 +1,4 @@
-//! What is a hand history and what is none.
+//! Texts that are a hand history, and texts that are none.
 
 use history::NotShh;
 
@@ -144,7 +144,7 @@ fn numbers_that_are_none_of_ours_break_the_hand_and_not_the_file() {
         assert_eq!(action, 0, "{to}");
         assert!(why.starts_with(&format!("`{key}`: ")), "{why}");
     }
-    // Leading zeros are no TOML at all.
+    // Leading zeros are no TOML.
     assert!(matches!(not_shh(with("= 40", "= 040")), NotShh::Toml { .. }));
     assert_eq!(only(&with("[100, 100]", "[1_00, 100]")), only(HAND));
 }
@@ -171,13 +171,14 @@ fn several_hands_are_read_in_order() {
     assert_eq!(hands, [only(HAND), only(&second), only(HAND)]);
     let crlf = history::read(file.replace('\n', "\r\n").as_bytes()).unwrap();
     assert_eq!(crlf.into_iter().flatten().collect::<Vec<_>>(), hands);
-    // The first hand with a wrong number is told, the others are read.
+    // The first hand with a wrong number is reported, and the others are read.
     let wrong = with("= 40", "= -1");
     let hands = history::read(several(&[HAND, &wrong, HAND]).as_bytes()).unwrap();
     assert_eq!(hands.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
 }
 
-/// A large file is read hand by hand; what looks like the start of a hand and is none must not matter.
+/// A large file is read hand by hand. Text that only looks like the start of a hand must not
+/// matter.
 #[test]
 fn a_break_within_a_string_is_no_break() {
     let odd = with("\"lando\"", "\"\"\"\n[[hand]]\n\"\"\"");

@@ -1,10 +1,11 @@
-//! Replays: what breaks a rule, where and why; hands that are not over; hands with hidden cards.
+//! Replays: broken rules with their place and reason, unfinished hands, and hands with hidden
+//! cards.
 
 use history::{Replay, replay, report};
 
 use crate::{HAND, broken, only, with};
 
-/// The change breaks the hand at this action, for a reason that contains these words.
+/// Checks that the change breaks the hand at this action, for a reason that contains `words`.
 fn check(from: &str, to: &str, action: usize, words: &str) {
     let (at, why) = broken(&with(from, to));
     assert_eq!(at, action, "{to}: {why}");
@@ -117,7 +118,7 @@ fn cards_that_cannot_be_there_are_told() {
     check("p2 C12 F5", "p2 C12 F5 F6", 2, "2 cards are due, not 3");
     check("deal p2 C12 F5", "deal p1 C12 F5", 2, "`d deal p2` is due");
     check("deal p2 C12 F5", "flip C12 F5", 2, "`d deal p2` is due");
-    // The traded card is among the discards, and only those of an empty draw pile come back.
+    // The traded card is among the discards, which come back only when the draw pile is empty.
     check("deal p2 F6", "deal p2 F5", 6, "cannot be there");
 }
 
@@ -131,7 +132,7 @@ fn comments_belong_to_their_lines() {
     check("p1 stand", "# p1 stand", 3, "neither");
 }
 
-/// What is told of a hand that stops before this line.
+/// Report of a hand that stops before this line.
 fn stops_before(line: &str) -> serde_json::Value {
     let at = HAND.find(&format!("  \"{line}")).or_else(|| HAND.find(&format!("\"{line}"))).unwrap();
     let replay = replay(&only(&format!("{}]\n", &HAND[..at]))).unwrap();
@@ -188,10 +189,10 @@ fn a_hidden_card_ends_the_replay_before_its_line() {
     let told = report(&replayed);
     assert_eq!(told.next.unwrap().legal, ["deal p2"]);
     assert!(told.settlement.is_empty());
-    // What stands after it is not read, and the end is not compared.
+    // Lines after it are not read, and the end is not compared.
     let nonsense = hidden.replace("p2 match", "p2 dances").replace("main 30", "main 31");
     assert!(!replay(&only(&nonsense)).unwrap().complete);
-    // What stands before it is.
+    // Lines before it are read.
     let (action, _) = broken(&hidden.replace("d deal p1 S10 T9", "d deal p1 S10"));
     assert_eq!(action, 1);
     // After the end of the hand there is nothing to hide.

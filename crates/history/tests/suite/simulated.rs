@@ -1,11 +1,12 @@
-//! Made-up hands of every game, under all sorts of rules: complete, legal, always the same.
+//! Random hands of every game, under many rule sets: complete, legal, and always equal for one
+//! plan.
 
 use std::collections::BTreeSet;
 
 use history::simulate::Plan;
 use history::{HandHistory, replay, report};
 
-/// A few rule sets for each variant, beside its defaults.
+/// Rule sets for each variant, besides its defaults.
 pub(crate) const RULES: &[(&str, &str)] = &[
     ("coruscant", ""),
     ("coruscant", "hand_ante=0,rake_bps=250"),
@@ -52,13 +53,13 @@ pub(crate) fn plan((variant, ruleset): (&str, &str), players: u8, seed: u64) -> 
         .unwrap_or_else(|error| panic!("{variant} {ruleset}: {error}"))
 }
 
-/// How many players the rules take.
+/// Numbers of players that the rules take.
 fn seats(id: &str, ruleset: &str) -> Vec<u8> {
     let all = rules::variant(id).unwrap().seats.clone();
     all.filter(|&players| Plan::try_new(id, ruleset, players, 0).is_ok()).collect()
 }
 
-/// `hands` hands for every rule set, with all numbers of players.
+/// Plays `hands` hands for every rule set, with all numbers of players.
 pub(crate) fn each(hands: u64, mut check: impl FnMut(&HandHistory)) {
     for &(id, ruleset) in RULES {
         for players in seats(id, ruleset) {
@@ -76,7 +77,7 @@ fn every_variant_is_here() {
     assert_eq!(here, rules::ALL.iter().map(|variant| variant.id).collect());
 }
 
-/// RULES.md §5: tokens for each player make a game for exactly so many.
+/// RULES.md §5: tokens for each player make a game for exactly that number of players.
 #[test]
 fn tokens_for_three_are_played_by_three() {
     let sets = "tokens=assigned,assigned_tokens=refund+embargo+markdown+refund+immunity+exhaustion+\
@@ -87,7 +88,8 @@ fn tokens_for_three_are_played_by_three() {
     assert_eq!(seats("dice", ""), [2, 3, 4, 5, 6, 7, 8]);
 }
 
-/// RULES.md §1: no bet or raise lifts a player's bets above the hand's cap, or the pot above its own.
+/// RULES.md §1: no bet or raise lifts a player's bets above the hand's cap, or the pot above its
+/// own.
 #[test]
 fn caps_hold_in_every_made_up_hand() {
     let mut bets = 0;
@@ -135,7 +137,7 @@ fn the_same_plan_gives_the_same_hands() {
     }
 }
 
-/// What is drawn, when, and how, is a promise: files made with these arguments must not change.
+/// The order and number of draws is fixed: files made with these arguments must not change.
 #[test]
 fn a_made_up_hand_is_the_same_for_ever() {
     let hand = plan(("eleven", "hand_ante=3"), 2, 42).hand(0).unwrap();

@@ -1,4 +1,4 @@
-//! `coruscant`.
+//! Explanation of `coruscant`.
 
 use crate::explain::section::Section;
 use crate::explain::text::{number, signed};

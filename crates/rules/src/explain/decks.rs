@@ -1,4 +1,4 @@
-//! What a pack holds.
+//! Text about the cards of a pack.
 
 use crate::cards::Card;
 use crate::deck::{C62, Deck, K44, P42, S76};

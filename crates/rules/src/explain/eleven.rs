@@ -1,4 +1,4 @@
-//! `eleven`.
+//! Explanation of `eleven`.
 
 use crate::explain::section::Section;
 use crate::explain::text::number;

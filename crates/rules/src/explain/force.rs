@@ -1,4 +1,4 @@
-//! `force`.
+//! Explanation of `force`.
 
 use crate::explain::section::Section;
 use crate::explain::text::number;

@@ -1,4 +1,4 @@
-//! `kessel`.
+//! Explanation of `kessel`.
 
 use primitives::Credits;
 
@@ -74,7 +74,7 @@ fn tokens(rules: &RuleSet) -> String {
     )
 }
 
-/// Names each player's tokens where there are several sets, and everybody's where there is one.
+/// Names each player's tokens if there are several sets, and everybody's if there is one.
 fn assigned(sets: &[[Token; 3]]) -> String {
     let list = |kinds: &[Token; 3]| kinds.map(Token::name).join(", ");
     if let [kinds] = sets {

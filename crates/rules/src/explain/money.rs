@@ -1,4 +1,5 @@
-//! Credits: antes, bets, layers, odd credits and the house's share; what a variant adds stands between.
+//! Text about credits: antes, bets, layers, odd credits and rake. The variant's own paragraphs come
+//! in between.
 
 use crate::explain::section::Section;
 use crate::explain::text::{credits, percent};

@@ -1,4 +1,4 @@
-//! The form of an explanation, and how it is written as plain text.
+//! Structure of an explanation, and its plain text.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::cards::Cards;
 use crate::deck::Deck;
 use crate::scale::Scale;
 
-/// The rules of a table. `Display` is plain text with Markdown headings, wrapped.
+/// Rules of a table in words. `Display` is plain text with Markdown headings, wrapped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     pub variant: &'static str,
@@ -14,15 +14,16 @@ pub struct Explanation {
     pub sections: Vec<Section>,
 }
 
+/// Section of an explanation: paragraphs, then items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     pub heading: &'static str,
     pub paragraphs: Vec<String>,
-    /// After the paragraphs.
+    /// Shown after the paragraphs.
     pub items: Vec<Item>,
 }
 
-/// A move, a kind of hand, a token.
+/// Entry of a list: a move, a kind of hand, a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     pub name: String,
@@ -30,11 +31,11 @@ pub struct Item {
     pub example: Option<Example>,
 }
 
-/// A hand and what it is worth.
+/// An example hand with its rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
     pub cards: Vec<&'static str>,
-    /// In the words of a hand history.
+    /// The rank as a hand history writes it.
     pub rank: String,
 }
 
@@ -53,8 +54,7 @@ impl Section {
         self
     }
 
-    /// Kinds of hand with an example each, put in the order in which they win. Hands that cannot win
-    /// come last.
+    /// Adds kinds of hand with an example each, best first. Hands that cannot win come last.
     pub(crate) fn ladder(
         mut self,
         deck: &'static Deck,
@@ -77,7 +77,7 @@ impl Section {
     }
 }
 
-/// The cards with these codes, copies that are alike one after the other.
+/// The cards with these codes; a repeated code takes the next copy.
 fn cards(deck: &Deck, codes: &str) -> Cards {
     let mut cards = Cards::new();
     for code in codes.split(' ') {
@@ -86,6 +86,7 @@ fn cards(deck: &Deck, codes: &str) -> Cards {
     cards
 }
 
+/// Longest line, in characters.
 const WIDTH: usize = 92;
 
 impl fmt::Display for Explanation {
@@ -114,7 +115,7 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// Later lines begin with `indent`.
+/// Writes the text in lines of at most [`WIDTH`] characters; later lines begin with `indent`.
 fn wrapped(f: &mut fmt::Formatter<'_>, indent: &str, text: &str) -> fmt::Result {
     let mut width = 0;
     for word in text.split(' ') {

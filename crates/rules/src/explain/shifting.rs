@@ -1,4 +1,4 @@
-//! `electronic` and `dice`: sabacc whose cards shift.
+//! Explanation of `electronic` and `dice`: sabacc whose cards shift.
 
 use crate::explain::section::Section;
 use crate::explain::text::number;

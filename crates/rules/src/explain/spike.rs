@@ -1,4 +1,4 @@
-//! `spike`.
+//! Explanation of `spike`.
 
 use crate::explain::section::Section;
 use crate::explain::text::number;

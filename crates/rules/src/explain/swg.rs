@@ -1,4 +1,4 @@
-//! `swg`.
+//! Explanation of `swg`.
 
 use crate::explain::section::Section;
 use crate::explain::{PLAYS_ON, Words, twenty_three};

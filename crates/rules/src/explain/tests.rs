@@ -2,7 +2,7 @@ use super::*;
 use crate::ruleset::FieldValue;
 use crate::variant::{ALL, Variant, variant};
 
-/// The words, whatever lines they are on.
+/// The whole text on one line.
 fn flat(told: &Explanation) -> String {
     told.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -24,7 +24,7 @@ fn named(text: &str) -> FieldValue {
     FieldValue::Text(text.to_owned())
 }
 
-/// Rule sets in which every field means something: some matter only beside others.
+/// Rule sets in which every field has an effect: some fields matter only together with others.
 fn backgrounds() -> Vec<Vec<(&'static str, FieldValue)>> {
     let tokens = ["refund", "embargo", "markdown"].map(str::to_owned).to_vec();
     vec![
@@ -36,7 +36,7 @@ fn backgrounds() -> Vec<Vec<(&'static str, FieldValue)>> {
     ]
 }
 
-/// Other values than the one the field has.
+/// Values that differ from the field's current one.
 fn others(now: &FieldValue, choices: &[&str]) -> Vec<FieldValue> {
     let list = |names: [&str; 3]| FieldValue::List(names.map(str::to_owned).to_vec());
     let all = match now {
@@ -104,7 +104,7 @@ fn the_amounts_of_a_table_are_in_its_words() {
 
 #[test]
 fn every_kind_of_hand_has_an_example_that_is_one() {
-    // The game that only tests play has no kinds of hand.
+    // The variant that only tests play has no kinds of hand.
     for variant in ALL.iter().filter(|variant| variant.id != "highest") {
         let told = explain(&RuleSet::defaults(variant), Clock::default());
         assert_eq!(told.sections.len(), 6, "{variant:?}");

@@ -1,4 +1,4 @@
-//! Words that several games need.
+//! Wording that several games need.
 
 use primitives::Credits;
 
@@ -14,7 +14,7 @@ fn counted(count: u64, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
-/// In words up to twelve.
+/// The number as a word, up to twelve.
 pub(super) fn number(count: u64) -> String {
     const WORDS: [&str; 13] = [
         "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -26,7 +26,7 @@ pub(super) fn number(count: u64) -> String {
         .map_or_else(|| count.to_string(), |word| (*word).to_owned())
 }
 
-/// `2.5 %` from hundredths of a percent.
+/// Formats hundredths of a percent, such as `2.5 %`.
 pub(super) fn percent(bps: u16) -> String {
     match (bps / 100, bps % 100) {
         (whole, 0) => format!("{whole} %"),
@@ -34,7 +34,7 @@ pub(super) fn percent(bps: u16) -> String {
     }
 }
 
-/// With its sign, but for 0.
+/// The number with its sign; 0 has none.
 pub(super) fn signed(value: i16) -> String {
     if value > 0 { format!("+{value}") } else { value.to_string() }
 }

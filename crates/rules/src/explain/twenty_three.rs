@@ -1,4 +1,4 @@
-//! What the games that play to 23 share: the ladder, and the penalty for bombing out.
+//! Rules that the games to 23 share: the ladder of hands, and the penalty for bombing out.
 
 use crate::explain::section::Section;
 use crate::explain::text::credits;
@@ -32,7 +32,7 @@ pub(super) fn ranking(rules: &RuleSet) -> Section {
     )
 }
 
-/// What bombing out costs.
+/// Text about the cost of bombing out.
 pub(super) fn penalty(rules: &RuleSet) -> String {
     match rules.bomb_out {
         BombOut::MatchPot => {
@@ -56,7 +56,7 @@ pub(super) fn fold_penalty(rules: &RuleSet) -> String {
     }
 }
 
-/// Who wins the Sabacc Pot.
+/// Text about the winner of the Sabacc Pot.
 pub(super) const SABACC_POT: &str = "Whoever wins the main layer and showed an Idiot's Array or Pure \
     Sabacc takes the Sabacc Pot as well, this hand's penalties included. A layer in which everybody is \
     bombed out goes into the Sabacc Pot.";

@@ -1,11 +1,12 @@
-//! The variants page: every game that is played, and every game that a source names and is not.
+//! The variants page: every game that is played, and every game that a source names and that is not
+//! played.
 
 use std::fmt;
 
 use crate::explain::text::number;
 use crate::variant::{ALL, Variant};
 
-/// A game that a source names, and that is not played.
+/// Game that a source names and that is not played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotImplemented {
     pub title: &'static str,
@@ -29,7 +30,7 @@ pub static NOT_IMPLEMENTED: &[NotImplemented] = &[
     },
 ];
 
-/// All games, those that are played first.
+/// Text of all games, those that are played first.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct VariantsPage;
 

@@ -1,4 +1,4 @@
-//! The plain action of games without a field: `draw`, `trade` or `stand`.
+//! The action of games without a field: `draw`, `trade` or `stand`.
 
 use crate::cards::{Card, Cards};
 use crate::chance::{To, Why};
@@ -7,6 +7,7 @@ use crate::moves::Move;
 use crate::player::Player;
 use crate::state::Core;
 
+/// Adds the legal actions of `player`.
 pub(crate) fn legal(core: &Core, player: Player, moves: &mut LegalMoves) {
     if core.piles[0].available() > 0 {
         moves.push(Legal::Draw);
@@ -15,7 +16,7 @@ pub(crate) fn legal(core: &Core, player: Player, moves: &mut LegalMoves) {
     moves.push(Legal::Stand);
 }
 
-/// A legal action; a card that it takes is due then.
+/// Applies a legal action. Makes a deal due if the action takes a card.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other moves were refused before")]
 pub(crate) fn play(core: &mut Core, player: Player, mv: &Move) {
     match mv {
@@ -31,7 +32,7 @@ pub(crate) fn play(core: &mut Core, player: Player, mv: &Move) {
     }
 }
 
-/// The card goes from the hand face down to the discards.
+/// Moves a card from the hand face down to the discards.
 pub(crate) fn give_up(core: &mut Core, player: Player, card: Card) {
     let place = &mut core[player];
     place.cards.retain(|held| *held != card);

@@ -1,10 +1,11 @@
-//! Coruscant Shift: dice name a target and a suit, and part of the hand is played for them.
+//! Coruscant Shift: dice name a target and a suit, and each player selects part of the hand for
+//! them.
 //!
 //! ```text
 //! deal five ─▶ dice ─▶ select ─▶ betting ─▶ redraw the rest ─▶ betting ─▶ add ─▶ reveal
 //! ```
-//! What is selected and added lies face down until the reveal; how many cards it is, everybody sees. A
-//! selection is a set over the hand: the hand keeps the order in which its cards came.
+//! Selected and added cards lie face down until the reveal; their number is public. A selection is
+//! a set of cards, so the hand keeps the order in which its cards came.
 
 pub(crate) mod worth;
 
@@ -45,6 +46,7 @@ pub(crate) static VARIANT: Variant = Variant {
     explain: crate::explain::coruscant::coruscant,
 };
 
+/// Number of cards of a full hand.
 pub(crate) const HAND: u8 = 5;
 
 #[derive(Clone)]
@@ -52,13 +54,13 @@ struct Coruscant {
     phase: Phase,
     target: Option<Target>,
     selected: [CardSet; 8],
-    /// Who has selected.
+    /// Players who have selected.
     chosen: PlayerSet,
 }
 
 #[derive(Clone)]
 enum Phase {
-    /// The hands are dealt and the dice rolled.
+    /// The hands are being dealt and the dice rolled, or the next player is to select.
     Opening,
     Select(Player),
     FirstBets(Bets),
@@ -217,13 +219,13 @@ impl Coruscant {
         }
     }
 
-    /// What he holds and has not selected.
+    /// Cards that the player holds and has not selected.
     fn rest(&self, core: &Core, player: Player) -> Cards {
         let selected = self.selected[player.index()];
         core[player].cards.iter().copied().filter(|&card| !selected.contains(card)).collect()
     }
 
-    /// How many cards that were.
+    /// Discards the cards that the player has not selected. Returns their number.
     fn discard_rest(&self, core: &mut Core, player: Player) -> usize {
         let (rest, selected) = (self.rest(core, player), self.selected[player.index()]);
         core[player].cards.retain(|card| selected.contains(*card));
@@ -231,7 +233,7 @@ impl Coruscant {
         rest.len()
     }
 
-    /// All discards are in before the first new card is dealt.
+    /// Discards the rest of every hand before the first new card is dealt.
     fn redraw(&mut self, core: &mut Core) {
         let mut counts = [0; 8];
         for player in core.live.iter() {
@@ -243,7 +245,8 @@ impl Coruscant {
         self.phase = Phase::Redraw;
     }
 
-    /// Who has no new cards, or none any more, is not asked.
+    /// Asks the next player with new cards to add some, or reveals. Players without new cards are
+    /// not asked.
     fn ask_to_add(&mut self, core: &mut Core) {
         let asked = core.live.iter().find(|&player| !self.rest(core, player).is_empty());
         match asked {

@@ -3,8 +3,8 @@
 //! ```text
 //! announce ─▶ deal ─▶ laps of draw or stand ─▶ betting round ─▶ reveal
 //! ```
-//! Standing is final, and who holds six cards has no turn, so the laps end by themselves. Going over is
-//! neither announced nor the end of anything: it only shows at the reveal.
+//! Standing is final, and a player with six cards has no turn, so the laps end by themselves. Going
+//! over is not announced and ends nothing: it shows at the reveal.
 
 pub(crate) mod worth;
 
@@ -46,12 +46,13 @@ pub(crate) static VARIANT: Variant = Variant {
     explain: crate::explain::eleven::eleven,
 };
 
+/// Number of cards at which a player has no further turn.
 pub(crate) const FULL_HAND: usize = 6;
 
 #[derive(Clone)]
 struct Eleven {
     phase: Phase,
-    /// From 1.
+    /// Counts from 1.
     lap: u64,
     announced: Option<Announced>,
     stood: PlayerSet,
@@ -62,7 +63,7 @@ enum Phase {
     /// The faces are announced and the opening hands dealt.
     Opening,
     Turn(Player),
-    /// The turn is over; the card he drew, if any, is being dealt.
+    /// The turn is over; a drawn card, if any, is being dealt.
     AfterTurn(Player),
     Betting(Bets),
 }
@@ -173,7 +174,7 @@ impl Game for Eleven {
 }
 
 impl Eleven {
-    /// Who still has turns.
+    /// Players who still have turns.
     fn drawing(&self, core: &Core) -> PlayerSet {
         let room = |player: &Player| core[*player].cards.len() < FULL_HAND;
         core.live.minus(self.stood).iter().filter(room).collect()

@@ -1,11 +1,11 @@
-//! Force sabacc: light against dark, and hands that are opened one after the other.
+//! Force sabacc: light against dark, and hands that are shown one after the other.
 //!
 //! ```text
 //! alignment ─▶ second card ─▶ actions ─▶ betting ─▶ … ─▶ showdown ─▶ scoring
 //!                             (from the third cycle a call in place of an action)
 //! ```
-//! In the showdown each player, from p1, opens his hand, is dealt an extra card and keeps or drops it
-//! before the next one opens his. Who wins which layer is the business of `scoring`.
+//! In the showdown each player, from p1, shows the hand, is dealt an extra card and keeps or drops
+//! it before the next player shows. Layers are settled in `scoring`.
 
 mod scoring;
 mod sides;
@@ -60,23 +60,23 @@ struct Force {
     round: u64,
     called_by: Option<Player>,
     sides: Sides,
-    /// Shown while sides were dealt, and not kept: they go back into the draw pile.
+    /// Cards shown while sides were dealt, and not kept: they go back into the draw pile.
     aside: Cards,
 }
 
 #[derive(Clone)]
 enum Phase {
-    /// The cards are being dealt that the sides depend on.
+    /// The cards that decide the sides are being dealt.
     Alignment,
     Declaring(Player),
     SecondCard,
     Action(Player),
-    /// The action is over; what it drew is being dealt.
+    /// The action is over; a drawn card, if any, is being dealt.
     AfterAction(Player),
     Betting(Bets),
-    /// This player opens his hand next.
+    /// This player shows the hand next.
     Opening(Player),
-    /// His extra card is there. `before`: the total of the hand without it.
+    /// The extra card of `player` has been dealt. `before` is the total of the hand without it.
     Extra {
         player: Player,
         before: i16,
@@ -263,7 +263,7 @@ impl Game for Force {
     }
 }
 
-/// Somebody is live: a hand with fewer than two live players is over.
+/// First live player. There is one: a hand with fewer than two live players is over.
 fn lowest(core: &Core) -> Player {
     core.live.lowest().unwrap_or(Player::of(0))
 }
@@ -277,8 +277,8 @@ impl Force {
     }
 
     fn next_cycle(&mut self, core: &Core) {
-        // Once everybody has left the cycles to come are all stands and checks: they change nothing,
-        // and there may be any number of them.
+        // Once everybody has left, the remaining cycles are all stands and checks: they change
+        // nothing, and there may be any number of them.
         let nobody_decides = core.live.minus(core.left).is_empty();
         if self.round >= core.rules.max_rounds || nobody_decides {
             self.phase = Phase::Opening(lowest(core));
@@ -288,8 +288,8 @@ impl Force {
         }
     }
 
-    /// The extra card is the last of the hand. Whatever is not dropped stays, and the extra may flip the
-    /// side if it stays.
+    /// Applies the decision about the extra card, which is the last of the hand. A kept extra card
+    /// may flip the player's side.
     fn settle_extra(&mut self, core: &mut Core, player: Player, before: i16, mv: &Move) {
         let extra = core[player].cards.last().copied();
         let dropped = if let Move::Drop(card) = mv { Some(*card) } else { None };
@@ -304,7 +304,7 @@ impl Force {
         }
     }
 
-    /// This player is done: the next one opens his hand, or all are open and the layers are settled.
+    /// Lets the next player show, or starts the scoring once all have shown.
     fn opened(&mut self, core: &mut Core, player: Player) {
         self.phase = match core.live.next(player) {
             Some(next) => Phase::Opening(next),

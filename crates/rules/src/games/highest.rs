@@ -1,4 +1,5 @@
-//! A ninth game, for tests only: what a new variant takes is this file and a line in the registry.
+//! A ninth game, for tests only. It shows that a new variant takes one file and one line in the
+//! registry.
 //!
 //! ```text
 //! deal one ─▶ each may trade it once ─▶ betting round ─▶ the highest card wins
@@ -39,7 +40,7 @@ pub(crate) static VARIANT: Variant = Variant {
 
 #[derive(Clone)]
 enum Highest {
-    /// The next to act after this one, if anybody.
+    /// The next player to act; none when all have acted.
     Action(Option<Player>),
     Betting(Bets),
 }

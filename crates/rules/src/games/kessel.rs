@@ -1,12 +1,12 @@
 //! Kessel sabacc: a whole game of attrition in one hand.
 //!
 //! ```text
-//! tokens ─▶ starter ─▶ flips, deals ─▶ up to three laps of turns ─▶ reveal ─▶ payments ─▶ next round
-//!                                      token? stand | draw discard   rolls, choices
+//! tokens ─▶ starter ─▶ flips, deals ─▶ up to 3 laps of turns ─▶ reveal ─▶ payment ─▶ next round
+//!                                      token? stand | draw discard  rolls, choices
 //! ```
-//! The credits are paid in once and won once; what is played for meanwhile are chips. Who has none left
-//! after a reveal is out, and who leaves is out at once: the last one in wins. Chips are never credits,
-//! so the shared pots know nothing of them.
+//! Credits are paid in once and won once; the rounds in between are played for chips. A player
+//! without chips after a reveal is out, and a player who leaves is out at once. The last player in
+//! wins. Chips are never credits, so the shared pots do not handle them.
 
 mod chips;
 mod end;
@@ -68,32 +68,32 @@ pub(crate) static VARIANT: Variant = Variant {
 #[derive(Clone)]
 struct Kessel {
     phase: Phase,
-    /// From 1; 0 before the first.
+    /// Counts from 1; 0 before the first round.
     round: u64,
-    /// From 1.
+    /// Counts from 1.
     lap: u8,
     starter: Player,
     seats: [Seat; MOST as usize],
-    /// Of this round.
+    /// The fix tokens in effect in this round.
     fixes: Fixes,
-    /// Opponents' stock, tax and disrupt tokens do not touch them in this round.
+    /// Players whom others' stock, tax and disrupt tokens do not touch in this round.
     immune: PlayerSet,
-    /// Those who must stand in their next turn.
+    /// Players who must stand in their next turn.
     embargoed: PlayerSet,
-    /// Whose latest action of this round is a stand.
+    /// Players whose latest action of this round is a stand.
     standing: PlayerSet,
-    /// Who stood in this lap.
+    /// Players who stood in this lap.
     stood: PlayerSet,
 }
 
-/// What a player has beside his cards.
+/// State of one player apart from the current cards.
 #[derive(Clone, Default)]
 struct Seat {
     purse: Purse,
-    /// Not yet played.
+    /// Tokens not yet played.
     tokens: SmallVec<[Token; 3]>,
     played: SmallVec<[Token; 3]>,
-    /// The hand as it was last revealed, or as he left it.
+    /// The hand as it was last revealed, or as the player left it.
     hand: Cards,
     rank: Option<Rank>,
 }
@@ -102,7 +102,7 @@ struct Seat {
 enum Phase {
     /// Tokens are being chosen, p1 first.
     Draft,
-    /// Tokens, starter, flips and deals: all chance.
+    /// Deal of tokens, starter, flips and cards: all of it is chance.
     Dealing,
     Turn(TurnOf),
     /// All Impostors of the reveal: their dice, then their values.
@@ -209,7 +209,8 @@ impl Game for Kessel {
         self.forfeit(core, player);
     }
 
-    /// A draft stays secret until its tokens are played; an Impostor's value until all have theirs.
+    /// A draft is hidden until its tokens are played, and an Impostor's value until all have
+    /// theirs.
     fn hides(&self, mv: &Move) -> bool {
         match (&self.phase, mv) {
             (Phase::Draft, Move::Choose(_)) => true,

@@ -1,11 +1,11 @@
-//! Settling a reveal that needs no further cards: the games to eleven and to a target.
+//! Settlement of a reveal that needs no further cards: the games to eleven and to a target.
 
 use crate::line::Pot;
 use crate::player::{Player, PlayerSet};
 use crate::state::Core;
 
-/// Gives each layer to those with the highest strength in it; one in which nobody has any carries over.
-/// The winners of the main layer.
+/// Awards each layer to the players with the highest strength in it. A layer in which nobody has
+/// any carries over. Returns the winners of the main layer.
 pub(super) fn by_strength<K: Ord>(
     core: &mut Core,
     strength: impl Fn(Player) -> Option<K>,

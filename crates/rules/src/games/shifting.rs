@@ -4,9 +4,10 @@
 //! deal ─▶ play round ─▶ betting round ─▶ … ─▶ reveal
 //!          turn · shift?   actions · shift?
 //! ```
-//! A cycle is one play round and one betting round. After every turn and after every betting round that
-//! was held the dice or the pulse say whether the unlocked cards are exchanged. The two games differ in
-//! what decides a shift, and in what a call of the hand does to the betting round it is made in.
+//! A cycle is one play round and one betting round. After every turn, and after every betting round
+//! that was held, the dice or the pulse decide whether the unlocked cards are exchanged. The two
+//! games differ in the chance that decides a shift, and in the effect of a call on its betting
+//! round.
 
 use crate::cards::{Card, Cards};
 use crate::chance::{Chance, Deal, Outcome, Roll, To, Why};
@@ -28,7 +29,7 @@ struct Shifting {
     /// The cycle, from 1.
     round: u64,
     called_by: Option<Player>,
-    /// Of the opening hands, p1 first.
+    /// Totals of the opening hands, p1 first.
     totals: [i16; 8],
 }
 
@@ -37,7 +38,7 @@ enum Phase {
     /// The opening hands are being dealt.
     Opening,
     Turn(PlayTurn),
-    /// The turn is over; what it drew, and perhaps a shift, is being dealt.
+    /// The turn is over; a drawn card, and perhaps a shift, is being dealt.
     AfterTurn(Player),
     Betting(Bets),
     /// The betting round is over, and perhaps the cards shift.
@@ -45,7 +46,7 @@ enum Phase {
     Reveal(Showdown),
 }
 
-/// What a player has done with the field in this turn.
+/// The turn of a player, and the cards locked and unlocked in it.
 #[derive(Clone, Copy)]
 struct PlayTurn {
     player: Player,
@@ -183,15 +184,16 @@ impl Game for Shifting {
 }
 
 impl Shifting {
-    /// Nobody cannot be: a hand with fewer than two live players is over.
+    /// Starts a player's turn. There always is one: a hand with fewer than two live players is
+    /// over.
     fn turn_of(&mut self, player: Option<Player>) {
         if let Some(player) = player {
             self.phase = Phase::Turn(PlayTurn { player, locked: None, unlocked: None });
         }
     }
 
-    /// Where no round can be held the hand goes on without one, and without a roll; where it could have
-    /// been called in it, it is called.
+    /// Starts a betting round. If none can be held, the hand goes on without a round and without a
+    /// roll; if the hand could have been called in it, it is called.
     fn start_betting(&mut self, core: &mut Core) {
         if Bets::held(core) {
             self.phase = Phase::Betting(Bets::new(core));
@@ -203,7 +205,7 @@ impl Shifting {
     }
 
     fn next_cycle(&mut self, core: &mut Core) {
-        // Once everybody has left, and no shift can come, the cycles to come are all stands and
+        // Once everybody has left, and no shift can come, the remaining cycles are all stands and
         // checks: they change nothing, and there may be any number of them.
         let nothing_happens =
             core.rules.shift == Shift::None && core.live.minus(core.left).is_empty();
@@ -244,7 +246,7 @@ impl PlayTurn {
         }
     }
 
-    /// Whether the turn is over.
+    /// Applies a move of the turn. Returns whether the turn is over.
     #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
     fn play(&mut self, core: &mut Core, mv: &Move) -> bool {
         let player = self.player;
@@ -291,7 +293,7 @@ fn ask_shift(core: &mut Core) {
     }
 }
 
-/// Two dice shift with a pair, one with its number.
+/// Whether these dice shift the cards: two with a pair, one with the number of the rule set.
 fn shifts(rules: &RuleSet, faces: &[u8]) -> bool {
     match faces {
         [face] => u64::from(*face) == rules.shift_number,
@@ -300,7 +302,7 @@ fn shifts(rules: &RuleSet, faces: &[u8]) -> bool {
     }
 }
 
-/// Exchanges the unlocked cards of everybody live.
+/// Exchanges the unlocked cards of all live players.
 fn shift(core: &mut Core) {
     let mut taken = Cards::new();
     let mut counts = [0; 8];

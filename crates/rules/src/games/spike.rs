@@ -1,10 +1,11 @@
-//! Corellian Spike: three rounds of actions, dice that may take every hand, and a ladder of hands that
-//! sum to nothing.
+//! Corellian Spike: three rounds of actions, dice that may replace every hand, and a ladder of
+//! hands that sum to 0.
 //!
 //! ```text
 //! deal, flip ─▶ ( actions ─▶ dice ─▶ redraw? ─▶ betting, in a casino ) three times ─▶ reveal
 //! ```
-//! The discard pile is open: a single discarded card becomes its top, whole hands go face down under it.
+//! The discard pile is open: a single discarded card becomes its top, and whole hands go face down
+//! under it.
 
 pub(crate) mod ladder;
 mod showdown;
@@ -47,13 +48,15 @@ pub(crate) static VARIANT: Variant = Variant {
     explain: crate::explain::spike::spike,
 };
 
+/// Number of rounds in a hand.
 pub(crate) const ROUNDS: u64 = 3;
+/// Largest number of cards in a hand.
 pub(crate) const MOST_CARDS: usize = 5;
 
 #[derive(Clone)]
 struct Spike {
     phase: Phase,
-    /// From 1.
+    /// Counts from 1.
     round: u64,
 }
 
@@ -62,7 +65,7 @@ enum Phase {
     /// The opening hands are being dealt and the first discard flipped.
     Opening,
     Action(Player),
-    /// The action is over; the card he drew, if any, is being dealt.
+    /// The action is over; a drawn card, if any, is being dealt.
     AfterAction(Player),
     /// The dice are rolled, and perhaps all hands redrawn.
     Dice,
@@ -159,7 +162,7 @@ impl Game for Spike {
         }
     }
 
-    /// Single discards lie face up.
+    /// Nothing is hidden: single discards lie face up.
     fn hides(&self, _: &Move) -> bool {
         false
     }
@@ -246,7 +249,7 @@ fn is_pair(faces: &[u8]) -> bool {
     matches!(faces, [a, b] if a == b)
 }
 
-/// Every live player's hand goes under the discards, then each gets as many new cards.
+/// Puts every live player's hand under the discards, then deals as many new cards to each.
 fn redraw(core: &mut Core) {
     let live: PlayerSet = core.live;
     let mut counts = [0; 8];

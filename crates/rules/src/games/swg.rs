@@ -1,12 +1,13 @@
-//! Sabacc for SWG: betting and drawing in one, lap by lap, until nobody lifts the stakes any more.
+//! Sabacc for SWG: betting and drawing in one, lap by lap, until nobody raises any more.
 //!
 //! ```text
 //! deal ─▶ p1's turn ─▶ p2's turn ─▶ … ─▶ reveal
 //!         bet · draw
 //! ```
-//! The whole hand is one betting round. It is called by itself when the action comes back to the place of
-//! whoever last lifted what is to be matched, p1's where nobody did. Everybody in between has had a turn
-//! since: whoever can bet has matched or folded, and whoever is all-in has taken his draw action.
+//! The whole hand is one betting round. It is called by itself when the action comes back to the
+//! last player who raised what is to be matched, or to p1 if nobody did. Every player in between
+//! has had a turn since: those who can bet have matched or folded, and those who are all-in have
+//! taken their draw action.
 
 use crate::chance::{Chance, Deal, Outcome, To, Why};
 use crate::deck::S76;
@@ -55,11 +56,11 @@ const FIRST: Player = Player::of(0);
 #[derive(Clone)]
 struct Swg {
     phase: Phase,
-    /// Whose place the action is at; he may have folded.
+    /// Player whom the action is at; they may have folded.
     at: Player,
-    /// From 1.
+    /// Counts from 1.
     lap: u64,
-    /// None where the antes leave fewer than two able to bet.
+    /// None if the antes leave fewer than two players able to bet.
     bets: Option<Bets>,
 }
 
@@ -69,7 +70,7 @@ enum Phase {
     Opening,
     Betting,
     Drawing,
-    /// Nothing more is to be done at this place, but perhaps a card is being dealt.
+    /// The player is done with this turn, but perhaps a card is being dealt.
     Turned,
     Reveal(Box<Showdown>),
 }
@@ -154,7 +155,7 @@ impl Game for Swg {
 }
 
 impl Swg {
-    /// The action comes to the next place, or is back where it ends.
+    /// Moves the action to the next player, or reveals where it ends.
     fn advance(&mut self, core: &mut Core) {
         let next = core.everybody().after(self.at).unwrap_or(FIRST);
         let last = self.bets.as_ref().and_then(Bets::lifted).unwrap_or(FIRST);

@@ -3,16 +3,16 @@
 use crate::player::Player;
 use crate::token::Token;
 
-/// The most players that a list can be for.
+/// Most players that a list can be for.
 const MOST: usize = 6;
-/// Kinds of token each player starts with.
+/// Number of kinds of token that each player starts with.
 const EACH: usize = 3;
 
-/// Kinds of token by player (RULES.md §5): three names for everybody, or three for each player in turn
-/// from p1, in one flat list.
+/// Kinds of token by player (RULES.md §5): three names for everybody, or three for each player in
+/// turn from p1, in one flat list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AssignedTokens {
-    /// The first `sets` are meant; the rest repeats the first.
+    /// The first `sets` entries count; the rest repeat the first.
     kinds: [[Token; EACH]; MOST],
     sets: u8,
 }
@@ -43,12 +43,12 @@ impl AssignedTokens {
         Some(AssignedTokens { kinds, sets: u8::try_from(sets.len()).ok()? })
     }
 
-    /// How many players a hand has; any number where everybody gets the same.
+    /// Number of players of a hand; none if everybody gets one common set.
     pub(crate) const fn players(&self) -> Option<u8> {
         if self.sets > 1 { Some(self.sets) } else { None }
     }
 
-    /// The kinds of a player whom the list reaches.
+    /// Kinds of token of a player whom the list reaches.
     pub(crate) const fn of_player(&self, player: Player) -> [Token; EACH] {
         self.kinds[player.index()]
     }
@@ -58,7 +58,7 @@ impl AssignedTokens {
         &self.kinds[..usize::from(self.sets)]
     }
 
-    /// The flat list.
+    /// The flat list of names.
     pub(crate) fn names(&self) -> Vec<String> {
         self.sets().iter().flatten().map(|token| token.name().to_owned()).collect()
     }

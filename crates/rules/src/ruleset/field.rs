@@ -1,4 +1,4 @@
-//! The fields of rule sets: their names, what they may say, and what they mean.
+//! The fields of rule sets: their names, values and meaning.
 
 use primitives::Credits;
 
@@ -16,15 +16,16 @@ pub enum FieldValue {
     List(Vec<String>),
 }
 
-/// A field that a variant has, with its default there.
+/// A field of a variant, with its default there.
 #[derive(Debug)]
 pub struct Field {
     pub(crate) key: Key,
     pub(crate) default: Default,
-    /// For a text: what it may be. Empty for the other kinds.
+    /// Values that a text may have. Empty for the other kinds.
     pub choices: &'static [&'static str],
 }
 
+/// Default value of a field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Default {
     Number(u64),
@@ -35,7 +36,7 @@ pub(crate) enum Default {
 
 macro_rules! keys {
     ($($key:ident $name:literal $doc:literal;)*) => {
-        /// All names, in alphabetical order.
+        /// Keys of all fields, in alphabetical order of their names.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Key { $($key),* }
 
@@ -115,7 +116,7 @@ impl Field {
         Field { key, default: Default::Flag(default), choices: &[] }
     }
 
-    /// The first choice is the default.
+    /// Makes a text field. The first choice is the default.
     pub(crate) const fn text(key: Key, choices: &'static [&'static str]) -> Field {
         Field { key, default: Default::Text(choices[0]), choices }
     }
@@ -124,7 +125,7 @@ impl Field {
         Field { key, default: Default::EmptyList, choices: &[] }
     }
 
-    /// Writes the value into the rule set; the error says what it must be.
+    /// Writes the value into the rule set; the error says what the value must be.
     pub(crate) fn set(&self, rules: &mut RuleSet, value: &FieldValue) -> Result<(), String> {
         match (self.default, value) {
             (Default::Number(_), FieldValue::Number(number)) => {
@@ -151,7 +152,7 @@ impl Field {
         }
     }
 
-    /// The value that the rule set has here.
+    /// Value of this field in the rule set.
     pub(crate) fn get(&self, rules: &RuleSet) -> FieldValue {
         match self.key {
             Key::Alignment => text(rules.alignment.name()),
@@ -193,7 +194,7 @@ fn text(name: &str) -> FieldValue {
     FieldValue::Text(name.to_owned())
 }
 
-/// The most rounds that a rule set may name.
+/// Most rounds that a rule set may name.
 const ROUNDS: u64 = 1000;
 
 fn set_number(rules: &mut RuleSet, key: Key, number: u64) -> Result<(), String> {

@@ -1,12 +1,12 @@
 //! The canonical text of a rule set: these bytes are stored and hashed.
 //!
-//! `variant = "…"` first, then every field the variant has, sorted by name, one `name = value` a line,
-//! as TOML. Reading is strict: the text must be exactly what writing gives.
+//! `variant = "…"` comes first, then every field of the variant, sorted by name, one `name = value`
+//! on each line, as TOML. Reading is strict: the text must be exactly the text that writing gives.
 
 use crate::ruleset::{FieldValue, RuleSet, RuleSetError};
 
 impl RuleSet {
-    /// The canonical text.
+    /// Writes the canonical text.
     #[must_use]
     pub fn canonical(&self) -> String {
         let mut text = format!("variant = {}\n", quoted(self.variant.id));
@@ -22,7 +22,7 @@ impl RuleSet {
     /// Reads canonical text.
     ///
     /// # Errors
-    /// Where it is not exactly what [`RuleSet::canonical`] writes.
+    /// If it is not exactly the text that [`RuleSet::canonical`] writes.
     pub fn from_canonical(text: &str) -> Result<RuleSet, RuleSetError> {
         let mut variant = None;
         let mut fields = Vec::new();
@@ -113,7 +113,8 @@ mod tests {
         }
     }
 
-    /// One change to the canonical text of the defaults of `dice`, and the line that is refused.
+    /// Makes one change to the canonical text of the defaults of `dice`, and expects this line to
+    /// be refused.
     fn refused(from: &str, to: &str, line: usize) {
         let text = RuleSet::defaults(crate::variant("dice").unwrap()).canonical();
         let changed = text.replacen(from, to, 1);

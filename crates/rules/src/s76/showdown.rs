@@ -9,28 +9,28 @@ use crate::ruleset::BombOut;
 use crate::s76::{Worth, total};
 use crate::state::{Core, Layer, Layers, Ranks};
 
-/// Who wins a layer whose tied players all bomb in the Sudden Demise.
+/// Rule for a layer whose tied players all bomb in the Sudden Demise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AllBomb {
-    /// The next best hand at the reveal, without the Sabacc Pot.
+    /// The next best hand at the reveal wins, without the Sabacc Pot.
     NextBest,
-    /// The one of them who is closest to 23 or -23.
+    /// The tied hand closest to 23 or -23 wins.
     Closest,
 }
 
-/// A reveal in progress: layers are settled one after the other, waiting for demise cards in between.
+/// A reveal in progress. Layers are settled one after the other, with waits for demise cards.
 #[derive(Debug, Clone)]
 pub(crate) struct Showdown {
     all_bomb: AllBomb,
     layers: Layers,
     at: usize,
-    /// At the reveal; what a demise changes is never kept.
+    /// Values at the reveal; a demise card never changes them.
     worth: [Option<Worth>; 8],
     winners: PlayerSet,
     takes_sabacc: PlayerSet,
 }
 
-/// Whether a layer could be settled.
+/// Result of settling a layer.
 #[derive(PartialEq, Eq)]
 enum Progress {
     Settled,
@@ -38,7 +38,7 @@ enum Progress {
 }
 
 impl Showdown {
-    /// Reveals the hands of everybody live and takes the penalties.
+    /// Reveals the hands of all live players and takes the penalties.
     pub(crate) fn new(core: &mut Core, all_bomb: AllBomb) -> Showdown {
         core.shown = core.live;
         let mut worth = [None; 8];
@@ -125,8 +125,8 @@ impl Showdown {
         }
     }
 
-    /// `sabacc`: whether these winners may take the Sabacc Pot, if this is the main layer and their hands
-    /// at the reveal were special.
+    /// Awards a layer. `sabacc` says whether these winners may take the Sabacc Pot, if this is the
+    /// main layer and their hands at the reveal were special.
     fn award(&mut self, core: &mut Core, layer: Layer, to: PlayerSet, sabacc: bool) -> Progress {
         core.award(Pot::layer(self.at), layer, to);
         if self.at == 0 {
@@ -139,7 +139,7 @@ impl Showdown {
     }
 }
 
-/// With the field of the other live players, where the rules let it count.
+/// Value of a hand, with the field of the other live players if the rules let it count.
 fn worth_of(core: &Core, player: Player, cards: &[crate::cards::Card]) -> Worth {
     if !core.rules.holdem {
         return Worth::of(cards);

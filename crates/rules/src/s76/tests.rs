@@ -5,7 +5,7 @@ fn cards(codes: &str) -> Vec<Card> {
     codes.split(' ').map(|code| S76.parse(code).nth(0).expect(code)).collect()
 }
 
-/// How many two-card hands are like this.
+/// Number of two-card hands that match.
 fn pairs(like: impl Fn(Worth, i16) -> bool) -> usize {
     let all: Vec<Card> = S76.cards().collect();
     let hands = (0..all.len()).flat_map(|a| (a + 1..all.len()).map(move |b| (a, b)));
@@ -83,7 +83,7 @@ fn rules_1_ranking_is_signed_or_absolute() {
     }
 }
 
-/// Every subset tried, one after the other.
+/// Best of all subsets, tried one after the other.
 fn best_by_trying(own: &[Card], optional: &[Card], ranking: Ranking) -> Option<i16> {
     (0..1_u32 << optional.len())
         .filter_map(|subset| {

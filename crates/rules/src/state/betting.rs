@@ -11,24 +11,25 @@ use crate::player::{Player, PlayerSet};
 use crate::state::Core;
 use crate::state::pots::plus;
 
+/// State of a betting round.
 #[derive(Debug, Clone)]
 pub(crate) struct Bets {
     paid: [Credits; 8],
-    /// What is to be matched: the highest total of the round.
+    /// Total to be matched: the highest of the round.
     highest: Credits,
     /// The least size of a bet or raise.
     size: Credits,
-    /// Who may bet or raise: has not acted, or somebody else made a full one since.
+    /// Players who may bet or raise: they have not acted, or somebody else made a full one since.
     open: PlayerSet,
-    /// Who must still act.
+    /// Players who must still act.
     pending: PlayerSet,
     turn: Option<Player>,
-    /// Who last lifted what is to be matched, short ones too.
+    /// Player who last lifted the total to be matched, by short bets too.
     lifted: Option<Player>,
 }
 
 impl Bets {
-    /// Whether a round is held: two live players have credits to bet.
+    /// Whether a round can be held: two live players have credits to bet.
     pub(crate) fn held(core: &Core) -> bool {
         core.able().len() >= 2
     }
@@ -46,15 +47,15 @@ impl Bets {
         }
     }
 
-    /// Everybody who can must act again, from `caller`, and may raise as at the start of a round; bets
-    /// and the minimum size stand.
+    /// Lets everybody who can bet act again, from `caller`, and raise as at the start of a round.
+    /// Bets and the minimum size stand.
     pub(crate) fn start_again(&mut self, core: &Core, caller: Player) {
         self.open = core.able();
         self.pending = self.open;
         self.turn = Some(caller);
     }
 
-    /// Whose turn it is; none where the round is over.
+    /// Player to act; none if the round is over.
     pub(crate) const fn turn(&self) -> Option<Player> {
         self.turn
     }
@@ -71,7 +72,7 @@ impl Bets {
         self.lifted
     }
 
-    /// What `player` must add to match, not looking at his stack.
+    /// Amount that `player` must add to match, whatever the stack.
     fn to_match(&self, player: Player) -> Credits {
         self.highest.saturating_minus(self.paid(player))
     }
@@ -96,7 +97,7 @@ impl Bets {
         moves.push(Legal::Fold);
     }
 
-    /// The smallest and the largest total that he may bet or raise to.
+    /// The smallest and the largest total that the player may bet or raise to.
     fn totals(&self, core: &Core, player: Player) -> Option<(Credits, Credits)> {
         let others = core.able().without(player);
         if !self.open.contains(player) || others.is_empty() {
@@ -111,7 +112,7 @@ impl Bets {
         (min <= max).then_some((min, max))
     }
 
-    /// The largest total that the caps leave them. A cap that is used up is not one that is not set.
+    /// The largest total that the caps leave the player. A cap that is used up still binds.
     fn cap(&self, core: &Core, player: Player) -> Credits {
         let rules = &core.rules;
         let paid = self.paid(player);
@@ -133,7 +134,7 @@ impl Bets {
         if self.to_match(player).is_zero() { Move::Check } else { Move::Fold }
     }
 
-    /// A legal betting action; the turn moves on.
+    /// Applies a legal betting action and moves the turn on.
     #[expect(clippy::wildcard_enum_match_arm, reason = "other games' moves were refused before")]
     pub(crate) fn act(&mut self, core: &mut Core, player: Player, mv: &Move) {
         self.open = self.open.without(player);
@@ -154,6 +155,7 @@ impl Bets {
         self.paid[player.index()] = plus(self.paid(player), amount);
     }
 
+    /// Lifts the total to be matched to `total`.
     fn lift(&mut self, core: &mut Core, player: Player, total: Credits) {
         let size = total.saturating_minus(self.highest);
         self.pay(core, player, total.saturating_minus(self.paid(player)));

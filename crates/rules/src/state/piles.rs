@@ -1,8 +1,8 @@
 //! Draw piles and discards.
 //!
-//! A pile knows which cards it holds, not their order: the shoe knows that. A deal that the pile cannot
-//! cover takes the discards in: which ones, and after how many cards, is settled when the deal falls
-//! due, so that the caller can shuffle them in time.
+//! A pile knows which cards it holds, not their order: the shoe knows that. A deal that the pile
+//! cannot cover takes the discards in. Which ones, and after how many cards, is fixed when the deal
+//! becomes due, so that the caller can shuffle them in time.
 
 use smallvec::SmallVec;
 
@@ -12,14 +12,15 @@ use crate::refusal::Refusal;
 use crate::state::Core;
 use crate::variant::PileSpec;
 
+/// A draw pile with its discards.
 #[derive(Debug, Clone)]
 pub(crate) struct Pile {
     spec: &'static PileSpec,
-    /// What the draw pile holds now.
+    /// Cards in the draw pile now.
     draw: CardSet,
-    /// What it will hold when everything that is due has been dealt.
+    /// Number of cards in the draw pile once everything that is due has been dealt.
     planned: usize,
-    /// Top last.
+    /// Top card last.
     discards: Cards,
 }
 
@@ -32,7 +33,7 @@ impl Pile {
         self.draw
     }
 
-    /// How many cards can still be dealt, discards included.
+    /// Number of cards that can still be dealt, discards included.
     pub(crate) fn available(&self) -> usize {
         let stays = usize::from(self.spec.open_discards);
         self.planned + self.discards.len().saturating_sub(stays)
@@ -47,12 +48,12 @@ impl Pile {
         if self.spec.open_discards { self.discards.pop() } else { None }
     }
 
-    /// All of them, top last.
+    /// Takes all discards, top card last.
     pub(crate) fn take_discards(&mut self) -> Cards {
         std::mem::take(&mut self.discards)
     }
 
-    /// Plans `count` cards, or as many as there are.
+    /// Plans a deal of `count` cards, or of as many as there are.
     fn plan(&mut self, pile: u8, count: usize) -> Part {
         let count = count.min(self.available());
         let mut restock = None;
@@ -89,8 +90,8 @@ impl Core {
         &mut self.piles[usize::from(pile)]
     }
 
-    /// Gathers every card of the pile, wherever it is, and shuffles them: the start of a hand, or of a
-    /// round with a fresh shuffle. Hands must have been emptied of its cards.
+    /// Gathers every card of the pile, wherever it is, and shuffles them: at the start of a hand,
+    /// or of a round with a fresh shuffle. Hands must be empty of its cards.
     pub(crate) fn fresh_shuffle(&mut self, pile: u8) {
         let spec = self.pile(pile).spec;
         *self.pile(pile) = Pile::new(spec);
@@ -105,7 +106,8 @@ impl Core {
         self.expect(Chance::Shuffle { pile, add });
     }
 
-    /// Makes a deal of `count` cards from one pile due, fewer where there are fewer; whether there are any.
+    /// Makes a deal of `count` cards from one pile due, or of as many as there are. Returns whether
+    /// there are any.
     pub(crate) fn deal(&mut self, to: To, pile: u8, count: usize, why: Why) -> bool {
         let shown = matches!(why, Why::Tie | Why::Flip | Why::Extra) || to == To::Table;
         let part = self.pile(pile).plan(pile, count);
@@ -143,7 +145,7 @@ impl Core {
         self.pile(pile).discards.push(card);
     }
 
-    /// Puts a whole hand face down to the discards: under an open pile.
+    /// Puts a whole hand face down to the discards: under them if the pile is open.
     pub(crate) fn bury(&mut self, pile: u8, cards: &[Card]) {
         let pile = self.pile(pile);
         if pile.spec.open_discards {
@@ -153,13 +155,13 @@ impl Core {
         }
     }
 
-    /// Shuffled: the added cards are in the draw pile.
+    /// Applies a shuffle: the added cards are in the draw pile.
     pub(crate) fn shuffled(&mut self, pile: u8, add: &[Card]) {
         let pile = self.pile(pile);
         pile.draw = pile.draw.union(add.iter().copied().collect());
     }
 
-    /// Dealt: the cards leave the draw piles. They were checked.
+    /// Applies a checked deal: the cards leave the draw piles.
     pub(crate) fn dealt(&mut self, deal: &Deal, mut cards: &[Card]) {
         for part in &deal.parts {
             let pile = self.pile(part.pile);
@@ -179,7 +181,7 @@ impl Core {
         }
     }
 
-    /// Whether these cards can be what a deal that is due gives: enough, different, and there.
+    /// Checks cards against a deal that is due: enough of them, all different, all in the piles.
     pub(crate) fn check_deal(&self, deal: &Deal, cards: &[Card]) -> Result<(), Refusal> {
         let mut at = 0;
         for part in &deal.parts {

@@ -1,8 +1,8 @@
 //! Pots: every movement of credits within a hand.
 //!
-//! All credits of a hand together were checked to be in range before it began, and they only move, so
-//! no sum here can leave it. Nobody pays more than his stack: what a rule demands beyond it is recorded
-//! as short. Antes leave no line; everything else does, zero amounts apart.
+//! The sum of all credits of a hand is checked to be in range before it begins, and they only move,
+//! so no sum here can leave the range. Nobody pays more than their stack: what a rule demands
+//! beyond it is recorded as short. Antes leave no line; everything else does, except zero amounts.
 
 use std::num::NonZeroU8;
 
@@ -20,16 +20,16 @@ pub(crate) struct Layer {
     pub(crate) players: PlayerSet,
 }
 
-/// The lowest, `main`, first; never empty.
+/// Layers, the lowest (`main`) first; never empty.
 pub(crate) type Layers = SmallVec<[Layer; 8]>;
 
-/// Credits of one hand: the sum cannot leave the range.
+/// Adds credits of one hand: the sum cannot leave the range.
 pub(crate) fn plus(a: Credits, b: Credits) -> Credits {
     a.plus(b).expect("the credits of a hand were summed before it began")
 }
 
 impl Core {
-    /// Takes the antes of everybody. Nobody is dealt in who cannot pay them.
+    /// Takes the antes of all players. Nobody is dealt in who cannot pay them.
     pub(crate) fn take_antes(&mut self) {
         let sabacc = self.rules.sabacc_ante_due(self.sabacc);
         for player in self.everybody().iter() {
@@ -38,7 +38,7 @@ impl Core {
         }
     }
 
-    /// Pays up to `amount` from the stack into the Hand Pot; what was paid.
+    /// Pays up to `amount` from the stack into the Hand Pot. Returns what was paid.
     pub(crate) fn pay_pot(&mut self, player: Player, amount: Credits) -> Credits {
         let amount = amount.min(self[player].stack);
         let place = &mut self[player];
@@ -48,7 +48,7 @@ impl Core {
         amount
     }
 
-    /// A penalty of `due` into the Sabacc Pot, as far as the stack goes.
+    /// Takes a penalty of `due` into the Sabacc Pot, as far as the stack goes.
     pub(crate) fn pay_sabacc(&mut self, player: Player, due: Credits) {
         if due.is_zero() {
             return;
@@ -64,7 +64,8 @@ impl Core {
         amount
     }
 
-    /// What the highest contribution exceeds the second highest by goes back to whoever paid it.
+    /// Returns the amount by which the highest contribution exceeds the second highest to its
+    /// player.
     pub(crate) fn return_uncalled(&mut self) {
         let (mut highest, mut second) = (Credits::ZERO, Credits::ZERO);
         let mut who = None;
@@ -85,13 +86,13 @@ impl Core {
         self.line(Line::Returned { player, amount });
     }
 
-    /// The carried pot becomes part of this hand's, and so of its main layer.
+    /// Adds the carried pot to this hand's pot, and so to its main layer.
     pub(crate) fn take_in_carried(&mut self) {
         self.pot = plus(self.pot, std::mem::take(&mut self.carried));
     }
 
-    /// Cuts the Hand Pot, a carried pot included, into layers at the distinct contributions of those
-    /// who are live. What folded players paid fills the same layers from below.
+    /// Cuts the Hand Pot, a carried pot included, into layers at the distinct contributions of live
+    /// players. Contributions of folded players fill the layers from below.
     pub(crate) fn layers(&mut self) -> Layers {
         let carried = self.carried;
         self.take_in_carried();
@@ -121,8 +122,8 @@ impl Core {
         layers
     }
 
-    /// Gives a layer to `winners`, who are not nobody, after the house's share where two or more
-    /// players reached the reveal with it.
+    /// Gives a layer to `winners`, who must not be empty, less the rake if two or more players
+    /// reached the reveal with it.
     pub(crate) fn award(&mut self, pot: Pot, layer: Layer, winners: PlayerSet) {
         let rake =
             if layer.players.len() >= 2 { self.rake_of(layer.amount) } else { Credits::ZERO };
@@ -133,12 +134,13 @@ impl Core {
         }
     }
 
-    /// From the Hand Pot.
+    /// Gives credits of the Hand Pot to a player.
     pub(crate) fn win(&mut self, player: Player, pot: Pot, amount: Credits) {
         self.pot = self.pot.saturating_minus(amount);
         self.won(player, pot, amount);
     }
 
+    /// Adds winnings to a stack, and their line.
     fn won(&mut self, player: Player, pot: Pot, amount: Credits) {
         if amount.is_zero() {
             return;
@@ -147,7 +149,7 @@ impl Core {
         self.line(Line::Wins { player, pot, amount });
     }
 
-    /// Nobody could win a layer: it goes to the Sabacc Pot.
+    /// Moves a layer that nobody could win to the Sabacc Pot.
     pub(crate) fn move_layer(&mut self, pot: Pot, amount: Credits) {
         if amount.is_zero() {
             return;
@@ -157,13 +159,13 @@ impl Core {
         self.line(Line::Moves { pot, amount });
     }
 
-    /// Nobody could win a layer: it waits for the next hand. One line at the end says the sum.
+    /// Carries a layer that nobody could win to the next hand. One line at the end shows the sum.
     pub(crate) fn carry_layer(&mut self, amount: Credits) {
         self.pot = self.pot.saturating_minus(amount);
         self.carried = plus(self.carried, amount);
     }
 
-    /// The whole Sabacc Pot, after all layers.
+    /// Gives the whole Sabacc Pot to `winners`, after all layers.
     pub(crate) fn award_sabacc(&mut self, winners: PlayerSet) {
         if winners.is_empty() {
             return;
@@ -174,7 +176,7 @@ impl Core {
         }
     }
 
-    /// Out of the game: Kessel's only line that moves nothing.
+    /// Adds the line of an eliminated player, which moves no credits.
     pub(crate) fn eliminated(&mut self, player: Player) {
         self.line(Line::Eliminated { player });
     }
@@ -188,7 +190,7 @@ impl Core {
         }
     }
 
-    /// Stacks, pots and rake: the same at every event of a hand.
+    /// Sum of stacks, pots and rake: equal at every event of a hand.
     pub(crate) fn total(&self) -> Credits {
         let stacks = self.places.iter().map(|place| place.stack);
         Credits::sum(stacks.chain([self.pot, self.sabacc, self.carried, self.rake]))
@@ -196,7 +198,7 @@ impl Core {
     }
 }
 
-/// Equal shares; odd credits go one each in the order p1, p2 ….
+/// Equal shares. Odd credits go out singly in the order p1, p2 ….
 fn shares(amount: Credits, winners: PlayerSet) -> SmallVec<[(Player, Credits); 8]> {
     let ways = u8::try_from(winners.len()).ok().and_then(NonZeroU8::new);
     let Some(ways) = ways else { return SmallVec::new() };

@@ -1,4 +1,4 @@
-//! Betting rounds, pots and layers, in the plainest game there is: no shift, no field, callable at once.
+//! Betting rounds, pots and layers, in the plainest game: no shift, no field, callable at once.
 
 use crate::scene::{Scene, check, ranks};
 
@@ -10,9 +10,9 @@ fn fields(fields: &'static str, stacks: &[u64]) -> Scene {
     Scene::new("dice", fields, stacks)
 }
 
-/// p1 20, p2 19, p3 18.
+/// Deal and play round: p1 20, p2 19, p3 18.
 const THREE: &str = "d deal p1 S10 F10; d deal p2 S9 C10; d deal p3 F9 C9; p1 p2 p3 stand;";
-/// p1 20, p2 19, p3 18, p4 17.
+/// Deal and play round: p1 20, p2 19, p3 18, p4 17.
 const FOUR: &str = "d deal p1 S10 F10; d deal p2 S9 C10; d deal p3 F9 C9; d deal p4 C8 T9;
     p1 p2 p3 p4 stand;";
 
@@ -134,8 +134,8 @@ fn caps_bind_bets_raises_and_all_ins_but_not_matches() {
     total(&[100, 100, 100], "p1 bet 20; p2 match", "p3: match, fold");
 }
 
-/// RULES.md §1: `max_hand_total` caps what a player puts in by bets, raises and matches over the whole
-/// hand, antes aside.
+/// RULES.md §1: `max_hand_total` caps a player's bets, raises and matches over the whole hand,
+/// antes aside.
 #[test]
 fn the_hand_cap_counts_all_rounds_of_the_hand() {
     let capped = |stacks: &[u64], when: &str, then: &str| {
@@ -147,12 +147,13 @@ fn the_hand_cap_counts_all_rounds_of_the_hand() {
     let round = "p1 bet 12; p2 p3 match; p1 p2 p3 stand;";
     capped(&[100, 100, 100], round, "p1: check, bet 5..8, fold");
     capped(&[100, 100, 100], &format!("{round} p1 bet 9"), "refused: takes an amount from 5 to 8");
-    // A cap with less left than the minimum makes no smaller bet legal, one that is used up none at all.
+    // A cap that leaves less than the minimum makes no smaller bet legal; a used-up cap makes none
+    // legal.
     let most = "p1 bet 16; p2 p3 match; p1 p2 p3 stand;";
     capped(&[100, 100, 100], most, "p1: check, fold");
     let used_up = "p1 bet 20; p2 p3 match; p1 p2 p3 stand;";
     capped(&[100, 100, 100], used_up, "p1: check, fold");
-    // All-ins are bound like any other bet: 7 is left of p1's stack, and 8 of the cap.
+    // All-ins are bound like any other bet: p1 has 7 of the stack left, and 8 of the cap.
     capped(&[29, 100, 100], round, "p1: check, bet 5..7, fold");
     capped(&[40, 100, 100], most, "p1: check, fold");
 }
@@ -160,7 +161,7 @@ fn the_hand_cap_counts_all_rounds_of_the_hand() {
 /// RULES.md §1: a match is never capped, and it counts towards the cap of the hand.
 #[test]
 fn a_match_may_go_over_the_hand_cap_of_whoever_matches() {
-    // In the round of a call everybody may bet once more, each up to their own cap.
+    // In the round of a call all players may bet once more, each up to their own cap.
     let rules = "shift=none,field=false,pot_building_rounds=0,max_hand_total=30";
     check(
         &Scene::new("electronic", rules, &[100, 100]),
@@ -170,28 +171,29 @@ fn a_match_may_go_over_the_hand_cap_of_whoever_matches() {
     );
 }
 
-/// RULES.md §1: `max_pot` caps what the Hand Pot may hold after a bet or raise, antes included.
+/// RULES.md §1: `max_pot` caps the Hand Pot after a bet or raise, antes included.
 #[test]
 fn the_pot_cap_counts_antes_and_every_bet() {
     let capped = |stacks: &[u64], when: &str, then: &str| {
         let rules = "shift=none,field=false,bomb_out=none,max_pot=50";
         check(&fields(rules, stacks), &format!("{THREE}{when}"), then);
     };
-    // 15 of antes.
+    // The antes are 15.
     capped(&[100, 100, 100], "", "p1: check, bet 5..35, fold");
     capped(&[100, 100, 100], "p1 bet 36", "refused: takes an amount from 5 to 35");
     capped(&[100, 100, 100], "p1 bet 10", "p2: match, raise 20..25, fold");
     capped(&[100, 100, 100], "p1 bet 10; p2 raise 25", "p3: match, fold");
-    // What a player has in the round already is not paid again: 50 less 15, 10 and 20 is 5 on top of 10.
+    // A player's bets in the round are not paid again: 50 less 15, 10 and 20 is 5 on top of 10.
     capped(&[100, 100, 100], "p1 bet 5; p2 match; p3 raise 10", "p1: match, raise 15..20, fold");
     // 23 + 12 + 15 = 50; an all-in is bound too.
     capped(&[22, 100, 100], "p1 bet 12", "p2: match, fold");
     capped(&[100, 17, 100], "p1 check", "p2: check, bet 5..7, fold");
-    // Matches are not: they bring the pot above its cap.
+    // Matches are not bound: they bring the pot above its cap.
     capped(&[100, 100, 100], "p1 bet 35; p2 match; p3 match", "p1: draw, trade S10|F10, stand");
 }
 
-/// RULES.md §1: the antes of more than two may fill the pot; the round is then held with checks.
+/// RULES.md §1: the antes of more than two players may fill the pot; the round is then held with
+/// checks.
 #[test]
 fn a_pot_that_the_antes_fill_leaves_checks() {
     let rules = "shift=none,field=false,max_pot=15";
@@ -208,7 +210,7 @@ fn a_pot_that_the_antes_fill_leaves_checks() {
     );
 }
 
-/// RULES.md §1: a carried pot is part of what `max_pot` counts.
+/// RULES.md §1: a carried pot counts towards `max_pot`.
 #[test]
 fn the_pot_cap_counts_a_carried_pot() {
     let deal = "d announce wild 3S clone 4S; d deal p1 1S 2S; d deal p2 1H 2H; p1 p2 stand";
@@ -333,7 +335,7 @@ fn rules_1_a_layer_whose_players_all_bombed_moves_to_the_sabacc_pot() {
 
 #[test]
 fn rules_1_without_any_contribution_there_is_one_main_layer() {
-    // Nobody pays anything: the winner still takes the Sabacc Pot with his Pure Sabacc.
+    // Nobody pays anything: the winner still takes the Sabacc Pot with a Pure Sabacc.
     let hand = check(
         &fields(
             "shift=none,field=false,pot_building_rounds=0,hand_ante=0,sabacc_ante=0",
@@ -348,7 +350,7 @@ fn rules_1_without_any_contribution_there_is_one_main_layer() {
 
 #[test]
 fn odd_credits_go_in_the_order_of_players() {
-    // Three tie at 20 and again at 21; 16 credits.
+    // Three players tie at 20 and again at 21 for 16 credits.
     check(
         &plain(&[100, 100, 100, 100]),
         "d deal p1 S10 F10; d deal p2 C10 T10; d deal p3 S9 F11; d deal p4 S15 F15;
@@ -384,7 +386,7 @@ fn rake_takes_its_share_of_contested_layers_up_to_the_cap() {
 
 #[test]
 fn a_layer_that_one_player_reached_the_reveal_with_is_not_raked() {
-    // The last layer is p4's and the folded p2's.
+    // The last layer has credits of p4 and of p2, who folded.
     check(
         &fields(
             "shift=none,field=false,pot_building_rounds=0,sabacc_ante=0,rake_bps=1000",

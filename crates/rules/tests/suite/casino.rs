@@ -14,7 +14,7 @@ fn electronic(fields: &'static str, stacks: &[u64]) -> Scene {
 
 const DEAL: &str = "d deal p1 S10 F10; d deal p2 S9 C10;";
 
-// The order of things.
+// Order of a hand.
 
 #[test]
 fn a_hand_starts_with_two_cards_each() {
@@ -138,8 +138,8 @@ fn two_dice_shift_with_a_pair_and_one_with_its_number() {
     shifts("shift=1d10", "11", "refused: 1 dice of 10 sides");
 }
 
-/// Rolls until the reveal of a four-player hand called in round 4, and the share of outcomes of a roll
-/// that shift, both by playing.
+/// Expected number of shifts: rolls until the reveal of a four-player hand that is called in round
+/// 4, times the share of rolls that shift. Both are found by playing.
 fn expected_shifts(fields: &'static str, sides: u8) -> f64 {
     let mut hand = dice(fields, &[100, 100, 100, 100]).start().unwrap();
     let (mut rolls, mut shifts) = (0_u32, 0_u32);
@@ -334,7 +334,7 @@ fn in_electronic_everybody_acts_again_after_a_call() {
     let deal = "d deal p1 S10 F10; d deal p2 S9 C10; d deal p3 F9 C9; p1 p2 p3 stand;";
     let called = format!("{deal} p1 bet 20; p2 match; p3 call-hand;");
     check(&scene, &called, "p3: match, raise 40..90, fold");
-    // p1 has nothing to match: he may check or bet, by the size that stands.
+    // p1 has nothing to match and may check or bet; the minimum size stands.
     check(&scene, &format!("{called} p3 match"), "p1: check, bet 20..70, fold");
     check(&scene, &format!("{called} p3 match; p1 bet 20"), "p2: match, raise 60..90, fold");
     check(
@@ -361,7 +361,7 @@ fn in_electronic_who_called_first_checks_where_nothing_is_to_be_matched() {
     );
 }
 
-/// As many cycles as a rule set allows in which nobody decides anything passes at once.
+/// As many cycles as a rule set allows pass at once if nobody decides anything in them.
 #[test]
 fn everybody_has_left_the_longest_hand() {
     for variant in ["dice", "electronic"] {

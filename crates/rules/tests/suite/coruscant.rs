@@ -10,7 +10,7 @@ fn coruscant(fields: &'static str, stacks: &[u64]) -> Scene {
 
 const DEAL: &str =
     "d deal p1 c+1 c+2 c+3 c+4 c+5; d deal p2 t+1 t+2 t+3 t+4 t+5; d roll +5 circle;";
-/// p1 keeps five of circles, p2 five of triangles.
+/// p1 selects five of circles, p2 five of triangles.
 const FIVES: &str = "p1 select c+5; p2 select t+5;";
 const NEW: &str = "d deal p1 s+1 s+2 s+3 s+4; d deal p2 s-1 s-2 s-3 s-4;";
 
@@ -18,7 +18,7 @@ fn two(when: &str, then: &str) -> Hand {
     check(&coruscant("", &[100, 100]), &format!("{DEAL} {when}"), then)
 }
 
-// The order of things.
+// Order of a hand.
 
 #[test]
 fn five_cards_each_then_the_dice() {
@@ -181,7 +181,8 @@ fn rules_1_the_clock_selects_the_whole_hand_and_adds_nothing() {
 
 // The reveal.
 
-/// Given what p1 and p2 select of c+1 … c+5 and t+1 … t+5 for a roll, then it ends so.
+/// Checks the end and the ranks for a roll, with these selections of p1 from c+1 … c+5 and of p2
+/// from t+1 … t+5.
 fn reveal(roll: &str, p1: &str, p2: &str, then: &str, ranked: &str) {
     let deal = DEAL.replace("+5 circle", roll);
     let (rest1, rest2) = (5 - p1.split(' ').count(), 5 - p2.split(' ').count());
@@ -257,13 +258,13 @@ fn rules_1_layers_go_to_the_best_selection_that_paid_into_them() {
     assert_eq!(winners.iter().map(Player::index).collect::<Vec<_>>(), [0], "of the main layer");
 }
 
-// Who sees what.
+// Hidden cards.
 
 fn player(name: &str) -> Viewer {
     Viewer::Player(Player::parse(name).unwrap())
 }
 
-/// When the next line is seen by another player and the public, then they read this.
+/// Checks how another player and the public read the next line.
 fn hidden(when: &str, next: &str, seen: &str) {
     let (hand, refused) =
         played(coruscant("", &[100, 100]).start().unwrap(), &format!("{DEAL} {when}"));

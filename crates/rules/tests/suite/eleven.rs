@@ -19,7 +19,7 @@ fn two(when: &str, then: &str) -> Hand {
     check(&eleven("", &[100, 100]), &format!("{DEAL} {when}"), then)
 }
 
-// The order of things.
+// Order of a hand.
 
 #[test]
 fn the_faces_are_announced_before_the_deal() {
@@ -107,7 +107,7 @@ fn rules_1_a_leaver_stands_checks_and_can_win() {
 
 // The reveal.
 
-/// Given the opening hands and what each draws, then it ends so, with these ranks.
+/// Checks the end and the ranks for these opening hands and draws.
 fn reveal(faces: &str, deal: &str, then: &str, ranked: &str) -> Hand {
     let hand = check(&eleven("", &[100, 100]), &format!("{faces}; {deal}; p1 p2 check"), then);
     assert_eq!(ranks(&hand), ranked);
@@ -172,7 +172,7 @@ fn rules_6_a_hand_of_clones_is_0_and_not_over() {
     );
 }
 
-// What carries over.
+// Carried pots.
 
 const BOTH_OVER: &str = "d announce wild 6S clone 1H; d deal p1 5S 5S; d deal p2 5H 5H;
     p1 draw; d deal p1 2S; p2 draw; d deal p2 2H; p1 p2 stand; p1 p2 check";
@@ -246,7 +246,7 @@ fn rules_1_without_any_contribution_the_main_layer_is_what_was_carried() {
     assert_eq!(hand.settlement().unwrap().winners.len(), 1);
 }
 
-// Who sees what.
+// Hidden cards.
 
 #[test]
 fn the_announcement_is_everybodys_and_drawn_cards_are_not() {

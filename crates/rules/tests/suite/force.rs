@@ -41,7 +41,7 @@ fn naboo_deals_face_up_to_the_first_face() {
     naboo("d deal p1 S10 StarA C1", "refused: the deal ends with the first card that decides");
     naboo("d deal p1 S10 S11 StarA; d deal p2 S10 IdiotB", "refused: card 1 of the deal cannot be");
     naboo("d deal p1 S10 S11 StarA; d deal p2 IdiotB", "d: deal p1, deal p2");
-    // What was shown and not kept is in the pack again; nobody declares anything.
+    // Cards that were shown and not kept are in the pack again; nobody declares anything.
     naboo(
         "d deal p1 S10 S11 StarA; d deal p2 IdiotB; d deal p1 S11; d deal p2 S10",
         "p1: draw, trade StarA|S11, stand",
@@ -118,16 +118,16 @@ fn rules_4_the_call_starts_the_showdown_at_once() {
     let third = format!("{TWO} {QUIET} {QUIET}");
     choose(&third, "p1: draw, trade S10|F10, stand, call-hand");
     choose(&format!("{third} p1 call-hand"), "d: deal p1");
-    // In the middle of a lap: those after him have no action, and nobody bets.
+    // In the middle of a lap: players after the caller have no action, and nobody bets.
     choose(&format!("{third} p1 stand; p2 call-hand"), "d: deal p1");
-    // It takes the place of the action.
+    // A call takes the place of the action.
     choose(&format!("{third} p1 stand; p1 call-hand"), "refused: it is p2's turn");
     choose(&format!("{third} p1 p2 stand"), "p1: check, bet 10..90, fold");
 }
 
 // The showdown.
 
-/// A showdown of p1 and p2 who hold these two cards each, on these sides.
+/// Lines of a showdown of p1 and p2 with these two cards each, on these sides.
 fn showdown(p1: [&str; 2], p2: [&str; 2], sides: [&str; 2]) -> String {
     format!(
         "d deal p1 {}; d deal p2 {}; p1 align {}; p2 align {}; d deal p1 {}; d deal p2 {};
@@ -190,7 +190,7 @@ fn the_extra_is_kept_or_it_or_another_card_dropped() {
     assert_eq!(end("p1 drop S10"), "F10 S2: light 12, dark -19");
 }
 
-/// p1 holds these two cards on this side and keeps or drops as told; then his rank is this.
+/// Checks p1's rank with these two cards on this side, after `what` is done with the extra card.
 fn flip(cards: [&str; 2], side: &str, extra: &str, what: &str, rank: &str) {
     let lines = showdown(cards, ["StarB", "QueenB"], [side, "dark"]);
     let lines = format!("{lines} d deal p1 {extra}; p1 {what}; d deal p2 T1; p2 drop T1");
@@ -206,10 +206,10 @@ fn rules_4_an_extra_of_the_other_sign_flips_the_side() {
     flip(["S10", "F10"], "light", "S1", "keep", "light 21");
     flip(["EvilA", "QueenA"], "light", "S1", "keep", "dark -16");
     flip(["EvilA", "QueenA"], "dark", "EvilB", "drop EvilA", "dark -17");
-    // The sign is that of the hand as it was, whatever is dropped for the extra.
+    // The sign is that of the hand before the extra card, whichever card is dropped.
     flip(["S10", "EnduranceA"], "light", "EnduranceB", "drop S10", "dark -16");
     flip(["S10", "EnduranceA"], "light", "S4", "drop S10", "light -4");
-    // An extra that is dropped flips nothing.
+    // A dropped extra card flips nothing.
     flip(["S10", "F10"], "light", "QueenA", "drop QueenA", "light 20");
     // 0 has no sign: neither a hand of 0 nor an Idiot.
     flip(["S2", "QueenA"], "light", "EnduranceA", "keep", "light -8");
@@ -237,7 +237,7 @@ fn naboo_an_extra_face_of_the_other_shade_flips_the_side() {
     flip("QueenA", "IdiotB", "drop IdiotB", "light 8");
     flip("QueenB", "IdiotA", "keep", "light 8");
     flip("QueenB", "IdiotB", "keep", "dark 8");
-    // The other cards have no shade, and the sign decides nothing here.
+    // Other cards have no shade, and the sign decides nothing here.
     flip("StarA", "S2", "keep", "light -5");
 }
 
@@ -277,7 +277,7 @@ fn an_extra_that_cannot_be_dealt_is_left_out() {
     assert_eq!(end.shown.len(), 8);
 }
 
-// Leaving, the clock, and who sees what.
+// Leaving, the clock, and hidden cards.
 
 #[test]
 fn rules_1_the_clock_aligns_with_light_and_drops_the_extra() {
@@ -323,7 +323,7 @@ fn rules_1_a_leaver_aligns_stands_checks_and_drops_and_can_win() {
     );
 }
 
-/// What the public reads of this line, played after these.
+/// The public's text of this line, and whether its cards are public, after the lines of `when`.
 fn public(scene: &Scene, when: &str, line: &str) -> (String, bool) {
     let (hand, refused) = played(scene.start().unwrap(), when);
     assert_eq!(refused, None);

@@ -1,10 +1,11 @@
-//! Layers of Force sabacc: each judged afresh, tie cards used again, carries, rake.
+//! Layers of Force sabacc: each judged by itself, tie cards used again, carries, rake.
 
 use rules::Hand;
 
 use crate::scene::{Scene, chance_comes, check, played, take};
 
-/// p1 is all-in with 20, p2 and p3 have 60 each in: main 60, side-1 80. `hands`: side and two cards each.
+/// p1 is all-in with 20, p2 and p3 have 60 each in: main 60, side-1 80. Each of `hands` is a side
+/// and two cards.
 fn layers(fields: &'static str, hands: [&str; 3], ties: &str, then: &str) -> Hand {
     let words = hands.map(|hand| hand.split(' ').collect::<Vec<_>>());
     let all = |line: &dyn Fn(usize, &[&str]) -> String| -> String {
@@ -49,21 +50,21 @@ fn a_later_layer_uses_the_tie_card_again() {
 #[test]
 fn a_tie_card_counts_in_ties_alone() {
     let hands = ["light S10 F10", "light S9 F11", "light C9 C10"];
-    // p2 falls to 18 in the main layer, and beats 19 with 20 in the side one.
+    // p2 falls to 18 in the main layer, and beats 19 with 20 in the side layer.
     layers(
         ONE,
         hands,
         "d deal p1 C2; d deal p2 QueenA",
         "p1 wins main 67; p2 wins side-1 80; stacks 67 120 40",
     );
-    // He bombs in the main layer, and is in the next with the hand he opened.
+    // The player bombs in the main layer, and plays for the next with the hand as it was shown.
     layers(
         ONE,
         hands,
         "d deal p1 C2; d deal p2 C4",
         "p1 wins main 67; p2 wins side-1 80; stacks 67 120 40",
     );
-    // Both bomb: p3 wins the main layer, p2 the side one.
+    // Both bomb: p3 wins the main layer, p2 the side layer.
     layers(
         ONE,
         hands,
@@ -74,7 +75,7 @@ fn a_tie_card_counts_in_ties_alone() {
 
 #[test]
 fn a_second_tie_deals_to_those_without_a_card() {
-    // Main: p1 and p2 are naturals. Side: p2 is one alone.
+    // Main: p1 and p2 are naturals. Side: p2 is the only natural.
     layers(
         ONE,
         ["light S11 F12", "light C11 C12", "light S10 F10"],
@@ -111,7 +112,7 @@ fn carried_credits_belong_to_the_main_layer_and_carry_on() {
         "pot carries 147; stacks 0 40 40; carried 147",
     );
     assert!(hand.settlement().unwrap().winners.is_empty());
-    // Who is left alone takes them too.
+    // The last player left takes the carried credits too.
     check(
         &Scene::new("force", "", &[100, 100]).carried(7),
         "d deal p1 S1; d deal p2 S2; p1 p2 align light; d deal p1 F1; d deal p2 F2; p1 p2 stand; p1 fold",
@@ -137,7 +138,7 @@ fn rake_is_taken_of_what_is_won_alone() {
 
 #[test]
 fn a_layer_of_one_is_his_unless_he_bombed() {
-    // p3 folds in the second cycle what he has paid in the first.
+    // p3 folds in the second cycle the credits paid in the first.
     let lines = |p2: &str| {
         format!(
             "d deal p1 S10; d deal p2 {p2}; d deal p3 F9; p1 p2 p3 align light; d deal p1 F10;

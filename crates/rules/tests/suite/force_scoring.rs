@@ -1,14 +1,14 @@
-//! The scoring of Force sabacc: special hands, sides, ties, layers. Nobody keeps an extra card here, but
-//! for the third card of an Idiot's Array.
+//! The scoring of Force sabacc: special hands, sides, ties, layers. No extra card is kept here,
+//! except the third card of an Idiot's Array.
 
 use rules::Hand;
 
 use crate::scene::{Scene, check, ranks};
 
-/// One player's side and two cards; of three the third is an extra that he keeps.
+/// Lines of hands given by side and cards: two cards, or three of which the third is a kept extra.
 fn table(players: &[&str]) -> String {
     let mut lines = vec![String::new(); 6];
-    // Extras nobody keeps, one each.
+    // Extras that are dropped, one for each player.
     let dropped = ["T13", "T14", "T15", "C13", "C14"];
     let all: Vec<String> = (1..=players.len()).map(|n| format!("p{n}")).collect();
     for ((who, hand), dropped) in all.iter().zip(players).zip(dropped) {
@@ -25,7 +25,7 @@ fn table(players: &[&str]) -> String {
     lines.concat()
 }
 
-/// Everybody has anted 10 of 100; after `|` come tie cards.
+/// Scores hands of players who have anted 10 of 100. `ties` are the lines of tie cards.
 fn scored(players: &[&str], ties: &str, then: &str) -> Hand {
     let scene = Scene::new("force", "max_rounds=1", &vec![100; players.len()]);
     let table = table(players);
@@ -70,7 +70,7 @@ fn several_naturals_draw_one_card_each() {
     scored(&NATURALS, "d deal p1 QueenA; d deal p2 C2", "p2 wins main 30; stacks 90 120 90");
     // p1 bombs.
     scored(&NATURALS, "d deal p1 C2; d deal p2 C10", "p2 wins main 30; stacks 90 120 90");
-    // The same total: split.
+    // Equal totals are split.
     scored(
         &["light S11 F12", "dark C11 T12"],
         "d deal p1 StarA; d deal p2 StarB",
@@ -106,7 +106,7 @@ fn several_idiots_arrays_draw_one_card_each_and_compare_by_their_totals() {
 
 #[test]
 fn rules_4_the_side_with_the_higher_score_wins() {
-    // Light 10 + 5, dark 13: light, and in it the 10.
+    // Light 10 + 5, dark 13: light wins, and in it the 10.
     scored(
         &["light S4 F6", "light S2 F3", "dark BalanceA QueenA"],
         "",
@@ -115,7 +115,7 @@ fn rules_4_the_side_with_the_higher_score_wins() {
     // Negative totals count against light, positive ones against dark.
     scored(&["light StarA QueenA", "dark EvilA QueenB"], "", "p2 wins main 20; stacks 90 110");
     scored(&["light S1 F1", "dark S10 F10"], "", "p1 wins main 20; stacks 110 90");
-    // Bombed hands count for nobody: light 5, dark 2.
+    // Bombed hands count for no side: light 5, dark 2.
     scored(
         &["light S2 F3", "dark QueenA IdiotA", "dark StarA EvilA"],
         "",
@@ -205,7 +205,7 @@ fn the_next_best_may_be_tied_themselves() {
         &format!("{bombed} d deal p3 C6; d deal p4 S4"),
         "p3 wins main 50; stacks 90 90 140 90 90",
     );
-    // They bomb too: then the other side.
+    // They bomb too: then the other side is judged.
     scored(
         &hands,
         &format!("{bombed} d deal p3 EnduranceA; d deal p4 EnduranceB"),
@@ -217,7 +217,7 @@ fn the_next_best_may_be_tied_themselves() {
 fn a_whole_side_bombs_and_the_other_one_wins() {
     let hands = ["light S10 F10", "light S9 F11", "dark EvilA QueenA"];
     scored(&hands, "d deal p1 C4; d deal p2 T4", "p3 wins main 30; stacks 90 90 120");
-    // Tied there as well, and all of them bomb.
+    // The other side ties as well, and all of it bombs.
     let hands = ["light S10 F10", "light S9 F11", "dark EvilA QueenA", "dark EvilB QueenB"];
     let bombed = "d deal p1 C4; d deal p2 T4;";
     scored(&hands, bombed, "d: deal p3, deal p4");

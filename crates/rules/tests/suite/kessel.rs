@@ -6,20 +6,20 @@ use crate::scene::{Scene, chance_comes, check, played, report, take};
 
 pub(crate) const DRAWS: &str = "draw sand, draw blood, draw sand-discard, draw blood-discard";
 
-/// A game of so many players with plenty of credits.
+/// A game of this number of players with plenty of credits.
 pub(crate) fn kessel(fields: &'static str, players: usize) -> Scene {
     Scene::new("kessel", fields, &vec![1_000; players])
 }
 
 pub(crate) const PLAIN: &str = "tokens=assigned,assigned_tokens=free-draw+refund+immunity";
 
-/// The flips and deals of a round, p1 first.
+/// Lines of the flips and deals of a round, p1 first.
 pub(crate) fn deal(hands: &[(&str, &str)]) -> String {
     let deals = hands.iter().map(|(player, cards)| format!("d deal {player} {cards};"));
     format!("d flip s6 b6; {}", deals.collect::<String>())
 }
 
-/// The first round from p1.
+/// Lines of the first round, started by p1.
 pub(crate) fn begin(hands: &[&str]) -> String {
     let names = ["p1", "p2", "p3", "p4", "p5", "p6"];
     let hands: Vec<(&str, &str)> = names.into_iter().zip(hands.iter().copied()).collect();
@@ -31,7 +31,7 @@ pub(crate) fn fact(hand: &Hand, viewer: Viewer, name: &str) -> Option<String> {
     facts.into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
 }
 
-/// `stock+hand pot` of everybody.
+/// `stock+hand pot` of every player.
 pub(crate) fn chips(hand: &Hand) -> String {
     let of = |name: String| fact(hand, Viewer::Public, &name).unwrap();
     let chips = hand.players().map(|player| {
@@ -40,7 +40,7 @@ pub(crate) fn chips(hand: &Hand) -> String {
     chips.collect::<Vec<_>>().join(" ")
 }
 
-/// Given a game with these hands, when this is played, then it is so, with these chips.
+/// Plays a game from these hands, and checks the result and the chips that are left.
 pub(crate) fn table(given: (&Scene, &[&str]), when: &str, then: &str, left: &str) -> Hand {
     let hand = check(given.0, &format!("{} {when}", begin(given.1)), then);
     assert_eq!(chips(&hand), left, "after {when}");
@@ -156,7 +156,7 @@ fn a_draw_is_paid_for_and_followed_by_a_discard_of_its_family() {
     table(given, "p1 draw sand; d deal p1 s5; p1 discard s5;", &next, "7+1 8+0");
     let hand = table(given, "p1 draw blood-discard", "p1: discard b2|b6", "7+1 8+0");
     assert_eq!(default_move(&hand), "discard b6");
-    // Then the same top lies there again.
+    // Then that top card lies there again.
     let back = table(given, "p1 draw blood-discard; p1 discard b6", &next, "7+1 8+0");
     assert_eq!(fact(&back, Viewer::Public, "blood-discard"), Some("b6".into()));
 }
@@ -248,7 +248,7 @@ fn rules_5_three_laps_from_the_starter() {
     assert_eq!(fact(&hand, Viewer::Public, "lap"), Some("3".into()));
     let hand =
         check(&scene, &format!("{start} {lap} {lap} {lap}"), "d: flip, deal p1, deal p2, deal p3");
-    // p1's difference is the same as the others', and its sum the lowest.
+    // p1's difference equals the others', and p1's sum is the lowest.
     assert_eq!(chips(&hand), "8+0 7+0 7+0");
 }
 
@@ -259,7 +259,7 @@ fn rules_5_when_all_stand_in_the_same_lap_the_hands_are_revealed_at_once() {
     table(given, "p1 p2 stand", over, "8+0 6+0");
     let draw = "p1 draw sand-discard; p1 discard s6; p2 stand;";
     let next = format!("p1: {DRAWS}, stand, token free-draw, token refund, token immunity");
-    // p2 stands in the first lap, p1 in the second: not the same lap.
+    // p2 stands in the first lap, p1 in the second: not in one lap.
     table(
         given,
         &format!("{draw} p1 stand; p2 draw sand-discard; p2 discard s6"),

@@ -1,4 +1,4 @@
-//! Kessel: the disrupt tokens, and immunity to what others play.
+//! Kessel: the disrupt tokens, and immunity to other players' tokens.
 
 use rules::{K44, Viewer, censor, notation};
 
@@ -33,7 +33,7 @@ fn embargo_makes_the_next_player_in_turn_stand_after_a_token_if_he_likes() {
     );
     // Immunity does not lift it.
     table(given, &format!("{laid} p2 token immunity"), "p2: stand", "7+1 8+0 8+0");
-    // It ends with that turn; his own goes on to the next.
+    // It ends with that turn; the player's own embargo goes on to the next player.
     let free = format!("p3: {DRAWS}, stand, token embargo, token immunity, token general-audit");
     table(given, &format!("{laid} p2 stand"), &free, "7+1 8+0 8+0");
     let own = format!("{laid} p2 token embargo; p2 stand;");
@@ -63,7 +63,7 @@ fn rules_5_embargo_by_the_last_of_a_lap_binds_the_first_of_the_next() {
     let given = (&scene, HANDS);
     let laid = "p1 draw sand-discard; p1 discard s6; p2 token embargo; p2 stand;";
     table(given, laid, "p1: stand, token embargo, token immunity, token general-audit", "7+1 8+0");
-    // At the reveal it ends: the next round knows nothing of it.
+    // It ends at the reveal: the next round has no embargo.
     let second = deal(&[("p1", "s1 b1"), ("p2", "s2 b2")]);
     let over = format!("p1 stand; p2 token embargo; p2 stand; {second}");
     table(
@@ -119,7 +119,7 @@ fn immunity_keeps_stock_tax_and_disrupt_tokens_away_until_the_reveal() {
         &format!("p2: {DRAWS}, stand"),
         "8+0 8+0 7+0",
     );
-    // One's own tokens still work, and it ends at the reveal.
+    // A player's own tokens still work, and immunity ends at the reveal.
     let second = deal(&[("p1", "s1 b1"), ("p2", "s2 b2"), ("p3", "s3 b3")]);
     let next = format!("{immune} p2 p3 stand; {second} p2 token target-tariff p1; p2 stand");
     let p3 = format!(

@@ -1,4 +1,4 @@
-//! Kessel: what holds in every game, whatever is played.
+//! Laws of every Kessel game, whatever is played.
 
 use proptest::prelude::*;
 use rules::{
@@ -8,7 +8,8 @@ use rules::{
 use crate::kessel::fact;
 use crate::laws::{any_setup, chooser};
 
-/// A game at random, one player in so many decisions leaving; `law` sees the hand after every event.
+/// Plays a random game in which a player leaves at one of `leaving` decisions. `law` sees the hand
+/// after every event.
 fn each(seed: u64, leaving: u64, mut law: impl FnMut(&Hand, Option<&Event>)) -> Hand {
     let setup = any_setup(rules::variant("kessel").unwrap(), &mut chooser(seed));
     let mut choose = chooser(seed ^ 1);
@@ -43,7 +44,7 @@ fn number(hand: &Hand, name: &str, player: Player) -> u64 {
     fact(hand, Viewer::Public, &format!("{name} {player}")).unwrap().parse().unwrap()
 }
 
-/// Chips of everybody, stocks and hand pots together.
+/// Chips of all players, stocks and hand pots together.
 fn chips(hand: &Hand) -> u64 {
     let of = |player| number(hand, "stock", player) + number(hand, "hand-pot", player);
     hand.players().map(of).sum()
@@ -120,7 +121,7 @@ proptest! {
         assert_eq!(Some(won.plus(end.rake).unwrap()), stake);
     }
 
-    /// Nobody learns an opponent's token or an open choice from a view.
+    /// No view shows an opponent's token or an open choice.
     #[test]
     fn facts_hide_what_is_secret(seed: u64) {
         each(seed, 200, |hand, event| {

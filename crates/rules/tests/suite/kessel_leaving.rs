@@ -1,4 +1,4 @@
-//! Kessel: who leaves is out at once.
+//! Kessel: a player who leaves is out at once.
 
 use rules::Viewer;
 
@@ -14,13 +14,13 @@ fn rules_5_leaving_forfeits_at_once_and_without_a_line() {
     let hand = table(given, "p1 leave", &p2, "0+0 8+0 8+0");
     assert!(hand.lines().is_empty());
     assert_eq!(fact(&hand, Viewer::Public, "revealed p1"), None);
-    // Out of turn too: the turn stays where it is, with fewer targets.
+    // Out of turn: the turn stays, with fewer targets.
     let taxes = kessel("tokens=assigned,assigned_tokens=target-tariff+refund+immunity", 3);
     let p1 = format!("p1: {DRAWS}, stand, token target-tariff p3, token immunity");
     table((&taxes, THREE), "p2 leave", &p1, "8+0 0+0 8+0");
     table(given, "p1 leave; p1 leave", "refused: p1 has already left", "0+0 8+0 8+0");
     check(given.0, "p1 leave", "refused: the dealer is due");
-    // He has no part in the reveal and pays nothing.
+    // The leaver has no part in the reveal and pays nothing.
     let over = "p3 leave; p1 p2 stand";
     let hand = table(given, over, "d: flip, deal p1, deal p2", "8+0 7+0 0+0");
     assert!(!hand.showing(hand.players().nth(2).unwrap()));
@@ -65,7 +65,7 @@ fn the_lap_goes_on_from_the_leavers_place() {
     let given = (&kessel(PLAIN, 4), ["s1 b1", "s2 b2", "s3 b3", "s4 b4"].as_slice());
     let of = |player: &str| format!("{player}: {DRAWS}, stand, token free-draw, token immunity");
     let draw = |player: &str| format!("{player} draw sand-discard; {player} discard s6;");
-    // The starter leaves after his turn: the next lap starts with the next one in.
+    // The starter leaves after their turn: the next lap starts with the next live player.
     let when = format!("{} p1 leave; p2 stand; p3 stand; p4 stand;", draw("p1"));
     let over = "d: flip, deal p2, deal p3, deal p4";
     table(given, &when, over, "0+0 8+0 7+0 7+0");
@@ -74,21 +74,21 @@ fn the_lap_goes_on_from_the_leavers_place() {
         of("p2").replace("free-draw, token immunity", "free-draw, token refund, token immunity");
     let hand = table(given, &when, &next, "0+0 7+1 8+0 8+0");
     assert_eq!(fact(&hand, Viewer::Public, "lap"), Some("2".into()));
-    // The last of a lap leaves in his turn: all who are in have stood.
+    // The last player of a lap leaves in their turn: all live players have stood.
     table(
         given,
         "p1 p2 p3 stand; p4 leave",
         "d: flip, deal p1, deal p2, deal p3",
         "8+0 7+0 7+0 0+0",
     );
-    // Also in the middle of a draw.
+    // In the middle of a draw.
     table(
         given,
         "p1 p2 p3 stand; p4 draw sand; d deal p4 s1; p4 leave",
         "d: flip, deal p1, deal p2, deal p3",
         "8+0 7+0 7+0 0+0",
     );
-    // The next round starts clockwise from the one who is gone.
+    // The next round starts clockwise from the player who left.
     let second = deal(&[("p2", "s2 b2"), ("p3", "s3 b3"), ("p4", "s4 b4")]);
     table(given, &format!("p1 leave; p2 p3 p4 stand; {second}"), &of("p2"), "0+0 8+0 7+0 7+0");
 }
@@ -102,7 +102,7 @@ fn rules_5_a_leavers_cards_are_out_of_play_till_the_next_shuffle() {
     let second = deal(&[("p1", "sY b1"), ("p3", "s2 b2")]);
     let next = format!("{} p2 leave; p1 p3 stand; {second}", begin(&hands));
     check(&scene, &next, &format!("p3: {DRAWS}, stand, token free-draw, token immunity"));
-    // A top discard that he took is gone with him: nothing lies there.
+    // A top discard that the leaver took is gone with the leaver: the pile is empty.
     let taken = format!("{} p1 draw sand-discard; p1 leave", begin(&hands));
     let no_sand = DRAWS.replace(", draw sand-discard", "");
     let hand =
@@ -116,10 +116,10 @@ fn rules_5_an_embargo_on_a_leaver_lapses() {
     let p3 = format!("p3: {DRAWS}, stand, token embargo, token immunity");
     table((&scene, THREE), "p1 token embargo; p1 stand; p2 leave", &p3, "8+0 0+0 8+0");
     table((&scene, THREE), "p1 token embargo; p2 leave; p1 stand", &p3, "8+0 0+0 8+0");
-    // One laid by a leaver stays.
+    // An embargo that a leaver played stays.
     let p2 = "p2: stand, token embargo, token immunity";
     table((&scene, THREE), "p1 token embargo; p1 leave", p2, "0+0 8+0 8+0");
-    // With the last one gone there is nobody behind p2 in the third lap.
+    // After the last player leaves, nobody follows p2 in the third lap.
     let lap = "p1 draw sand-discard; p1 discard s6; p2 stand; p3 stand;";
     let last = format!("{lap} {lap} p1 stand; p3 leave; p2 token embargo");
     table((&scene, THREE), &last, "refused: must be one of those listed", "6+2 8+0 0+0");
@@ -134,7 +134,7 @@ fn leaving_in_the_draft_or_between_dice_and_choice() {
         &format!("p1 leave; p2 {choose}; p3 {choose}"),
         "d: starter, , , flip, deal p2, deal p3",
     );
-    // The starter is one of those still in.
+    // The starter is one of the live players.
     let (_, refused) = played(hand.clone(), "d starter p1");
     assert_eq!(refused.as_deref(), Some("d starter p1: `d starter` is due"));
     let (hand, refused) = played(hand, "d starter p3");
@@ -154,7 +154,7 @@ fn leaving_in_the_draft_or_between_dice_and_choice() {
         &format!("p2 leave; p1 {choose}; p3 {choose}"),
         "d: starter, , , flip, deal p1, deal p3",
     );
-    // A Prime that was rolled and not chosen is none.
+    // A Prime that was rolled and not chosen has no effect.
     let prime = format!("{started} p3 token prime-sabacc; d roll 1 2;");
     let hand =
         check(&scene, &format!("{prime} p3 leave"), "p2 wins credits 360; stacks 880 1240 880");
@@ -175,7 +175,7 @@ fn leaving_among_the_choices_of_impostors() {
         next,
         "8+0 7+0 0+0",
     );
-    // The last choices leave with their player.
+    // Open choices go with their player.
     table(
         given,
         &format!("{rolled} p1 impostor sI 2; p2 impostor bI 2; p3 leave"),

@@ -18,7 +18,7 @@ fn losers_pay_one_for_a_pair_and_the_difference_for_anything_else() {
     pay(&["s1 b1", "s6 bY"], "8+0 7+0");
     pay(&["s1 b1", "s6 b1"], "8+0 3+0");
     pay(&["s5 b6", "s1 b3"], "8+0 6+0");
-    // Differences are equal: the lower sum.
+    // Equal differences: the lower sum wins.
     pay(&["s5 b6", "s1 b2"], "7+0 8+0");
     pay(&["sY bY", "s1 b1"], "8+0 7+0");
 }
@@ -66,7 +66,7 @@ const TAXES: &str = "chips=4,tokens=assigned,assigned_tokens=target-audit+target
 
 #[test]
 fn rules_5_the_last_one_in_wins_even_if_he_lost_that_round() {
-    // p1 has the best hand and is taxed to nothing; p2 pays for his pair and stays in.
+    // p1 has the best hand and is taxed to nothing; p2 pays for a pair and stays in.
     let when = "p1 stand; p2 token target-audit p1; p2 draw sand-discard; p2 discard s6; p1 stand;
         p2 token target-tariff p1; p2 stand";
     let end = "p1 eliminated; p2 wins credits 120; stacks 940 1060";
@@ -103,7 +103,7 @@ fn rules_5_with_nobody_left_the_pot_goes_to_that_rounds_winners() {
         "chips=5,stakes=pro,tokens=assigned,assigned_tokens=general-audit+target-audit+general-tariff",
         &[500, 500, 500],
     );
-    // p1 and p2 tie; all three have nothing in the end.
+    // p1 and p2 tie; all three have no chips in the end.
     let when = "p1 stand; p2 stand; p3 token general-audit; p3 draw sand-discard; p3 discard s6;
         p1 token target-audit p2; p1 stand; p2 token target-audit p1; p2 stand; p3 stand";
     let hand = table(
@@ -127,7 +127,7 @@ fn after_the_last_round_the_pot_goes_to_those_with_most_chips() {
     );
     let tie = "p1 wins credits 180; p2 wins credits 180; stacks 1060 1060 880";
     table((&scene, &["s1 b1", "s1 b1", "s3 b4"]), "p1 p2 p3 stand", tie, "8+0 8+0 7+0");
-    // Who won the round is not asked.
+    // The winner of the round has no advantage.
     let taxed =
         kessel("max_rounds=1,tokens=assigned,assigned_tokens=target-tariff+refund+immunity", 2);
     let when = "p1 stand; p2 token target-tariff p1; p2 stand";
@@ -210,14 +210,14 @@ fn rules_1_the_clock_takes_the_die_that_serves_the_hand_best() {
     best(["sI bY", "s1 b1"], &format!("{prime} d roll p1 sI 2 5"), "impostor sI 5");
     let down = "p1 token markdown; p1 p2 stand;";
     best(["sI bY", "s1 b1"], &format!("{down} d roll p1 sI 6 2"), "impostor sI 2");
-    // Two Impostors of one hand are thought of together, as long as both are open.
+    // The values of two Impostors of one hand are chosen together, as long as both are open.
     let both = "p1 p2 stand; d roll p1 sI 1 5; d roll p1 bI 3 5;";
     best(["sI bI", "s1 b1"], both, "impostor sI 5");
     best(["sI bI", "s1 b1"], &format!("{both} p1 impostor sI 5"), "impostor bI 5");
     best(["sI bI", "s1 b1"], &format!("{both} p1 impostor sI 1"), "impostor bI 3");
 }
 
-// Who sees what.
+// Hidden choices.
 
 #[test]
 fn rules_5_choices_are_secret_until_all_have_chosen() {
@@ -279,7 +279,7 @@ fn the_final_hand_of_the_eliminated_is_the_one_they_went_out_with() {
     let finals = &hand.settlement().unwrap().hands;
     let codes: Vec<&str> = finals[2].cards.iter().map(|card| rules::K44.code(*card)).collect();
     assert_eq!(codes, ["sI", "b5"]);
-    // But not among the hands that are shown at the end: those cards were dealt again.
+    // The hand is not among those shown at the end: its cards were dealt again.
     let third = hand.players().nth(2).unwrap();
     assert!(!hand.showing(third));
     assert!(hand.cards_of(third).is_empty());

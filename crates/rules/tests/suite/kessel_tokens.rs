@@ -1,4 +1,4 @@
-//! Kessel: what each of the sixteen tokens does, and when it may not be played.
+//! Kessel: effects of the sixteen tokens, and cases in which they may not be played.
 
 use rules::{Viewer, censor, notation};
 
@@ -111,7 +111,7 @@ fn embezzlement_takes_a_chip_of_every_other_hand_pot_into_ones_own() {
         "7+0 7+0 8+2",
     );
     assert_eq!(fact(&hand, Viewer::Public, "tokens p3"), Some("2".into()));
-    // Taken chips are invested: who loses the round loses them.
+    // Taken chips are invested: the loser of the round loses them.
     let over = format!("{invest} p3 token embezzlement; p3 stand; p1 p2 p3 stand");
     table(given, &over, "d: flip, deal p1, deal p2, deal p3", "7+0 6+0 7+0");
     let immune = "p1 token immunity; p1 draw sand-discard; p1 discard s6; p2 draw sand-discard;
@@ -161,7 +161,7 @@ fn tariffs_tax_the_stocks_of_others_for_good() {
 fn rules_5_audits_tax_those_whose_latest_action_of_this_round_is_a_stand() {
     let scene = kessel("tokens=assigned,assigned_tokens=general-audit+target-audit+immunity", 3);
     let given = (&scene, THREE);
-    // Before the first action nobody is in stand.
+    // Before the first action no player counts as standing.
     let start = format!("p1: {DRAWS}, stand, token general-audit, token immunity");
     table(given, "", &start, "8+0 8+0 8+0");
     table(given, "p1 token general-audit", &format!("p1: {DRAWS}, stand"), "8+0 8+0 8+0");
@@ -172,7 +172,8 @@ fn rules_5_audits_tax_those_whose_latest_action_of_this_round_is_a_stand() {
     table(given, stood, &p3, "8+0 8+0 8+0");
     table(given, &format!("{stood} p3 token general-audit"), &action("p3"), "6+0 6+0 8+0");
     table(given, &format!("{stood} p3 token target-audit p2"), &action("p3"), "8+0 5+0 8+0");
-    // Who draws later is not in stand any more; who stands himself is not taxed by his own.
+    // A player who draws later no longer counts as standing, and a standing player is not taxed by
+    // their own audit.
     let moved = "p1 stand; p2 stand; p3 draw sand-discard; p3 discard s6;
         p1 draw sand-discard; p1 discard s6;";
     table(given, &format!("{moved} p2 token general-audit"), &action("p2"), "7+1 8+0 7+1");
@@ -182,7 +183,7 @@ fn rules_5_audits_tax_those_whose_latest_action_of_this_round_is_a_stand() {
         "refused: must be one of those listed",
         "7+1 8+0 7+1",
     );
-    // A new round begins with nobody in stand.
+    // A new round begins with no player standing.
     let second = deal(&[("p1", "s1 b1"), ("p2", "s2 b2"), ("p3", "s3 b3")]);
     let next = format!("p1 p2 p3 stand; {second}");
     table(given, &next, &start.replace("p1:", "p2:"), "8+0 7+0 7+0");
@@ -211,7 +212,7 @@ fn prime_sabacc_rolls_two_dice_and_takes_one_of_them() {
     );
     table(given, &format!("{rolled} p1 stand"), "refused: `stand` is not legal here", "8+0 8+0");
     table(given, &format!("{rolled} p1 prime 2"), &format!("p1: {DRAWS}, stand"), "8+0 8+0");
-    // For every holder.
+    // It holds for every holder.
     table(given, &format!("{rolled} p1 prime 2; p1 p2 stand"), NEXT, "7+0 8+0");
     // A later Prime replaces it.
     let later = format!("{rolled} p1 prime 2; p1 stand; p2 token prime-sabacc; d roll 4 4;");
@@ -266,7 +267,7 @@ fn rules_5_markdown_two_sylops_lowest_pair() {
     let cook = "p1 token markdown; p1 stand; p2 token cook-the-books; p2 stand";
     table((&scene, &["sY bY", "s1 b1"]), cook, NEXT, "7+0 8+0");
     table((&scene, &["sY bY", "s1 b2"]), cook, NEXT, "8+0 7+0");
-    // An Impostor beside a Sylop still rolls, and the Sylop does not follow it.
+    // An Impostor with a Sylop still rolls, and the Sylop does not copy it.
     let rolls = "p1 token markdown; p1 p2 stand; d roll p1 bI 3 5; p1 impostor bI 3";
     table((&scene, &["sY bI", "s1 b1"]), rolls, NEXT, "5+0 8+0");
 }

@@ -1,6 +1,6 @@
-//! What holds in every hand, whatever is played: under random rules, stacks, shoes and moves.
+//! Laws of every hand, under random rules, stacks, shoes and moves.
 //!
-//! Each case is one hand of every variant. 256 cases are run unless asked otherwise; for a long run:
+//! Each case is one hand of every variant. The default is 256 cases; for a long run:
 //! `PROPTEST_CASES=100000 cargo test --release -p rules --test suite laws::`.
 
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ pub(crate) fn chooser(seed: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// Some value for a field, in or near its range.
+/// A random value for a field, in or near its range.
 fn any_value(
     default: &FieldValue,
     choices: &[&str],
@@ -52,7 +52,8 @@ fn index(below: usize, choose: &mut dyn FnMut(u64) -> u64) -> usize {
     usize::try_from(choose(u64::try_from(below).unwrap())).unwrap()
 }
 
-/// Random rules: every field changed with one chance in three, where that gives a valid rule set.
+/// Random rules: every field changes with a probability of one in three, if that gives a valid rule
+/// set.
 fn any_rules(variant: &'static Variant, choose: &mut dyn FnMut(u64) -> u64) -> RuleSet {
     let mut fields: Vec<(String, FieldValue)> = Vec::new();
     for field in variant.fields {
@@ -68,7 +69,7 @@ fn any_rules(variant: &'static Variant, choose: &mut dyn FnMut(u64) -> u64) -> R
     RuleSet::parse(variant.id, &fields).unwrap()
 }
 
-/// A random hand at its start: often with stacks that are all-in soon.
+/// A random hand at its start, often with stacks that are soon all-in.
 pub(crate) fn any_setup(variant: &'static Variant, choose: &mut dyn FnMut(u64) -> u64) -> Setup {
     let rules = any_rules(variant, choose);
     let (min, max) = (*rules.seats().start(), *rules.seats().end());
@@ -86,7 +87,7 @@ pub(crate) fn any_setup(variant: &'static Variant, choose: &mut dyn FnMut(u64) -
     }
 }
 
-/// One event at random: sometimes somebody leaves.
+/// A random event; sometimes a player leaves.
 fn any_event(hand: &Hand, choose: &mut dyn FnMut(u64) -> u64) -> Option<Event> {
     if let Some(outcome) = play::outcome(hand, choose) {
         return Some(rules::chance(hand, outcome).unwrap());
@@ -124,10 +125,10 @@ fn viewers(hand: &Hand) -> Vec<Viewer> {
     hand.players().map(Viewer::Player).chain([Viewer::Public, Viewer::Auditor]).collect()
 }
 
-/// Everything that anybody could see, and all there is.
+/// All views of a hand, and all of its cards.
 fn everything(hand: &Hand) -> String {
     let views: Vec<_> = viewers(hand).into_iter().map(|viewer| view(hand, viewer)).collect();
-    // A line says which card by its code: copies that are alike are the same there.
+    // A line names a card by its code, so copies that are alike are equal there.
     let code = |card: &Card| hand.rules().variant().deck.code(*card);
     let cards: Vec<Vec<&str>> =
         hand.players().map(|p| hand.cards_of(p).iter().map(code).collect()).collect();
@@ -156,7 +157,7 @@ fn default_is_legal(setup: &Setup, seed: u64) {
     });
 }
 
-/// Whose decision is due, if one is.
+/// Player whose decision is due, if one is.
 fn turn(hand: &Hand) -> Option<Player> {
     match next(hand) {
         Next::Decision(decision) => Some(decision.player),
@@ -164,8 +165,8 @@ fn turn(hand: &Hand) -> Option<Player> {
     }
 }
 
-/// The same lines, read again, give the same hand at every event: in every hand whose turn it is and how
-/// many credits there are; in one of sixteen, as that takes long, everything that can be seen of it.
+/// Checks that the lines, read again, give an equal hand at every event. Every case compares the
+/// turn and the credits; one in sixteen compares everything that can be seen, which takes long.
 fn replays(setup: &Setup, seed: u64) {
     let thorough = seed.is_multiple_of(16);
     let mut again = Hand::try_new(setup).unwrap();
@@ -187,8 +188,8 @@ fn replays(setup: &Setup, seed: u64) {
     assert_eq!(everything(&live), everything(&again));
 }
 
-/// A view shows a card only to its holder, to those who were told of it by an event, and, where hands
-/// were shown, to all; a censored line hides cards dealt to others.
+/// Checks that a view shows a card only to its holder, to viewers who learned it from an event, and
+/// to all where hands were shown, and that a censored line hides cards dealt to others.
 fn hides(setup: &Setup, seed: u64) {
     let viewers: Vec<Viewer> =
         (0..setup.seats.len()).map(|n| Viewer::Player(nth(n))).chain([Viewer::Public]).collect();
@@ -210,7 +211,7 @@ fn hides(setup: &Setup, seed: u64) {
         look(hand, &told);
         if matches!(event, Event::Chance(rules::Outcome::Shuffled)) {
             told.iter_mut().for_each(BTreeSet::clear);
-            // What lies face up stays known.
+            // Cards that lie face up stay known.
             for (n, place) in view(hand, Viewer::Public).players.iter().enumerate() {
                 let up = place.cards.iter().filter(|seen| seen.locked).filter_map(|seen| seen.card);
                 let up: Vec<Card> = up.collect();

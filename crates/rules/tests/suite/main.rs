@@ -1,4 +1,4 @@
-//! The rules, scene by scene: given stacks and a rule set, when these lines are played, then that follows.
+//! The rules, scene by scene: given stacks and a rule set, certain lines have certain results.
 
 #[cfg(test)]
 mod betting;

@@ -1,4 +1,4 @@
-//! Reading lines: what is a line, and what is none.
+//! Reading lines: valid lines, and texts that are none.
 
 use rules::notation::{self, NotationError};
 use rules::{By, Event, Move};
@@ -7,7 +7,7 @@ use crate::scene::{Scene, played};
 
 const DEAL: &str = "d deal p1 S10 F10; d deal p2 S9 C10;";
 
-/// Given a hand in which p1 bets, when this line is read, then it is refused for this reason.
+/// Checks that this line, read where p1 is to bet, is refused for this reason.
 fn refused(line: &str, reason: &str) {
     let error = read(line).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains(reason), "{line}: {error}");

@@ -12,7 +12,7 @@ fn dice(fields: &'static str, stacks: &[u64]) -> Scene {
 
 // Discards and the end of the pack.
 
-/// Eight players; p1 and p2 stand on 21, the others draw whatever there is.
+/// Eight players; p1 and p2 stand on 21, the others draw as long as they can.
 fn everything_drawn(fields: &'static str) -> Hand {
     let hand = dice(fields, &[1_000; 8]).start().unwrap();
     let deal = "d deal p1 S10 S11; d deal p2 F10 F11; d deal p3 C1 C2; d deal p4 C3 C4;
@@ -98,13 +98,13 @@ fn rules_1_a_leaver_takes_the_default_of_every_decision_and_can_win() {
         &format!("{deal} p1 leave; p2 call-hand"),
         "refused: `call-hand` is not legal here; legal: draw, trade, stand",
     );
-    // He checks for nothing, and wins.
+    // The leaver checks for nothing, and wins.
     check(
         &scene,
         &format!("{deal} p1 leave; p2 p3 stand; p2 call-hand; p2 p3 check"),
         "p1 wins main 15; stacks 105 90 90; sabacc 15",
     );
-    // He folds to a bet, out of turn.
+    // The leaver folds to a bet, out of turn.
     check(
         &scene,
         &format!("{deal} p1 p2 p3 stand; p3 leave; p1 bet 5; p2 match"),

@@ -192,7 +192,8 @@ fn rules_2_demise_the_next_best_takes_no_sabacc_pot() {
 
 #[test]
 fn a_later_layer_uses_the_demise_card_already_dealt() {
-    // p1 (10 in) ties p2 and p3 in the main layer; p2 and p3 tie in the side layer with the same cards.
+    // p1 (10 in) ties p2 and p3 in the main layer; p2 and p3 tie in the side layer with their
+    // demise cards.
     let scene = dice("shift=none,field=false,pot_building_rounds=0,sabacc_ante=0", &[10, 40, 40]);
     let deal = "d deal p1 S10 F10; d deal p2 S9 F11; d deal p3 C9 T11; p1 p2 p3 stand;
         p1 call-hand; p1 bet 5; p2 raise 35; p3 match;";
@@ -220,7 +221,7 @@ fn a_later_layer_uses_the_demise_card_already_dealt() {
 #[test]
 fn holdem_lets_everybody_use_the_field_of_the_live() {
     let scene = dice("shift=none,pot_building_rounds=0,holdem=true", &[100, 100, 100]);
-    // p3 locks a 3: it makes p1's 20 Pure, serves p3 himself, and p2's 15 + 3.
+    // p3 locks a 3: it makes p1's 20 Pure, and counts for p3, and for p2's 15 + 3.
     let when = "d deal p1 S10 F10; d deal p2 S5 C10; d deal p3 F3 F6;
         p1 p2 stand; p3 lock F3; p3 stand; p1 call-hand; p1 p2 p3 check";
     let hand = check(&scene, when, "p1 wins main 15; p1 wins sabacc 15; stacks 120 90 90");
@@ -239,8 +240,8 @@ fn a_folded_players_field_is_gone() {
 #[test]
 fn rules_2_holdem_picks_the_subset_anew_with_a_demise_card() {
     let scene = dice("shift=none,pot_building_rounds=0,holdem=true", &[100, 100, 100]);
-    // With p3's Queen (-2) p1 has 22 and p2 22. The demise gives p1 a 2: 24 with it in the field left out
-    // bombs, taken in it is 24 + 2 - 2; p2's 1 makes 23 without the Queen.
+    // With p3's Queen (-2) p1 has 22 and p2 22. The demise gives p1 a 2: 24 bombs without the
+    // Queen, and is 22 with it. p2's 1 makes 23 without the Queen.
     let when = "d deal p1 S10 F12; d deal p2 S11 C11; d deal p3 QueenA F6;
         p1 p2 stand; p3 lock QueenA; p3 stand; p1 call-hand; p1 p2 p3 check;
         d deal p1 S2; d deal p2 S1";

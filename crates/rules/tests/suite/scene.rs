@@ -1,4 +1,4 @@
-//! Scenes: hands written as history lines, and what is due or settled after them.
+//! Scenes: hands written as history lines, and their state or settlement after them.
 
 use primitives::{Credits, SeatNo};
 use rules::{
@@ -6,7 +6,7 @@ use rules::{
     notation, play,
 };
 
-/// What a scene starts from.
+/// Start of a scene.
 #[derive(Clone)]
 pub(crate) struct Scene {
     pub(crate) variant: &'static str,
@@ -73,8 +73,8 @@ fn value_of(name: &str, value: &str) -> FieldValue {
     }
 }
 
-/// Plays lines, separated by line ends or semicolons. `p1 p3 stand` is a line for each player. Gives the
-/// hand and, where a line was refused, which and why.
+/// Plays lines, separated by line ends or semicolons. `p1 p3 stand` is a line for each player.
+/// Returns the hand and, if a line was refused, that line with the reason.
 pub(crate) fn played(mut hand: Hand, lines: &str) -> (Hand, Option<String>) {
     for line in lines.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty()) {
         for line in spread(line) {
@@ -100,7 +100,7 @@ fn spread(line: &str) -> Vec<String> {
     actors.iter().map(|actor| format!("{actor} {rest}")).collect()
 }
 
-/// What is due, or how it ended, in words.
+/// The state or the end of a hand, in words.
 pub(crate) fn report(hand: &Hand) -> String {
     let deck = hand.rules().variant().deck;
     match next(hand) {
@@ -129,8 +129,8 @@ pub(crate) fn report(hand: &Hand) -> String {
     }
 }
 
-/// Given the scene, when the lines are played, then this is due or settled, or the last line is refused
-/// with a reason that contains this.
+/// Plays the lines of a scene. Checks that then this is due or settled, or that the last line is
+/// refused with a reason that contains this.
 pub(crate) fn check(given: &Scene, when: &str, then: &str) -> Hand {
     let total = given.setup().stacks.iter().map(|stack| stack.get()).sum::<u64>();
     let (hand, refused) = played(given.start().unwrap(), when);
@@ -150,7 +150,7 @@ pub(crate) fn ranks(hand: &Hand) -> String {
     end.hands.iter().map(|hand| rank(&hand.rank)).collect::<Vec<_>>().join(", ")
 }
 
-/// Lets a player take the first legal move with this verb.
+/// Plays the first legal move with this verb.
 pub(crate) fn take(hand: &mut Hand, verb: &str) {
     let Next::Decision(decision) = next(hand) else { panic!("a decision is due") };
     let legal = decision.legal.iter().find(|legal| legal.verb() == verb).expect("legal");
@@ -159,7 +159,7 @@ pub(crate) fn take(hand: &mut Hand, verb: &str) {
     evolve(hand, &event);
 }
 
-/// Lets chance come out as it first can: the lowest cards, ones on the dice.
+/// Applies the lowest possible outcome: the lowest cards, ones on the dice.
 pub(crate) fn chance_comes(hand: &mut Hand) {
     let outcome = play::outcome(hand, &mut |_| 0).expect("chance is due");
     let event = rules::chance(hand, outcome).unwrap();

@@ -1,11 +1,11 @@
-//! What a hand may start from.
+//! Setups that start a hand, and setups that are refused.
 
 use primitives::{Credits, SeatNo};
 use rules::{FieldValue, Hand, RuleSet, RuleSetError, SetupError};
 
 use crate::scene::Scene;
 
-/// Given these seats, then the hand starts or not.
+/// Checks whether a hand starts with these seats.
 fn seats(numbers: &[u8], starts: bool) {
     let mut setup = Scene::new("dice", "", &vec![100; numbers.len()]).setup();
     setup.seats = numbers.iter().map(|&seat| SeatNo::try_new(seat).unwrap()).collect();
@@ -25,7 +25,7 @@ fn seats_ascend_with_one_wrap() {
     seats(&[2, 1, 3], false);
 }
 
-/// Given the scene, then it does not start, for this reason.
+/// Checks that the scene does not start, for this reason.
 fn refused(scene: &Scene, reason: &str) {
     let error: SetupError = scene.start().map(|_| ()).unwrap_err();
     assert!(error.to_string().contains(reason), "{error}");
@@ -53,7 +53,7 @@ fn the_sabacc_ante_may_be_due_only_when_the_pot_is_empty() {
     assert_eq!(scene.rules().due(Credits::of(1)), Credits::of(5));
 }
 
-/// Given this field, then the rule set is refused for this reason.
+/// Checks that the rule set with this field is refused for this reason.
 fn field(variant: &str, name: &str, value: FieldValue, reason: &str) {
     let error: RuleSetError = RuleSet::parse(variant, &[(name.to_owned(), value)]).unwrap_err();
     assert!(error.to_string().contains(reason), "{error}");
@@ -102,8 +102,8 @@ fn a_field_given_twice_is_refused() {
     assert_eq!(twice, Err(RuleSetError::Twice { field: "holdem" }));
 }
 
-/// RULES.md §1: a cap below the effective minimum is an invalid rule set; for `max_pot` that is two hand
-/// antes plus that minimum.
+/// RULES.md §1: a cap below the effective minimum is an invalid rule set; for `max_pot` that is two
+/// hand antes plus that minimum.
 #[test]
 fn caps_below_the_effective_minimum_are_refused() {
     let rules = |fields: &[(&str, u64)]| {
@@ -171,7 +171,7 @@ fn assigned_tokens_come_in_threes() {
     }
 }
 
-/// RULES.md §5: such a table deals only hands of exactly so many.
+/// RULES.md §5: such a table deals only hands of exactly that number of players.
 #[test]
 fn tokens_for_each_player_fix_the_number_of_players() {
     let fields = "tokens=assigned,assigned_tokens=refund+embargo+markdown+refund+immunity+exhaustion+\
@@ -181,7 +181,7 @@ fn tokens_for_each_player_fix_the_number_of_players() {
     assert!(kessel(3).start().is_ok());
     refused(&kessel(2), "tokens are assigned to 3 players, and there are 2");
     refused(&kessel(4), "tokens are assigned to 3 players, and there are 4");
-    // The list means nothing where tokens are not assigned, and one set is for any number of players.
+    // The list has no effect if tokens are not assigned, and one set is for any number of players.
     let random = fields.replace("tokens=assigned,", "tokens=random,");
     let random = Scene::new("kessel", Box::leak(random.into_boxed_str()), &[1000; 2]);
     assert!(random.start().is_ok());

@@ -1,5 +1,5 @@
-//! What holds in every hand of the games with small packs, chosen at random: lines tell nobody a hidden
-//! card, and the main layer goes to the best rank, read off the ranks' own words.
+//! Laws of the games with small packs, in random hands: no line shows a hidden card, and the main
+//! layer goes to the best rank, read from the ranks' own text.
 
 use std::cmp::Reverse;
 
@@ -35,7 +35,7 @@ fn told(hand: &Hand, event: &Event, viewer: Viewer) -> Vec<Card> {
     words.into_iter().filter_map(card).collect()
 }
 
-/// Who wins the main layer, by the words of the ranks; for games in which equal ranks are split.
+/// Winners of the main layer by the text of the ranks, for games in which equal ranks are split.
 fn best_of(ranks: &[String]) -> Vec<usize> {
     let numbers = |rank: &String| -> Vec<i64> {
         rank.split(' ').filter_map(|word| word.parse().ok()).collect()
@@ -63,7 +63,7 @@ proptest! {
                 let viewers = after.players().map(Viewer::Player).chain([Viewer::Public]);
                 for viewer in viewers {
                     let told = told(before, event, viewer);
-                    // What was folded is in the discards and may come back to others.
+                    // Folded cards are in the discards and may be dealt again.
                     for holder in after.live().iter() {
                         let open = viewer == Viewer::Player(holder) || after.showing(holder);
                         let hidden = |card: &Card| after.cards_of(holder).contains(card);
@@ -110,7 +110,7 @@ proptest! {
         let end = hand.settlement().unwrap();
         prop_assert!(end.shown.is_empty() || rolls == 3, "a reveal comes after three rolls");
         prop_assert!(end.hands.iter().all(|hand| (2..=5).contains(&hand.cards.len())));
-        // Without a total of 0 nobody touches the Sabacc Pot.
+        // Without a total of 0 nobody wins the Sabacc Pot.
         let nulrhek = |player: Player| end.hands[player.index()].rank == Some(Rank::Spike("nulrhek"));
         let taken = end.lines.iter().any(|line| line.to_string().contains("wins sabacc"));
         prop_assert!(!taken || !end.winners.iter().any(nulrhek));

@@ -1,4 +1,4 @@
-//! `spike`: actions over an open discard pile, dice that take every hand, the presets.
+//! `spike`: actions over an open discard pile, dice that replace every hand, the presets.
 
 use primitives::Credits;
 use rules::{Chance, Hand, Player, Viewer, notation, public_cards, view};
@@ -19,7 +19,7 @@ fn black_spire(when: &str, then: &str) -> Hand {
     check(&spike("preset=black-spire", &[100, 100]), &format!("{DEAL} {when}"), then)
 }
 
-/// The codes of a player's hand, and the top discard.
+/// Codes of a player's hand, and the top discard.
 fn table(hand: &Hand, name: &str) -> (Vec<&'static str>, String) {
     let deck = hand.rules().variant().deck;
     let cards = hand.cards_of(Player::parse(name).unwrap());
@@ -28,7 +28,7 @@ fn table(hand: &Hand, name: &str) -> (Vec<&'static str>, String) {
     (cards.iter().map(|&card| deck.code(card)).collect(), discard.unwrap().1.clone())
 }
 
-// The order of things.
+// Order of a hand.
 
 #[test]
 fn two_cards_each_and_one_flipped() {
@@ -135,7 +135,7 @@ fn five_cards_are_the_most() {
     // The hand is over after three rounds: five cards are reached in the third.
     assert_eq!(hand.cards_of(Player::parse("p1").unwrap()).len(), 5);
     assert!(hand.settlement().is_some());
-    // A redraw gives as many as there were, never more.
+    // A redraw gives as many cards as there were, never more.
     let (hand, refused) = played(
         scene.start().unwrap(),
         &format!(
@@ -279,7 +279,7 @@ fn rules_1_the_top_discard_stays_when_the_others_are_shuffled_in() {
     assert_eq!(view(&hand, Viewer::Public).facts[0].1, flipped);
 }
 
-// Who sees what.
+// Hidden cards.
 
 #[test]
 fn single_discards_lie_face_up_and_draws_do_not() {
@@ -298,7 +298,7 @@ fn single_discards_lie_face_up_and_draws_do_not() {
     let seen = |viewer| rules::censor(&hand, &event, viewer).unwrap().to_string();
     assert_eq!(seen(other), "d deal p1 ??");
     assert!(!public_cards(&hand, &event));
-    // What came from the discards is in the hand like any other card.
+    // A card from the discards is in the hand like any other card.
     let (hand, _) = played(spike("", &[100, 100]).start().unwrap(), &format!("{DEAL} p1 swap c+1"));
     let cards = view(&hand, Viewer::Public).players[0].cards.clone();
     assert!(cards.iter().all(|seen| seen.card.is_none()));

@@ -10,7 +10,7 @@ fn spike(stacks: &[u64]) -> Scene {
 
 const ROUND: &str = "p1 p2 stand; d roll 1 2; p1 p2 check;";
 
-/// Two players who only stand and check; the flipped card is s+9.
+/// Plays two players who only stand and check; the flipped card is s+9.
 fn reveal(sabacc: u64, deal: &str, blind: &str, then: &str, ranked: &str) -> Hand {
     let when = format!("{deal}; d flip s+9; {} {blind}", ROUND.repeat(3));
     let hand = check(&spike(&[100, 100]).sabacc(sabacc), &when, then);
@@ -121,7 +121,7 @@ fn rules_7_a_later_layer_uses_the_blind_cards_already_dealt() {
         "d deal p1 c+1; d deal p2 c+3; d deal p3 c+2",
         "p1 wins main 12; p3 wins side-1 16; p1 wins sabacc 6; stacks 18 86 102",
     );
-    // p1 and p2 draw again for the main layer; for the other p2's first card is the better one.
+    // p1 and p2 draw again for the main layer; p2's first card decides the side layer.
     layered(
         ALL_TIED,
         "d deal p1 c+1; d deal p2 t+1; d deal p3 c+2; d deal p1 c+4; d deal p2 t-3",
@@ -142,7 +142,7 @@ fn rules_7_a_later_layer_draws_on_where_its_own_are_still_equal() {
 
 #[test]
 fn rules_7_a_layer_may_need_cards_for_some_of_its_players_only() {
-    // p1 and p2 tie for the main layer with five blind cards' worth of luck; p3 ties p2 nowhere else.
+    // p1 and p2 tie for the main layer; p3 ties with nobody.
     let deal = "d deal p1 c+5 c-5; d deal p2 t+5 t-5; d deal p3 s+6 s-6";
     layered(deal, "", "d: deal p1, deal p2");
     layered(

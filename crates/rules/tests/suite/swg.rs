@@ -4,16 +4,16 @@ use rules::{Next, S76, next};
 
 use crate::scene::{Scene, check, played, ranks};
 
-/// 500 in the Sabacc Pot: no Sabacc ante.
+/// 500 in the Sabacc Pot, so there is no Sabacc ante.
 fn swg(fields: &'static str, stacks: &[u64]) -> Scene {
     Scene::new("swg", fields, stacks).sabacc(500)
 }
 
-/// p1 20, p2 19, p3 18.
+/// Deal: p1 20, p2 19, p3 18.
 const THREE: &str = "d deal p1 S10 F10; d deal p2 S9 C10; d deal p3 F9 C9;";
 const K: [u64; 3] = [1_000, 1_000, 1_000];
 
-/// Betting actions; whoever does not fold stands after his.
+/// Lines of betting actions; each player who does not fold stands afterwards.
 fn turns(actions: &str) -> String {
     let turn = |action: &str| {
         let (player, what) = action.split_once(' ').expect("a player and an action");
@@ -23,7 +23,7 @@ fn turns(actions: &str) -> String {
     actions.split(';').map(str::trim).filter(|action| !action.is_empty()).map(turn).collect()
 }
 
-/// Given these stacks, when the three hands are dealt and these betting actions are taken.
+/// Checks the result of these betting actions with these stacks and three hands.
 fn three(stacks: &[u64], actions: &str, then: &str) {
     check(&swg("", stacks), &format!("{THREE}{}", turns(actions)), then);
 }
@@ -93,13 +93,13 @@ fn the_whole_hand_is_one_betting_round() {
     check(&capped, &format!("{THREE}{lines}"), "p1: match, raise 300..300, fold");
 }
 
-// When the hand is called.
+// Point at which the hand is called.
 
 #[test]
 fn nobody_lifts_and_the_hand_is_called_at_p1s_place() {
     three(&K, "p1 check; p2 check", "p3: check, bet 100..900, fold");
     three(&K, "p1 check; p2 check; p3 check", "p1 wins main 300; stacks 1200 900 900; sabacc 500");
-    // p1's place counts though he has folded.
+    // The round ends at p1's seat although p1 has folded.
     three(
         &K,
         "p1 fold; p2 check; p3 check",
@@ -125,7 +125,7 @@ fn the_hand_is_called_at_the_place_of_whoever_lifted_last() {
         "p1 bet 100; p2 raise 200; p3 match; p1 match",
         "p1 wins main 900; stacks 1600 700 700; sabacc 500",
     );
-    // p1 has matched and drawn again: the last draw action is his.
+    // p1 has matched and drawn again: the last draw action is p1's.
     let again = format!(
         "{THREE}{} p1 match; p1 trade F10; d deal p1 F2",
         turns("p1 bet 100; p2 raise 200; p3 match")
@@ -166,7 +166,7 @@ fn all_in_players_take_their_draw_action_once_a_lap() {
         &format!("{lap} p2 stand; p3 match; p3 stand"),
         "p1 wins main 600; p1 wins side-1 400; stacks 1600 0 600; sabacc 500",
     );
-    // After the last bet only those up to its place.
+    // Without a draw phase an all-in player has no turn.
     let off = swg("draw_phase=false", &[100, 1_000, 1_000]);
     check(&off, THREE, "p2: check, bet 100..900, fold");
 }
@@ -268,20 +268,20 @@ fn rules_1_a_leaver_checks_and_stands_and_can_win() {
         &format!("{left} p2 check; p2 stand"),
         "p1 wins main 300; stacks 1200 900 900; sabacc 500",
     );
-    // To a bet he folds, and pays for it.
+    // The leaver folds to a bet, and pays the penalty.
     check(
         &swg("", &K),
         &format!("{left} p2 bet 100; p2 stand"),
         "p3 pays sabacc 200; p1 pays sabacc 200; p2 returned 100; p2 wins main 300; \
          stacks 700 1200 700; sabacc 900",
     );
-    // In his draw action: he has bet already.
+    // In the draw action: the leaver has bet already.
     check(
         &swg("", &K),
         &format!("{THREE} p1 bet 100; p1 leave; p2 match; p2 stand; p3 match; p3 stand"),
         "p1 wins main 600; stacks 1400 800 800; sabacc 500",
     );
-    // All-in he is not asked for anything and stays in.
+    // An all-in leaver is not asked for anything and stays in.
     check(
         &swg("", &[100, 1_000, 1_000]),
         &format!("{THREE} p2 leave; p1 leave; p3 check; p3 stand"),

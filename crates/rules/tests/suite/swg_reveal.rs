@@ -1,10 +1,11 @@
-//! The reveal of Sabacc for SWG: penalties, the Sudden Demise and the Sabacc Pot. Nobody draws here.
+//! The reveal of Sabacc for SWG: penalties, the Sudden Demise and the Sabacc Pot. Nobody draws
+//! here.
 
 use rules::Hand;
 
 use crate::scene::{Scene, check, ranks};
 
-/// Everybody starts with 1,000; 500 lie in the Sabacc Pot. After `|` come demise cards.
+/// Plays players with 1,000 each and 500 in the Sabacc Pot. After `|` come demise cards.
 fn reveal(deal: &str, then: &str) -> Hand {
     let (deal, demise) = deal.split_once('|').unwrap_or((deal, ""));
     let players = deal.split(';').count();
@@ -63,7 +64,7 @@ fn special_hands_take_the_sabacc_pot() {
         "d deal p1 S11 F12; d deal p2 S15 F15",
         "p2 pays sabacc 200; p1 wins main 200; p1 wins sabacc 700; stacks 1800 700",
     );
-    // Pure beats 22 though -23 is nothing but a low total elsewhere.
+    // Pure beats 22, although -23 is only a low total elsewhere.
     reveal(
         "d deal p1 S11 F11; d deal p2 EvilA EnduranceA",
         "p2 wins main 200; p2 wins sabacc 500; stacks 900 1600",
@@ -179,7 +180,7 @@ fn a_side_layer_uses_the_demise_card_of_the_main_one() {
         &format!("{deal} p1 match; d deal p1 C3; d deal p2 C1; d deal p3 C2"),
         "p1 wins main 600; p3 wins side-1 600; stacks 600 500 1100; sabacc 500",
     );
-    // Only p2 and p3 tie, in the side layer; p1 has the main one, and the Sabacc Pot.
+    // Only p2 and p3 tie, in the side layer; p1 has the main layer, and the Sabacc Pot.
     let pure = deal.replace("S10 F10", "S11 F12");
     check(
         &scene,

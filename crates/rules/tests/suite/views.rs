@@ -1,4 +1,4 @@
-//! Who sees what.
+//! Cards and lines as each viewer sees them.
 
 use rules::{Card, Outcome, Player, S76, Viewer, censor, line, notation, public_cards, view};
 
@@ -10,8 +10,8 @@ fn player(name: &str) -> Player {
     Player::parse(name).unwrap()
 }
 
-/// Given the lines, when the next one is seen by p1, p2 and the public, then they read this, and its cards
-/// are public or not.
+/// Checks the next line after those of `when`, as p1, p2 and the public read it, and whether its
+/// cards are public.
 fn seen(when: &str, next: &str, p1: &str, p2: &str, public: &str) {
     let scene = Scene::new("dice", "shift=none", &[100, 100]);
     let (hand, refused) = played(scene.start().unwrap(), when);
@@ -50,7 +50,7 @@ fn demise_cards_lie_face_up() {
     seen(when, tie, tie, tie, tie);
 }
 
-/// The codes that a viewer sees in each hand.
+/// Codes that a viewer sees in each hand.
 fn table(when: &str, viewer: Viewer) -> Vec<String> {
     let scene = Scene::new("dice", "shift=none,pot_building_rounds=0", &[100, 100]);
     let (hand, refused) = played(scene.start().unwrap(), when);

@@ -49,7 +49,7 @@ fn caller() -> Arc<str> {
     "service:table".into()
 }
 
-/// A step of a hand's life.
+/// A step of a hand.
 #[derive(Clone)]
 enum Step {
     Seal(u8),
@@ -72,7 +72,7 @@ fn take(hand: &mut Hand, step: &Step) -> Result<Vec<Event>, Refusal> {
     }
 }
 
-/// After `given`, `when` makes as many events as `then` says or is refused like that.
+/// Expects that after `given`, `when` makes as many events as `then` says, or is refused like that.
 #[track_caller]
 fn check(given: &[Step], when: &Step, then: Result<usize, Refusal>) {
     let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
@@ -161,7 +161,7 @@ fn a_seed_that_was_not_committed_to_is_no_hand() {
     assert!(matches!(Hand::try_new(committed(), seed(5)), Err(Contradiction::Seed)));
 }
 
-/// A hand's life, and what it wrote.
+/// A hand with all its steps done, and the events that it made.
 fn life() -> (Hand, Vec<Event>) {
     let mut hand = Hand::try_new(committed(), seed(4)).unwrap();
     let steps = [

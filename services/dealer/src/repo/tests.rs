@@ -15,7 +15,7 @@ fn sealed(key: Option<KeyId>, byte: u8) -> SealedSeed {
     SealedSeed { key, nonce: [byte; 24], sealed: vec![byte; 80] }
 }
 
-/// What every place of seeds does.
+/// Checks the behaviour that both kinds of storage have.
 async fn check(seeds: &Seeds) {
     assert_eq!(seeds.get(HandId([1; 16])).await.unwrap(), None);
     assert_eq!(seeds.keep(kept(1, 5)).await.unwrap(), kept(1, 5));
@@ -25,7 +25,8 @@ async fn check(seeds: &Seeds) {
     check_resealing(seeds).await;
 }
 
-/// Seeds of hands 1 and 2 are there, without the name of a key; one of hand 3 gets one.
+/// Checks resealing. Seeds of hands 1 and 2 must be there, without a key id; one of hand 3 gets
+/// one.
 async fn check_resealing(seeds: &Seeds) {
     let (old, new) = (KeyId([1; 8]), KeyId([2; 8]));
     let third = Kept { seed: sealed(Some(old), 9), ..kept(3, 8) };
@@ -52,7 +53,7 @@ async fn check_resealing(seeds: &Seeds) {
     assert_eq!(others(new, None, 9).await, [2, 3]);
 }
 
-/// Connections that have only the rights of `role`.
+/// Makes connections that have only the rights of `role`.
 async fn pool(url: &str, role: &str) -> PgPool {
     let options: PgConnectOptions = url.parse().unwrap();
     PgPoolOptions::new().connect_with(options.options([("role", role)])).await.unwrap()
@@ -103,7 +104,7 @@ async fn the_database_keeps_the_first_for_the_dealer_alone() {
     }
 }
 
-/// The table as it was before keys had names.
+/// The table in its form without key ids.
 const OLD: &str = "\
     CREATE SCHEMA dealer_vault; \
     CREATE TABLE dealer_vault.seed (hand_id bytea PRIMARY KEY, context bytea NOT NULL, \

@@ -73,7 +73,7 @@ fn what_is_missing_is_told_all_at_once() {
     }
 }
 
-/// Good bytes until it breaks.
+/// Entropy that is good until it breaks.
 struct Breaking(AtomicBool);
 
 impl Entropy for Breaking {
@@ -109,7 +109,7 @@ async fn entropy_is_tested_each_hour() {
     set(true);
     tokio::time::sleep(Duration::from_hours(1)).await;
     set(false);
-    // Nobody else has asked since it broke.
+    // No other test of the entropy ran since it broke.
     assert!(dealer.test_entropy().is_err());
     tests.await.unwrap();
 

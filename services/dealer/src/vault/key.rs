@@ -1,4 +1,4 @@
-//! The keys of seeds at rest, their names, and how files hold them.
+//! The keys of seeds at rest, their ids, and the files that hold them.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 /// A key of seeds at rest.
 pub type SeedKey = Zeroizing<[u8; 32]>;
 
-/// The name of a key; not a secret.
+/// Id of a key; not a secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct KeyId(pub [u8; 8]);
 
@@ -34,7 +34,7 @@ impl fmt::Debug for KeyId {
     }
 }
 
-/// A key as a file holds it: 64 hexadecimal digits, and space around them.
+/// Parses a key as a file holds it: 64 hexadecimal digits, with space around them.
 #[must_use]
 pub fn parse_key(text: &str) -> Option<SeedKey> {
     let digits = text.trim();
@@ -48,7 +48,7 @@ pub fn parse_key(text: &str) -> Option<SeedKey> {
     Some(key)
 }
 
-/// Keys as a file holds them, one a line; empty lines count for nothing.
+/// Parses keys as a file holds them, one a line; empty lines are skipped.
 #[must_use]
 pub fn parse_keys(text: &str) -> Option<Vec<SeedKey>> {
     text.lines().filter(|line| !line.trim().is_empty()).map(parse_key).collect()

@@ -50,7 +50,7 @@ fn a_seed_without_the_name_of_its_key_is_tried_under_each() {
     assert_eq!(Vault::new(&key(2), &[key(3)]).open(&unnamed, OF), Err(DoesNotOpen::Unnamed));
 }
 
-/// The name is in databases: it never changes. Computed with another language's library.
+/// Key ids are in databases, so they never change. Computed with another language's library.
 #[test]
 fn a_known_key_has_its_known_name() {
     assert_eq!(id(2).to_string(), "249d6a466d17434b");

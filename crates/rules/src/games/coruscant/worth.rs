@@ -1,4 +1,4 @@
-//! What a selection is worth against the dice.
+//! Value of a selection against the target of the dice.
 
 use std::cmp::Reverse;
 
@@ -6,13 +6,13 @@ use crate::c62::{Suit, suit, total, value};
 use crate::cards::Card;
 use crate::rank::Rank;
 
-/// What the faces of the gold die ask for.
+/// Target totals of the faces of the gold die.
 pub(crate) const GOLD: [i16; 6] = [0, 0, 5, -5, 10, -10];
-/// What the faces of the silver die ask for.
+/// Target suits of the faces of the silver die.
 const SILVER: [Suit; 6] =
     [Suit::Circle, Suit::Circle, Suit::Triangle, Suit::Triangle, Suit::Square, Suit::Square];
 
-/// What the dice ask for.
+/// Target that the dice name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) total: i16,
@@ -20,6 +20,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// Reads the faces of both dice, from 1. None if they are not two faces from 1 to 6.
     pub(crate) fn of(faces: &[u8]) -> Option<Target> {
         let &[gold, silver] = faces else { return None };
         let at = |face: u8| usize::from(face).checked_sub(1);
@@ -27,12 +28,12 @@ impl Target {
     }
 }
 
-/// What a selection is worth.
+/// Value of a selection against a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Worth {
-    /// How far from the target.
+    /// Distance from the target.
     off: u16,
-    /// Cards of the suit; a Sylop is of every suit.
+    /// Number of cards of the target's suit; a Sylop is of every suit.
     suited: u8,
     total: i16,
     high: i16,
@@ -50,7 +51,7 @@ impl Worth {
         }
     }
 
-    /// Higher is better.
+    /// Sort key; higher is better.
     pub(crate) const fn strength(self) -> (Reverse<u16>, u8, i16, i16) {
         (Reverse(self.off), self.suited, self.total, self.high)
     }

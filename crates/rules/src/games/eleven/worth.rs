@@ -1,12 +1,13 @@
-//! What a hand of eleven is worth: the best that its wilds and clones can make of it.
+//! Value of a hand of eleven: the best total that its wilds and clones can make.
 
 use crate::cards::Card;
 
-/// Different faces in the pack, two cards each.
+/// Number of different faces in the pack, two cards each.
 pub(crate) const FACES: u8 = 21;
+/// Total that the game is played to.
 pub(crate) const TARGET: u8 = 11;
 
-/// The two faces of this hand, as indices among the different codes of the pack; never the same.
+/// Wild and clone face of a hand, as indices among the different codes of the pack; never equal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Announced {
     pub(crate) wild: u8,
@@ -14,7 +15,7 @@ pub(crate) struct Announced {
 }
 
 impl Announced {
-    /// From a sample: the wild face, then the clone face.
+    /// Reads a sample: the wild face, then the clone face.
     pub(crate) fn of(faces: &[u32]) -> Option<Announced> {
         let &[wild, clone] = faces else { return None };
         Some(Announced { wild: u8::try_from(wild).ok()?, clone: u8::try_from(clone).ok()? })
@@ -25,15 +26,16 @@ const fn face(card: Card) -> u8 {
     card.id() / 2
 }
 
-/// 1 to 6: four faces of each rank, and the six.
+/// Rank of a card, 1 to 6: each rank but the six has four faces.
 const fn rank(card: Card) -> u8 {
     card.id() / 8 + 1
 }
 
-/// The highest total that is not over eleven; none where every choice is over.
+/// Highest total that is not over eleven; none if every choice is over.
 ///
-/// A wild is 1 to 6. A clone takes the value of a card in the hand that is no clone, each clone its own;
-/// where there is none it is 0. Every choice of the wilds is tried, with every sum that clones can add.
+/// A wild is 1 to 6. A clone takes the value of a card in the hand that is no clone, each clone its
+/// own; if there is no such card, a clone is 0. The search tries every choice of the wilds with
+/// every sum that clones can add.
 pub(crate) fn best_total(cards: &[Card], announced: Announced) -> Option<u8> {
     let is_clone = |card: &&Card| face(**card) == announced.clone;
     let clones = cards.iter().filter(is_clone).count();
@@ -48,8 +50,8 @@ struct Hand {
 }
 
 impl Hand {
-    /// Gives each of `cards`, none of them a clone, its value, after others that make `sum` and have the
-    /// values in `values`, one bit each.
+    /// Tries every value of each of `cards`, none of them a clone, after cards that sum to `sum`
+    /// and have the values in `values`, one bit each. Returns the best total.
     fn best(&self, cards: &[Card], sum: u8, values: u8) -> Option<u8> {
         let Some((&card, rest)) = cards.split_first() else {
             return highest_up_to_target(with_clones(sum, values, self.clones));
@@ -59,7 +61,7 @@ impl Hand {
     }
 }
 
-/// Every sum that so many clones of these values can make, one bit each.
+/// Every sum that this number of clones of these values can make, one bit each.
 fn with_clones(sum: u8, values: u8, clones: usize) -> u64 {
     let mut sums = 1_u64 << sum;
     if values == 0 {

@@ -1,8 +1,8 @@
-//! Who wins a layer of Force sabacc, and the tie cards that takes.
+//! Settlement of the layers of Force sabacc, and the tie cards that it needs.
 //!
-//! Each layer is judged afresh among its own players by the hands they opened. A tie needs a card for each
-//! of the tied; then the layer is judged again from the start, with the cards that are there. Nobody gets
-//! more than one in a hand, and a tie is the only place where it counts. Whoever bombs with it is out of
+//! Each layer is judged among its own players by the hands they showed. A tie needs a card for each
+//! tied player; then the layer is judged again from the start, with those cards. A player gets at
+//! most one tie card in a hand, and it counts only in a tie. A player who bombs with it is out of
 //! this layer alone.
 
 use crate::chance::{To, Why};
@@ -18,9 +18,9 @@ use crate::state::{Core, Layers, Ranks};
 pub(super) struct Scoring {
     layers: Layers,
     at: usize,
-    /// As they were opened; none for who is not live.
+    /// Hands as they were shown; none for players who are not live.
     hands: [Option<Opened>; 8],
-    /// Of the main layer.
+    /// Winners of the main layer.
     winners: PlayerSet,
 }
 
@@ -32,16 +32,16 @@ struct Opened {
     side: Side,
 }
 
-/// What a layer comes to.
+/// Result of judging a layer.
 enum Verdict {
-    /// Nobody: it carries over.
+    /// The winners; if empty, the layer carries over.
     Won(PlayerSet),
-    /// These need a tie card first.
+    /// Players who need a tie card before the layer can be judged.
     Needs(PlayerSet),
 }
 
 impl Scoring {
-    /// Everybody live has opened his hand.
+    /// Starts the scoring. Every live player has shown the hand.
     pub(super) fn new(core: &mut Core, sides: &Sides) -> Scoring {
         let mut hands = [None; 8];
         for player in core.live.iter() {
@@ -91,7 +91,7 @@ impl Scoring {
         players.iter().filter(|&player| self.hand(player).is_some_and(&like)).collect()
     }
 
-    /// The special kinds first, then the stronger side, then the other one.
+    /// Judges the special kinds of hand first, then the stronger side, then the other one.
     fn judge(&self, core: &Core, players: PlayerSet) -> Verdict {
         let mut rest = self.among(players, |hand| !matches!(hand.worth, Worth::Bombed(_)));
         let kinds: [fn(Opened) -> bool; 2] =
@@ -117,8 +117,8 @@ impl Scoring {
         Verdict::Won(PlayerSet::EMPTY)
     }
 
-    /// The side with the higher score, then with the single highest total without its sign, then dark. A
-    /// side without players has no score at all.
+    /// Side with the higher score; then the side with the single highest total without its sign;
+    /// then dark. A side without players has no score.
     fn stronger(&self, players: PlayerSet) -> Side {
         let score = |side: Side| {
             let members = self.among(players, |hand| hand.side == side);
@@ -134,13 +134,13 @@ impl Scoring {
     }
 }
 
-/// The highest total without its sign; of the same, the negative one.
+/// Sort key of a total: higher without its sign is better; of two such, the negative one.
 const fn strength(total: i16) -> i16 {
     2 * total.abs() + if total < 0 { 1 } else { 0 }
 }
 
-/// Who wins among players who are equal so far: one alone, the best with a tie card each, or all of them
-/// where there is not a card for each. None where there is nobody, or all bomb.
+/// Breaks a tie: a single player wins; otherwise each needs a tie card, and the best with it wins.
+/// All tied players win if there is not a card for each. None if nobody is tied, or if all bomb.
 fn break_tie(core: &Core, tied: PlayerSet) -> Option<Verdict> {
     if tied.len() <= 1 {
         return (!tied.is_empty()).then_some(Verdict::Won(tied));

@@ -1,4 +1,4 @@
-//! The two sides, and what puts a player on one of them.
+//! The two sides, and the rules that put a player on one of them.
 
 use crate::cards::Card;
 use crate::moves::Side;
@@ -6,7 +6,7 @@ use crate::player::Player;
 use crate::ruleset::Alignment;
 use crate::s76::{FACE_CARDS, value};
 
-/// Everybody's side, once it is known.
+/// Side of each player, once it is known.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sides([Option<Side>; 8]);
 
@@ -27,15 +27,15 @@ pub(super) const fn other(side: Side) -> Side {
     }
 }
 
-/// The shade of a face card: copy A is white, copy B black. No other card has one.
+/// Shade of a face card: copy A is white, copy B black. Other cards have none.
 pub(super) fn shade(card: Card) -> Option<Side> {
-    // The copies of a face stand together in the deck, A first.
+    // The copies of a face are neighbours in the deck, A first.
     let white = card.id().is_multiple_of(2);
     FACE_CARDS.contains(card).then_some(if white { Side::Light } else { Side::Dark })
 }
 
-/// Whether an extra card is upside down for a player of this side, whose hand had the total `before`
-/// without it: then he changes sides if he keeps it. 0 has no sign.
+/// Whether a kept extra card is upside down and turns a player of this side to the other. `before`
+/// is the total of the hand without it. 0 has no sign.
 pub(super) fn flips(alignment: Alignment, side: Side, extra: Card, before: i16) -> bool {
     match alignment {
         Alignment::Naboo => shade(extra).is_some_and(|shade| shade != side),

@@ -1,4 +1,4 @@
-//! All that a variant gets without a line of its own anywhere else.
+//! Tests of everything that a variant gets from the shared code.
 
 use primitives::{Credits, SeatNo};
 

@@ -1,8 +1,8 @@
-//! Chips: a player's stock and what he has invested in this round.
+//! Chips: a player's stock, and the hand pot of chips invested in this round.
 //!
-//! Chips only ever move between a stock and hand pots, or are lost for good: nothing makes new ones.
+//! Chips only move between stocks and hand pots, or are lost for good: nothing makes new ones.
 
-/// One player's chips.
+/// Chips of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Purse {
     pub(super) stock: u8,
@@ -15,7 +15,7 @@ impl Purse {
         Purse { stock, pot: 0 }
     }
 
-    /// Pays for a draw. The stock is not empty.
+    /// Pays one chip for a draw. The stock must not be empty.
     pub(super) const fn invest(&mut self) {
         self.stock = self.stock.saturating_sub(1);
         self.pot = self.pot.saturating_add(1);
@@ -28,19 +28,19 @@ impl Purse {
         self.stock = self.stock.saturating_add(chips);
     }
 
-    /// Loses `due` chips of the stock for good, or what there is.
+    /// Takes `due` chips of the stock for good, or as many as there are.
     pub(super) const fn tax(&mut self, due: u8) {
         self.stock = self.stock.saturating_sub(due);
     }
 
-    /// Gives a chip of the hand pot away; how many there were to give.
+    /// Takes one chip out of the hand pot, to be given away. Returns how many there were, 0 or 1.
     pub(super) fn give_one(&mut self) -> u8 {
         let chips = self.pot.min(1);
         self.pot = self.pot.saturating_sub(chips);
         chips
     }
 
-    /// Wins the round: nothing is lost.
+    /// Wins the round: the hand pot goes back to the stock.
     pub(super) fn win(&mut self) {
         self.refund(self.pot);
     }
@@ -56,7 +56,7 @@ impl Purse {
 mod tests {
     use super::*;
 
-    /// Given stock and hand pot, when this happens, then they are so.
+    /// Applies `when` to a given stock and hand pot, and compares the result.
     fn check(given: (u8, u8), when: impl FnOnce(&mut Purse), then: (u8, u8)) {
         let mut purse = Purse { stock: given.0, pot: given.1 };
         when(&mut purse);

@@ -12,8 +12,8 @@ use super::chips::Purse;
 use super::{Kessel, Phase};
 
 impl Kessel {
-    /// All hands are known: the best keep what they invested, the others pay, and who has no chips
-    /// left is out.
+    /// Settles a reveal. The best hands take their hand pots back, the others pay, and players
+    /// without chips are out. All hands must be known.
     pub(super) fn settle(&mut self, core: &mut Core) {
         let revealed = core.live;
         let winners =
@@ -47,7 +47,7 @@ impl Kessel {
         }
     }
 
-    /// After a reveal: the whole credits pot, less the house's share.
+    /// Awards the whole credits pot after a reveal, less the rake.
     fn finish(&mut self, core: &mut Core, winners: PlayerSet) {
         let layer = Layer { amount: core.pot, players: core.everybody() };
         core.award(Pot::Credits, layer, winners);
@@ -56,7 +56,8 @@ impl Kessel {
         self.close(core, winners, &ranks);
     }
 
-    /// Out at once, with everything. Nothing changes for who is out already.
+    /// Puts a player out of the game at once, with chips and cards. Does nothing for a player who
+    /// is out already.
     pub(super) fn forfeit(&mut self, core: &mut Core, player: Player) {
         if !core.live.contains(player) {
             return;
@@ -81,7 +82,8 @@ impl Kessel {
         }
     }
 
-    /// The others have left: nothing was contested, and his hand stays his own.
+    /// Ends the game because all others left: the remaining player takes the pot without rake, and
+    /// their hand gets no rank.
     fn last_one(&mut self, core: &mut Core) {
         let mut ranks = Ranks::default();
         for winner in core.live.iter() {
@@ -93,8 +95,8 @@ impl Kessel {
         self.close(core, core.live, &ranks);
     }
 
-    /// The final hand of who is out is his last one, wherever its cards are by now; only for the record,
-    /// since they may be in other hands again.
+    /// Finishes the hand. The final hand of a player who is out is their last one; it is only
+    /// recorded, because its cards may be in other hands by now.
     fn close(&mut self, core: &mut Core, winners: PlayerSet, ranks: &Ranks) {
         let out = core.everybody().minus(core.live);
         let held: SmallVec<[Cards; 6]> = out

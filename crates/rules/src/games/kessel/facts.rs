@@ -1,4 +1,4 @@
-//! What everybody may know beside cards and credits, and what only one player does.
+//! Public and private facts of a Kessel game, apart from cards and credits.
 
 use crate::game::Facts;
 use crate::player::{Player, PlayerSet, Viewer};

@@ -1,24 +1,25 @@
-//! What a hand is worth, under whatever tokens change that.
+//! Value of a hand, under the tokens that change it.
 //!
-//! The ladder, best first; a token that is not played leaves its row as it is beside it:
+//! The ladder, best first, without and with Cook the Books. The Prime pair has no row of its own
+//! until a Prime token is played.
 //!
 //! | plain | Cook the Books |
 //! |---|---|
 //! | Pure | the Prime pair |
 //! | the Prime pair | pairs, higher better |
 //! | pairs, lower better | Pure |
-//! | hands that are no pair: smaller difference, then lower sum | the same |
+//! | hands that are no pair: smaller difference, then lower sum | no pair, in plain order |
 //!
-//! Markdown makes a Sylop a 0 that copies nothing: two of them are the lowest pair on either side, and
-//! there is no Pure.
+//! Markdown makes a Sylop a 0 that copies nothing: two of them are the lowest pair on either side,
+//! and there is no Pure.
 
 use crate::cards::Card;
 use crate::rank::Rank;
 
-/// Ids below are Sand, ids from here on are Blood.
+/// Ids below this are Sand, from here on Blood.
 pub(crate) const SAND_CARDS: u8 = 22;
 
-/// The face of a card, the same in both families.
+/// Face of a card, alike in both families.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Face {
     Number(u8),
@@ -26,7 +27,7 @@ pub(crate) enum Face {
     Sylop,
 }
 
-/// A card whose Impostor has got its value.
+/// Value of a card, after an Impostor has got its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value {
     Number(u8),
@@ -36,18 +37,18 @@ pub(crate) enum Value {
 /// The fix tokens in effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Fixes {
-    /// Which pair is the Prime.
+    /// Value of the pair that is the Prime.
     pub(crate) prime: Option<u8>,
     pub(crate) markdown: bool,
     pub(crate) cook: bool,
     pub(crate) fraud: bool,
 }
 
-/// A hand before it is compared.
+/// Value of a hand, before it is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Worth {
     Pure,
-    /// 0: two Sylops under Markdown.
+    /// 0 stands for two Sylops under Markdown.
     Pair(u8),
     Apart {
         diff: u8,
@@ -55,7 +56,7 @@ pub(crate) enum Worth {
     },
 }
 
-/// 0 for Sand, 1 for Blood.
+/// Index of a card's pile: 0 for Sand, 1 for Blood.
 pub(crate) const fn pile_of(card: Card) -> u8 {
     card.id() / SAND_CARDS
 }
@@ -68,10 +69,10 @@ pub(crate) const fn face(card: Card) -> Face {
     }
 }
 
-/// The hand's card of Sand, then that of Blood.
+/// The hand's card of Sand, then its card of Blood.
 pub(crate) fn in_order(cards: &[Card]) -> [Card; 2] {
     let of = |pile| cards.iter().copied().find(|&card| pile_of(card) == pile);
-    // Six players, five of them gone in the middle of a draw, hold 11 of a family's 22 cards.
+    // Six players, five of whom left in the middle of a draw, hold 11 of a family's 22 cards.
     [0, 1].map(|pile| of(pile).expect("a family never runs out: everybody holds a card of each"))
 }
 
@@ -90,7 +91,7 @@ impl Worth {
         }
     }
 
-    /// Compares as the ladder does: the higher wins.
+    /// Sort key in the order of the ladder; higher wins.
     pub(crate) fn strength(self, fixes: Fixes) -> (i16, i16, i16) {
         let lower = |value: u8| -i16::from(value);
         match self {
@@ -104,7 +105,7 @@ impl Worth {
         }
     }
 
-    /// The chips that losing with it costs.
+    /// Number of chips that losing with this hand costs.
     pub(crate) const fn due(self) -> u8 {
         match self {
             Worth::Pure | Worth::Pair(_) => 1,

@@ -1,6 +1,7 @@
-//! The reveal: every Impostor rolls its own dice, p1's Sand one first, and then gets one of their values.
+//! The reveal: every Impostor rolls its own dice, p1's Sand one first, and then gets one of their
+//! values.
 //!
-//! All dice lie on the table before anybody chooses; what is chosen shows when everybody has.
+//! All dice are rolled before anybody chooses. Choices become public when all are made.
 
 use smallvec::SmallVec;
 
@@ -13,10 +14,10 @@ use crate::state::Core;
 use super::ranking::{Face, Fixes, Value, Worth, face, in_order};
 use super::{Kessel, Phase};
 
-/// What an Impostor is under Major Fraud.
+/// Value of an Impostor under Major Fraud.
 const FRAUD: u8 = 6;
 
-/// An Impostor that rolls.
+/// An Impostor that rolls for its value.
 #[derive(Clone, Copy)]
 pub(super) struct Impostor {
     pub(super) player: Player,
@@ -41,7 +42,7 @@ impl Kessel {
         self.phase = Phase::Reveal(impostors);
     }
 
-    /// Every Impostor has its value.
+    /// Value of a player's hand. Every Impostor must have its own value.
     pub(super) fn worth_of(&self, core: &Core, player: Player) -> Worth {
         let impostors: &[Impostor] = match &self.phase {
             Phase::Reveal(impostors) => impostors,
@@ -52,13 +53,13 @@ impl Kessel {
     }
 }
 
-/// The Impostors that have no value yet, in the order of choice.
+/// Impostors without a value yet, in the order of choice.
 pub(super) fn open_choices(impostors: &[Impostor]) -> impl Iterator<Item = &Impostor> {
     impostors.iter().filter(|impostor| impostor.value.is_none())
 }
 
-/// The value of the next Impostor that serves its hand best. Another one of the same hand counts with
-/// what it has got, or with what serves best together.
+/// Value of the next Impostor that serves its hand best. Another Impostor of the hand counts with
+/// its value, or with the value that serves best together.
 pub(super) fn best_choice(impostors: &[Impostor], hand: &[Card], fixes: Fixes) -> Option<Move> {
     let next = open_choices(impostors).next()?;
     let other = impostors.iter().find(|one| one.player == next.player && one.card != next.card);

@@ -1,6 +1,7 @@
-//! A round: fresh piles, laps of one turn each from the starter, and when it is time to reveal.
+//! A round: fresh piles, laps of one turn each from the starter, and the end of the last lap.
 //!
-//! Turns go clockwise from the starter, also once he has left; deals and rolls always go p1 first.
+//! Turns go clockwise from the starter, even after the starter has left. Deals and rolls always go
+//! p1 first.
 
 use crate::cards::Cards;
 use crate::chance::{To, Why};
@@ -11,10 +12,11 @@ use super::ranking::{Fixes, pile_of};
 use super::turn::TurnOf;
 use super::{Kessel, Phase};
 
+/// Largest number of laps in a round.
 pub(crate) const LAPS: u8 = 3;
 
 impl Kessel {
-    /// The next round; all hands go back first.
+    /// Starts the next round. All hands go back first.
     pub(super) fn next_round(&mut self, core: &mut Core) {
         self.starter = core.live.after(self.starter).unwrap_or(self.starter);
         for pile in [0, 1] {
@@ -27,7 +29,7 @@ impl Kessel {
         self.open_round(core);
     }
 
-    /// The piles are about to be shuffled.
+    /// Deals a round. The piles are about to be shuffled.
     pub(super) fn open_round(&mut self, core: &mut Core) {
         self.phase = Phase::Dealing;
         self.round = self.round.saturating_add(1);
@@ -61,7 +63,7 @@ impl Kessel {
         }
     }
 
-    /// Whose turn follows that of `player` in this round, if it goes on; at its last turn nobody's.
+    /// Player of the turn after that of `player` in this round; none at the last turn of the round.
     pub(super) fn next_in_turn(&self, core: &Core, player: Player) -> Option<Player> {
         let next_lap = (self.lap < LAPS).then(|| self.first_of_lap(core));
         self.next_of_lap(core, player).or(next_lap)
@@ -79,13 +81,13 @@ impl Kessel {
     }
 }
 
-/// The pile has been shuffled: its cards are in nobody's hand any more.
+/// Takes the cards of a shuffled pile out of all hands.
 pub(super) fn take_back(core: &mut Core, pile: u8) {
     for player in core.everybody().iter() {
         let held: Cards = std::mem::take(&mut core[player].cards);
         core[player].cards = held.into_iter().filter(|&card| pile_of(card) != pile).collect();
     }
-    // Until then everybody may look at what was revealed.
+    // Revealed hands stay visible until the last pile is shuffled.
     if pile == 1 {
         core.shown = PlayerSet::EMPTY;
     }

@@ -1,4 +1,4 @@
-//! The start of a game: stakes, tokens, and who begins.
+//! The start of a game: stakes, tokens and the starter.
 
 use crate::chance::{Chance, Pick, Sample};
 use crate::game::Game;
@@ -10,6 +10,7 @@ use super::chips::Purse;
 use super::ranking::Fixes;
 use super::{Kessel, Phase, Seat};
 
+/// Number of kinds of token.
 const KINDS: u32 = 16;
 
 pub(super) fn open(core: &mut Core) -> Box<dyn Game> {
@@ -47,12 +48,12 @@ pub(super) fn open(core: &mut Core) -> Box<dyn Game> {
 }
 
 impl Kessel {
-    /// Who has to choose tokens next.
+    /// Next player who has to choose tokens.
     pub(super) fn drafting(&self, core: &Core) -> Option<Player> {
         core.live.iter().find(|player| self.seats[player.index()].tokens.is_empty())
     }
 
-    /// Everybody has his tokens: the shoe names the starter, and the first round begins.
+    /// Has the shoe draw the starter, and deals the first round. Everybody must have tokens.
     pub(super) fn draw_starter(&mut self, core: &mut Core) {
         let n = u32::try_from(core.live.len()).unwrap_or(0);
         core.expect(Chance::Pick { n, purpose: Pick::Starter });

@@ -1,7 +1,7 @@
-//! The sixteen shift tokens: when each may be played, and what it does.
+//! The sixteen shift tokens: when each may be played, and its effect.
 //!
-//! A token that needs a target is illegal without one; one that finds nothing to take is spent. Others
-//! touch nobody who is immune, but for the fix tokens, which change the round for everybody.
+//! A token that needs a target is illegal without one. A token that finds nothing to take is spent.
+//! No token touches an immune player, except the fix tokens, which change the round for everybody.
 
 use smallvec::SmallVec;
 
@@ -47,7 +47,7 @@ impl Kessel {
         core.live.without(player).minus(self.immune)
     }
 
-    /// It was legal.
+    /// Plays a legal token.
     pub(super) fn play_token(
         &mut self,
         core: &mut Core,
@@ -113,7 +113,7 @@ fn aimed(token: Token, targets: PlayerSet) -> Option<Legal> {
     (!targets.is_empty()).then_some(Legal::TokenAt(token, targets))
 }
 
-/// The hand goes to the discards, Sand then Blood, and one of each is dealt.
+/// Discards the target's hand, Sand then Blood, and deals one card of each.
 fn exhaust(core: &mut Core, target: Player) {
     let hand = in_order(&core[target].cards);
     core[target].cards.clear();

@@ -10,21 +10,22 @@ use crate::state::Core;
 use super::ranking::pile_of;
 use super::{Kessel, Phase};
 
-/// Whose turn it is and how far it has come.
+/// The player of a turn, and how far the turn has come.
 #[derive(Clone, Copy)]
 pub(super) struct TurnOf {
     pub(super) player: Player,
     pub(super) step: Step,
-    /// A token pays for the draw.
+    /// Whether a token pays for the draw.
     pub(super) free: bool,
 }
 
+/// Next decision of a turn.
 #[derive(Clone, Copy)]
 pub(super) enum Step {
-    /// A token or the action.
+    /// A token, or the action.
     Token,
     Action,
-    /// Which of these becomes the Prime.
+    /// The choice of one of these dice as the Prime.
     Prime([u8; 2]),
     Discard {
         pile: u8,
@@ -38,7 +39,7 @@ impl TurnOf {
     }
 }
 
-/// The pile, and whether it is the draw pile.
+/// Index of a source's pile, and whether the source is the draw pile.
 const fn pile(source: Source) -> (u8, bool) {
     match source {
         Source::Sand => (0, true),

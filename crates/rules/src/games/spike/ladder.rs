@@ -1,14 +1,15 @@
-//! The ladder of hands: all rungs but the lowest sum to 0, and a hand counts as the highest it fits.
+//! The ladder of hands: all rungs but the lowest sum to 0, and a hand counts as the highest it
+//! fits.
 //!
-//! Values are absolute unless a rung names a sign. Apart from the rungs that name it, a Sylop is a plain 0
-//! that is never part of a pair, a set or a run.
+//! Values are absolute unless a rung names a sign. Except on the rungs that name it, a Sylop is a
+//! plain 0 that is never part of a pair, a set or a run.
 
 use smallvec::SmallVec;
 
 use crate::c62::value;
 use crate::cards::Card;
 
-/// The lowest first.
+/// Rung of the ladder, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rung {
     /// Does not sum to 0.
@@ -37,11 +38,11 @@ pub(crate) enum Rung {
     Pure,
 }
 
-/// What a hand is worth. Greater is better; equal hands are broken by blind cards.
+/// Value of a hand. Greater is better; equal hands are decided by blind cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Worth {
     rung: Rung,
-    /// What breaks ties within the rung, greater is better; zeros where the rung has nothing more.
+    /// Sort key within the rung, greater is better; zeros if the rung has no further order.
     ties: [i16; 5],
 }
 
@@ -62,13 +63,13 @@ impl Worth {
         !matches!(self.rung, Rung::Nulrhek)
     }
 
-    /// The rung, then what breaks ties within it: compares as the worth itself does.
+    /// The rung, then its ties: compares as the value itself does.
     pub(crate) const fn key(self) -> [i16; 6] {
         let [a, b, c, d, e] = self.ties;
         [self.rung as i16, a, b, c, d, e]
     }
 
-    /// In the words of a hand history.
+    /// Name of the rung in a hand history.
     pub(crate) const fn name(self) -> &'static str {
         match self.rung {
             Rung::Nulrhek => "nulrhek",
@@ -88,15 +89,16 @@ impl Worth {
     }
 }
 
+/// A rung, and the sort key within it.
 type Ranked = (Rung, [i16; 5]);
 
 /// The values of a hand, counted.
 struct Hand {
-    /// Ascending.
+    /// Sorted ascending.
     values: SmallVec<[i16; 8]>,
     sum: i16,
     sylops: usize,
-    /// How many cards have the absolute value that is the index; no Sylops.
+    /// Number of cards by absolute value, without Sylops.
     counts: [usize; 11],
 }
 
@@ -112,7 +114,7 @@ impl Hand {
         Hand { sum: values.iter().sum(), sylops, counts, values }
     }
 
-    /// The absolute values that at least so many cards have, ascending.
+    /// The absolute values that at least `of` cards have, ascending.
     fn sets(&self, of: usize) -> impl Iterator<Item = i16> {
         (1..=10).zip(&self.counts[1..]).filter(move |&(_, &count)| count >= of).map(|(v, _)| v)
     }
@@ -121,7 +123,7 @@ impl Hand {
         self.sets(of).next()
     }
 
-    /// Rungs in which a Sylop has a part.
+    /// Rungs that a Sylop is part of.
     fn with_sylops(&self) -> Option<Ranked> {
         match (self.sylops, self.values.len()) {
             (2, 2) => Some((Rung::Pure, [0; 5])),
@@ -134,7 +136,7 @@ impl Hand {
         }
     }
 
-    /// Three and more of a value, and runs.
+    /// Rungs of three and more of a value, and of runs.
     fn with_sets(&self) -> Option<Ranked> {
         let size = self.values.len();
         if let Some(three) = self.rhylet() {
@@ -162,7 +164,8 @@ impl Hand {
         }
     }
 
-    /// The value of the three. The hand sums to 0, so equal signs in each set mean opposite ones.
+    /// Value of the three in a Rhylet. The hand sums to 0, so equal signs within each set mean
+    /// opposite signs of the two sets.
     fn rhylet(&self) -> Option<i16> {
         let [a, b, c, d, e] = self.values[..] else { return None };
         let (three, two) = match (a == b, d == e) {
@@ -180,7 +183,8 @@ impl Hand {
         (in_a_row && self.sets(1).count() == 4).then_some(start)
     }
 
-    /// More cards, then the higher sum of positives, then the higher single positive.
+    /// Sort key of a plain hand: more cards, then the higher sum of positives, then the higher
+    /// single positive.
     fn plain(&self) -> [i16; 3] {
         let count = i16::try_from(self.values.len()).unwrap_or(i16::MAX);
         let positives = self.values.iter().filter(|&&value| value > 0).sum();
@@ -188,7 +192,7 @@ impl Hand {
     }
 }
 
-/// The lower value is the better hand.
+/// Ranks a hand of which the lower value is better.
 const fn lower(rung: Rung, value: i16) -> Ranked {
     (rung, [-value, 0, 0, 0, 0])
 }

@@ -1,4 +1,5 @@
-//! The reveal: layers by the ladder, ties by blind cards, the Sabacc Pot for a hand that sums to nothing.
+//! The reveal: layers by the ladder, ties by blind cards, and the Sabacc Pot for a hand that sums
+//! to 0.
 
 use crate::c62::value;
 use crate::cards::Card;
@@ -9,10 +10,10 @@ use crate::player::PlayerSet;
 use crate::rank::Rank;
 use crate::state::{Core, Layer, Layers, Ranks};
 
-/// Blind cards one player may get in a hand.
+/// Most blind cards that one player gets in a hand.
 const BLIND_CARDS: usize = 3;
 
-/// A reveal in progress: layers are settled one after the other, waiting for blind cards in between.
+/// A reveal in progress. Layers are settled one after the other, with waits for blind cards.
 #[derive(Debug, Clone)]
 pub(super) struct Showdown {
     layers: Layers,
@@ -22,7 +23,7 @@ pub(super) struct Showdown {
 }
 
 impl Showdown {
-    /// Reveals the hands of everybody live.
+    /// Reveals the hands of all live players.
     pub(super) fn new(core: &mut Core) -> Showdown {
         core.shown = core.live;
         let mut worth = [None; 8];
@@ -44,7 +45,7 @@ impl Showdown {
         }
         let worth = self.worth;
         let sums_to_0 = |worth: Worth| worth.sums_to_0();
-        // The winners' hands are equal, so they all sum to nothing or none does.
+        // The winners' hands are equal, so either all of them sum to 0 or none does.
         if self.winners.iter().all(|player| worth[player.index()].is_some_and(sums_to_0)) {
             core.award_sabacc(self.winners);
         }
@@ -56,8 +57,8 @@ impl Showdown {
         core.finish(self.winners, &ranks);
     }
 
-    /// Who wins a layer; none where blind cards are due first. Cards that an earlier layer dealt count
-    /// here too, so a player's first blind card is compared with the others' first.
+    /// Winners of a layer; none if blind cards are due first. Cards that an earlier layer dealt
+    /// count here too, so a player's first blind card is compared with the others' first.
     fn best(&self, core: &mut Core, layer: Layer) -> Option<PlayerSet> {
         let mut tied = layer.players.best(|player| self.worth[player.index()]);
         for draw in 0..BLIND_CARDS {
@@ -81,7 +82,7 @@ impl Showdown {
     }
 }
 
-/// A card compared alone, higher is better: closer to 0, then positive.
+/// Sort key of a card that is compared alone, higher is better: closer to 0, then positive.
 fn alone(card: Card) -> (i16, i16) {
     let value = value(card);
     (-value.abs(), value)

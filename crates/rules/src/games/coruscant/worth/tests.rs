@@ -1,4 +1,4 @@
-//! Selections against a slow reading of the rules.
+//! Checks selections against a slow reading of the rules.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ fn cards(codes: &str) -> Vec<Card> {
 
 const CIRCLE_5: Target = Target { total: 5, suit: Suit::Circle };
 
-/// For a target of 5 in circles.
+/// Value for a target of 5 in circles.
 fn worth(codes: &str) -> Worth {
     Worth::of(&cards(codes), CIRCLE_5)
 }
@@ -81,7 +81,7 @@ fn ranks_as_they_are_written() {
     assert_eq!(rank("s+10", low), "off 20 suit 1 total 10 high 10");
 }
 
-/// Step by step, from codes and not from cards.
+/// Compares step by step, from codes and not from cards.
 fn slow(a: &str, b: &str, target: i16, suit: &str) -> Ordering {
     let values = |codes: &str| -> Vec<i16> {
         codes.split(' ').map(|code| code[1..].parse().unwrap_or(0)).collect()

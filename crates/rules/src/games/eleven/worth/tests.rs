@@ -1,4 +1,4 @@
-//! The best total against trying every choice of every card.
+//! Checks the best total by trying every choice of every card.
 
 use super::*;
 use crate::deck::P42;
@@ -16,7 +16,7 @@ fn face_of(code: &str) -> u8 {
     u8::try_from(P42.faces().position(|face| face == code).expect(code)).unwrap()
 }
 
-/// Given these faces, then the hand makes this total, or is over.
+/// With these announced faces the hand makes this total, or none if it is over.
 fn check(wild: &str, clone: &str, hand: &str, total: Option<u8>) {
     let announced = Announced { wild: face_of(wild), clone: face_of(clone) };
     assert_eq!(best_total(&cards(hand), announced), total, "{hand}");
@@ -82,7 +82,7 @@ fn rules_6_both_copies_of_a_face_are_wild_or_clone() {
     assert_eq!(P42.faces().count(), usize::from(FACES));
 }
 
-/// All assignments, one after the other: wilds 1 to 6, then every clone any index of another card.
+/// Best of all assignments: a wild takes 1 to 6, a clone the index of any other card.
 fn by_trying(hand: &[Card], announced: Announced) -> Option<u8> {
     let is_wild = |card: Card| P42.code(card) == P42.faces().nth(announced.wild.into()).unwrap();
     let is_clone = |card: Card| P42.code(card) == P42.faces().nth(announced.clone.into()).unwrap();

@@ -32,7 +32,8 @@ fn faces_are_those_of_the_codes() {
     }
 }
 
-/// Fixes by their letters: Cook, Markdown, Fraud changes nothing here; a digit is the Prime.
+/// Fixes by letter: C is Cook the Books, M is Markdown, a digit is the Prime. Major Fraud has no
+/// effect on this table.
 fn fixes(text: &str) -> Fixes {
     Fixes {
         prime: text.chars().find_map(|c| c.to_digit(10)).and_then(|d| u8::try_from(d).ok()),
@@ -51,7 +52,7 @@ fn worth(hand: &str, fixes: Fixes) -> Worth {
     Worth::of([values[0], values[1]], fixes)
 }
 
-/// Given these fixes, then the hands rank in this order, best first, and pay so much.
+/// With these fixes the hands rank in this order, best first, and cost so many chips.
 fn check(given: &str, hands: &[(&str, &str, u8)]) {
     let fixes = fixes(given);
     for &(hand, rank, due) in hands {

@@ -1,4 +1,4 @@
-//! The ladder against a slow reading of the rules, over every hand there is.
+//! Checks the ladder against a slow reading of the rules, over every hand there is.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::deck::C62;
 
-/// Cards with these values; the first ones of the deck that have them.
+/// Cards with these values: the first ones of the deck that have them.
 fn cards(values: &[i16]) -> Vec<Card> {
     let mut held: Vec<Card> = Vec::new();
     for &wanted in values {
@@ -20,7 +20,8 @@ fn worth(values: &[i16]) -> Worth {
     Worth::of(&cards(values))
 }
 
-/// Every hand of two to five cards, by values alone, ascending; with how many card hands it stands for.
+/// Every hand of two to five cards, by values alone, ascending, with the number of card hands that
+/// it stands for.
 fn every_hand() -> Vec<(Vec<i16>, u64)> {
     fn extend(hand: &mut Vec<i16>, ways: u64, all: &mut Vec<(Vec<i16>, u64)>) {
         if hand.len() >= 2 {
@@ -130,7 +131,7 @@ const LADDER: [&str; 13] = [
     "nulrhek",
 ];
 
-/// Greater is the better plain hand.
+/// Compares plain hands; greater is better.
 fn slow_plain(a: &[i16], b: &[i16]) -> Ordering {
     let positives = |hand: &[i16]| hand.iter().filter(|&&value| value > 0).sum::<i16>();
     let highest = |hand: &[i16]| hand.iter().copied().filter(|&value| value > 0).max();
@@ -179,9 +180,9 @@ fn every_hand_is_on_the_rung_that_a_slow_reading_puts_it_on() {
     }
     // C(62, 2) + C(62, 3) + C(62, 4) + C(62, 5).
     assert_eq!(counted.values().sum::<u64>(), 1_891 + 37_820 + 557_845 + 6_471_002);
-    // One pair of Sylops; two Sylops for three of the three +10 and of the three -10; nine values for
-    // the Fleet; ten values of 2 x 3 x 3 for the Yee-Haa; six Rhylets of 1 x 3; ten Squadrons of 3 x 3;
-    // two Gee Whiz of 3^5; seven runs of two signs of 3^4.
+    // One pair of Sylops; two Sylops for three of the three +10 and of the three -10; nine values
+    // for the Fleet; ten values of 2 x 3 x 3 for the Yee-Haa; six Rhylets of 1 x 3; ten Squadrons
+    // of 3 x 3; two Gee Whiz of 3^5; seven runs of two signs of 3^4.
     let of = |name| counted[name];
     assert_eq!(of("pure"), 1);
     assert_eq!(of("full"), 2 * 3 * 3);
@@ -206,7 +207,7 @@ fn hands_compare_as_a_slow_reading_compares_them() {
     let check = |(a, a_worth): &(Vec<i16>, Worth), (b, b_worth): &(Vec<i16>, Worth)| {
         assert_eq!(a_worth.cmp(b_worth), slow_compare(a, b), "{a:?} {b:?}");
     };
-    // Neighbours are much alike, far ones differ.
+    // Neighbours are much alike, distant ones differ.
     for (at, hand) in zeros.iter().enumerate() {
         for step in 0..10 {
             check(hand, zeros[(at * 31 + step * 97) % zeros.len()]);
@@ -220,7 +221,7 @@ fn hands_compare_as_a_slow_reading_compares_them() {
     }
 }
 
-/// The first beats the second, and not only by their order here.
+/// Checks that the first hand beats the second.
 fn beats(better: &[i16], worse: &[i16]) {
     assert!(worth(better) > worth(worse), "{better:?} {worse:?}");
 }
@@ -301,7 +302,7 @@ fn rules_7_rule_of_two_beats_sabacc_with_one_pair() {
 fn rules_7_sabacc_with_one_pair_beats_sabacc() {
     beats(&[10, -10], &[1, 2, 3, -6]);
     beats(&[1, 1, -2], &[2, -2]);
-    // As plain: more cards, the higher sum of positives, the higher single positive.
+    // Compared as plain hands: more cards, the higher sum of positives, the higher single positive.
     beats(&[1, -1, 2, 3, -5], &[1, 1, -2]);
     beats(&[1, 1, 8, -10], &[1, 1, 7, -9]);
     beats(&[2, -2, 10, -9, -1], &[2, -2, 9, 1, -10]);
