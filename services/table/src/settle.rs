@@ -309,12 +309,18 @@ pub fn refund(table: &Table) -> Result<wallet::SettleRequest, Broken> {
         return Err(Broken("no refund is due".to_owned()));
     };
     let (sabacc, carried) = table.pots_after(shares)?;
+    let change = |account, before: Credits, after: Credits| Change {
+        account,
+        before: before.get(),
+        after: after.get(),
+    };
     let mut changes = vec![
-        (format!("pot/{}/sabacc", table.id), table.sabacc_pot.get(), sabacc.get()),
-        (format!("pot/{}/carried", table.id), table.carried_pot.get(), carried.get()),
+        change(format!("pot/{}/sabacc", table.id), table.sabacc_pot, sabacc),
+        change(format!("pot/{}/carried", table.id), table.carried_pot, carried),
     ];
     for (_, player, share) in shares {
-        changes.push((format!("seat/{}/{player}", table.id), 0, share.get()));
+        let seat = format!("seat/{}/{player}", table.id);
+        changes.push(change(seat, Credits::ZERO, share));
     }
     Ok(wallet::SettleRequest {
         request_id: transfer.to_vec(),
