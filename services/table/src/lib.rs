@@ -18,6 +18,7 @@
 //! - [`people`] is what is personal: names, the words of disputes, erasure; [`repo`] has their keys.
 //! - [`ids`] are the request ids that the state gives, [`bounds`] is what callers may cost.
 //! - [`lateness`] is how late the room is: what nobody is charged for, and what new work waits for.
+//! - [`steps`] records when the clock was set.
 //! - [`house`] has all tables of a log, [`api`] is their gRPC face, [`shell`] a process around them.
 
 pub mod abort;
@@ -49,6 +50,7 @@ pub mod shell;
 pub mod standing;
 pub mod start;
 pub mod state;
+pub mod steps;
 pub mod stops;
 pub mod table;
 pub mod updates;

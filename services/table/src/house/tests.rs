@@ -26,6 +26,8 @@ use crate::recovery;
 use crate::repo::Keys;
 use crate::stops::Resume;
 
+mod steps;
+
 /// A house over a log in memory. Nobody answers for its peers.
 struct Room {
     store: Arc<MemStore>,
