@@ -6,6 +6,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use chassis::clock::Clock;
 use chassis::entropy::Entropy;
 use ed25519_dalek::SigningKey;
 use eventlog::{ClockOff, Log, OpenError, ReadError};
@@ -174,6 +175,21 @@ impl Dealer {
     ) -> Result<Seed, Problem> {
         let desk = self.desk()?;
         run(async move { desk.reveal(&call, name, discarded).await }).await
+    }
+
+    /// Has each step of the clock from now on recorded, for as long as it is polled. While the log is not
+    /// ours it waits.
+    pub fn record_steps(&self, clock: Arc<dyn Clock>) -> impl Future<Output = ()> + Send + use<> {
+        let dealer = self.clone();
+        clocklog::record(clock, move |noticed| {
+            let desk = dealer.desk();
+            async move {
+                match desk {
+                    Ok(desk) => desk.record_step(noticed).await,
+                    Err(_) => false,
+                }
+            }
+        })
     }
 
     /// The public keys that commitments are signed with, newest last.

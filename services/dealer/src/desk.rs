@@ -11,6 +11,7 @@
 
 use std::sync::Arc;
 
+use clocklog::Noticed;
 use eventlog::{AppendError, Entry, Log, Recall, Request, RequestKey, StreamId, Version};
 use fairness::{Commitment, Context, Seed, SeedCommitted, Transcript};
 
@@ -171,6 +172,11 @@ impl Desk {
             *place = Some(hand);
         }
         Ok(seed)
+    }
+
+    /// Has a step of the clock recorded, which is no hand's; whether it is on record.
+    pub(crate) async fn record_step(&self, noticed: Noticed) -> bool {
+        clocklog::append(&self.log, "dealer", noticed).await
     }
 
     /// What came of a call, where that can be believed: a no only of a log that is this dealer's still.
