@@ -152,6 +152,11 @@ impl LedgerAudit {
         self.figures.wallet_events = self.figures.wallet_events.saturating_add(1);
         let at = event.position.0;
         self.wallet_size = self.wallet_size.max(at.saturating_add(1));
+        match of_the_clock(event) {
+            Ok(false) => {}
+            Ok(true) => return,
+            Err(why) => return self.unlawful(at, &why),
+        }
         match wire::ledger::parse(event) {
             Ok(entry) => {
                 if let Err(why) = self.replay.next(event.recorded_at, &entry) {
@@ -185,7 +190,12 @@ impl LedgerAudit {
     /// The next event of a table's log.
     pub fn table(&mut self, event: &Event) {
         self.figures.table_events = self.figures.table_events.saturating_add(1);
-        match Recorded::try_from(event) {
+        let recorded = match of_the_clock(event) {
+            Ok(true) => return,
+            Ok(false) => Recorded::try_from(event).map_err(|error| error.to_string()),
+            Err(why) => Err(why),
+        };
+        match recorded {
             Ok(recorded) => {
                 let mut books = tables::Books {
                     effects: &mut self.effects,
@@ -307,6 +317,15 @@ impl LedgerAudit {
             });
         }
     }
+}
+
+/// Whether an event is about the clock of the service whose log this is, and says so as that does.
+fn of_the_clock(event: &Event) -> Result<bool, String> {
+    let step = wire::clock::parse(event).map_err(|foreign| foreign.to_string())?;
+    if step.is_some() {
+        authors::a_service(&event.actor)?;
+    }
+    Ok(step.is_some())
 }
 
 /// Whether the tables' logs say what is on an account: those of tables, and what tables pay the house.
