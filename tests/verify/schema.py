@@ -30,6 +30,7 @@ CardsShown: 1 uint32 seat; 2 *CardRef cards
 CashOutDue: 1 uint32 seat; 2 uint64 amount; 3 bytes transfer_id
 ChanceUsed: 1 Operation operation; 2 OperationResult result; 3 bool restock
 ClockResumed: 1 uint32 turn; 2 uint64 deadline_micros
+ClockStepped: 1 sint64 step_micros; 2 uint64 before_micros; 3 uint64 after_micros; 4 uint64 steps
 CloseAsked:
 Commitment: 1 bytes commitment; 2 bytes key_id; 3 bytes signature; 4 string origin
 Effect: 1 enum kind; 2 uint64 hand_no; 3 uint32 seat; 4 bytes player_id; 5 uint64 version
@@ -118,7 +119,7 @@ EVENTS = {
     "TransferPosted", 202: "AccountFrozen", 203: "AccountUnfrozen", 204: "AccountClosed",
     205: "HoldPlaced", 206: "HoldReleased", 207: "HoldExpired", 208: "LimitsSet", 209:
     "PlayerExcluded", 210: "AdjustmentProposed", 211: "AdjustmentRejected", 215:
-    "SnapshotTaken",
+    "SnapshotTaken", 300: "ClockStepped",
 }
 
 

@@ -153,6 +153,11 @@ impl LedgerAudit {
         self.figures.wallet_events = self.figures.wallet_events.saturating_add(1);
         let at = event.position.0;
         self.wallet_size = self.wallet_size.max(at.saturating_add(1));
+        match of_the_clock(event) {
+            Ok(false) => {}
+            Ok(true) => return,
+            Err(why) => return self.unlawful(at, &why),
+        }
         match wire::ledger::parse(event) {
             Ok(entry) => {
                 if let Err(why) = self.replay.next(event.recorded_at, &entry) {
@@ -186,7 +191,12 @@ impl LedgerAudit {
     /// Audits the next event of a table's log.
     pub fn table(&mut self, event: &Event) {
         self.figures.table_events = self.figures.table_events.saturating_add(1);
-        match Recorded::try_from(event) {
+        let recorded = match of_the_clock(event) {
+            Ok(true) => return,
+            Ok(false) => Recorded::try_from(event).map_err(|error| error.to_string()),
+            Err(why) => Err(why),
+        };
+        match recorded {
             Ok(recorded) => {
                 let mut books = tables::Books {
                     effects: &mut self.effects,
@@ -309,6 +319,15 @@ impl LedgerAudit {
             });
         }
     }
+}
+
+/// Whether an event is a valid record of a clock step, written by a service.
+fn of_the_clock(event: &Event) -> Result<bool, String> {
+    let step = wire::clock::parse(event).map_err(|foreign| foreign.to_string())?;
+    if step.is_some() {
+        authors::a_service(&event.actor)?;
+    }
+    Ok(step.is_some())
 }
 
 /// Whether the tables' logs state the balance of an account: the accounts of tables, and those of

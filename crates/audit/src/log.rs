@@ -2,9 +2,11 @@
 //! stream, no step back in time, and every signed checkpoint is of this tree. Records that were
 //! changed and chained anew are found, because the log's own signatures contradict them.
 //!
+//! It also counts the steps of the service's clock, since every time in a log is that clock's.
+//!
 //! It needs memory for the head of every stream, about 100 bytes each, and for nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use eventlog_core::Event;
@@ -73,7 +75,23 @@ pub struct Report {
     pub checkpoints: u64,
     /// Number of records after the last of them, which nobody has signed.
     pub unsigned: u64,
+    /// Steps of the service's clock that are on record: how many records, and the last of them.
+    pub clock_records: u64,
+    pub clock_steps: VecDeque<ClockStep>,
 }
+
+/// A record that the service's clock was set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ClockStep {
+    pub position: u64,
+    /// Unix microseconds.
+    pub recorded_at: u64,
+    /// The record in words.
+    pub words: String,
+}
+
+/// Records of the clock that are told.
+const TOLD: usize = 100;
 
 impl Report {
     /// Whether every check was made and passed.
@@ -94,6 +112,8 @@ pub struct LogAudit {
     signed: BTreeMap<u64, Vec<Hash>>,
     checkpoints: u64,
     covered: u64,
+    clock_records: u64,
+    clock_steps: VecDeque<ClockStep>,
     troubles: BTreeMap<Check, String>,
 }
 
@@ -153,6 +173,19 @@ impl LogAudit {
         self.heads.insert(stream, (found, chain_hash(&record)));
         self.recorded_at = now;
         self.reached();
+        self.clock(event);
+    }
+
+    /// Notes a step of the service's clock. A record that tells of none, or of one as no service does, is not
+    /// this audit's to judge.
+    fn clock(&mut self, event: &Event) {
+        let Ok(Some(step)) = wire::clock::parse(event) else { return };
+        self.clock_records = self.clock_records.saturating_add(1);
+        if self.clock_steps.len() == TOLD {
+            self.clock_steps.pop_front();
+        }
+        let (position, recorded_at) = (event.position.0, event.recorded_at.0);
+        self.clock_steps.push_back(ClockStep { position, recorded_at, words: step.to_string() });
     }
 
     fn check(&mut self, fact: bool, check: Check, why: impl FnOnce() -> String) {
@@ -163,8 +196,17 @@ impl LogAudit {
 
     #[must_use]
     pub fn finish(self) -> Report {
-        let LogAudit { tree, heads, recorded_at, signed, checkpoints, covered, mut troubles } =
-            self;
+        let LogAudit {
+            tree,
+            heads,
+            recorded_at,
+            signed,
+            checkpoints,
+            covered,
+            clock_records,
+            clock_steps,
+            mut troubles,
+        } = self;
         if let Some(size) = signed.keys().next() {
             let why = format!("a checkpoint over {size} records was signed, the log has less");
             troubles.entry(Check::Trees).or_insert(why);
@@ -188,6 +230,8 @@ impl LogAudit {
             last_recorded_at: recorded_at.0,
             checkpoints,
             unsigned: tree.size().saturating_sub(covered),
+            clock_records,
+            clock_steps,
         }
     }
 }

@@ -45,6 +45,7 @@ HandAborted at_fault:enum=1 seats:u32*=2 evidence:string=3
 TablePaused why:string=1 until_micros:u64=2
 StandingFound seat:u32=1 kind:enum=2 until_micros:u64=3 limit:LimitMark=4 nearly:LimitMark*=5
 SnapshotTaken sha256:bytes=1
+ClockStepped step_micros:s64=1 before_micros:u64=2 after_micros:u64=3 steps:u64=4
 EffectStopped effect:Effect=1 why:string=2 reason:string=3
 EffectResumed effect:Effect=1 resolution:enum=2 reason:string=3 transfer_id:bytes=4
 SeedRefused seed:bytes=1
@@ -94,6 +95,7 @@ PotRefundDue PotRefunded TableClosed CardsShown AbsentPaid EntropyCommitted Entr
 200 AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased HoldExpired LimitsSet PlayerExcluded
 AdjustmentProposed AdjustmentRejected
 215 SnapshotTaken
+300 ClockStepped
 `;
 
 function field(text) {

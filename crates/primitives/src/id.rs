@@ -5,13 +5,30 @@ use std::str::FromStr;
 
 use crate::UnixMicros;
 
-/// The text is not 32 hexadecimal digits, with or without the four hyphens of a UUID.
+/// The text is not 32 hexadecimal digits, with or without the four hyphens of a UUID; or they are an id that
+/// services keep for themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an id is 16 bytes, written as a UUID: 01234567-89ab-cdef-0123-456789abcdef")]
 pub struct IdError;
 
+/// The stream of the service's own clock, in the log of each service: no UUID of any version.
+const CLOCK: [u8; 16] = *b"sabacc/own-clock";
+
+/// An id that a table, a person or a command may have.
+fn not_ours(id: [u8; 16]) -> Result<[u8; 16], IdError> {
+    if id == CLOCK { Err(IdError) } else { Ok(id) }
+}
+
+/// An id of whatever there is a stream of, the services' own among them.
+const fn any(id: [u8; 16]) -> Result<[u8; 16], IdError> {
+    Ok(id)
+}
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
+        id! { $(#[$doc])* $name: not_ours }
+    };
+    ($(#[$doc:meta])* $name:ident: $check:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
         pub struct $name(pub [u8; 16]);
@@ -27,7 +44,7 @@ macro_rules! id {
             type Error = IdError;
 
             fn try_from(bytes: &[u8]) -> Result<$name, IdError> {
-                bytes.try_into().map($name).map_err(|_| IdError)
+                $check(bytes.try_into().map_err(|_| IdError)?).map($name)
             }
         }
 
@@ -35,7 +52,7 @@ macro_rules! id {
             type Err = IdError;
 
             fn from_str(text: &str) -> Result<$name, IdError> {
-                parse(text).map($name)
+                $check(parse(text)?).map($name)
             }
         }
 
@@ -83,8 +100,13 @@ id! {
     AdjustmentId
 }
 id! {
-    /// Id of a stream of events within a log: a table, a hand, an account.
-    StreamId
+    /// Id of a stream of events within a log: a table, a hand, an account, the service's clock.
+    StreamId: any
+}
+
+impl StreamId {
+    /// Stream of the steps of the service's own clock. No table, hand, account or person has this id.
+    pub const CLOCK: StreamId = StreamId(CLOCK);
 }
 
 impl From<TableId> for StreamId {
@@ -224,6 +246,20 @@ mod tests {
             assert_eq!(RequestId::derived(derived.0), derived);
         }
         assert!(!v7.is_derived());
+    }
+
+    #[test]
+    fn nobody_but_the_clock_has_the_clocks_stream() {
+        let text = StreamId::CLOCK.to_string();
+        assert_eq!(text.parse(), Ok(StreamId::CLOCK));
+        assert_eq!(StreamId::try_from(&CLOCK[..]), Ok(StreamId::CLOCK));
+        assert_eq!(text.parse::<PlayerId>(), Err(IdError));
+        assert_eq!(PlayerId::try_from(&CLOCK[..]), Err(IdError));
+        assert_eq!(TableId::try_from(&CLOCK[..]), Err(IdError));
+        assert_eq!(HandId::try_from(&CLOCK[..]), Err(IdError));
+        assert_eq!(DisputeId::try_from(&CLOCK[..]), Err(IdError));
+        // What is derived or made by the clock or by chance says so in bits that this has not.
+        assert_ne!(CLOCK[8] >> 6, 0b10);
     }
 
     #[test]

@@ -30,10 +30,31 @@ pub trait Clock: Send + Sync + 'static {
         self.sleep_until(self.now().plus(span))
     }
 
-    /// The sum of the steps that the clock was set by since it was made, in microseconds: how much later
-    /// an instant is told than if it had run on. Whoever keeps instants moves them by what is added.
+    /// Steps that the clock was set by since it was made.
+    fn steps(&self) -> Steps {
+        Steps::default()
+    }
+
+    /// The sum of these steps, in microseconds: how much later an instant is told than if the clock had run
+    /// on. Whoever keeps instants moves them by what is added.
     fn stepped(&self) -> i64 {
-        0
+        self.steps().micros
+    }
+}
+
+/// Steps of a clock.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Steps {
+    /// How many they are.
+    pub count: u64,
+    /// Their sum, in microseconds.
+    pub micros: i64,
+}
+
+impl Steps {
+    /// These and one more, of so many microseconds.
+    const fn and(self, micros: i64) -> Steps {
+        Steps { count: self.count.saturating_add(1), micros: self.micros.saturating_add(micros) }
     }
 }
 
@@ -55,7 +76,7 @@ struct Process {
     latest: AtomicU64,
     started: Instant,
     wall: Mutex<Wall>,
-    stepped: watch::Sender<i64>,
+    steps: watch::Sender<Steps>,
 }
 
 /// The wall clock as far as it is believed.
@@ -89,7 +110,7 @@ impl Process {
             latest: AtomicU64::new(0),
             started: Instant::now(),
             wall: Mutex::new(Wall { offset: signed(wall_micros()), jumped: None }),
-            stepped: watch::Sender::new(0),
+            steps: watch::Sender::new(Steps::default()),
         }
     }
 }
@@ -146,7 +167,7 @@ impl Clock for SystemClock {
         let now = u64::try_from(wall.offset.saturating_add(micros(run))).unwrap_or(0);
         if stepped != 0 {
             tracing::warn!(seconds = stepped / 1_000_000, "the machine's clock was set: followed");
-            PROCESS.stepped.send_modify(|sum| *sum = sum.saturating_add(stepped));
+            PROCESS.steps.send_modify(|steps| *steps = steps.and(stepped));
             PROCESS.latest.store(now, Ordering::Relaxed);
         }
         UnixMicros(PROCESS.latest.fetch_max(now, Ordering::Relaxed).max(now))
@@ -157,7 +178,7 @@ impl Clock for SystemClock {
     }
 
     fn sleep(&self, span: Duration) -> Sleep<'_> {
-        let (ends, mut stepped) = (tokio::time::Instant::now() + span, PROCESS.stepped.subscribe());
+        let (ends, mut stepped) = (tokio::time::Instant::now() + span, PROCESS.steps.subscribe());
         Box::pin(async move {
             tokio::select! {
                 () = tokio::time::sleep_until(ends) => {}
@@ -167,8 +188,8 @@ impl Clock for SystemClock {
         })
     }
 
-    fn stepped(&self) -> i64 {
-        *PROCESS.stepped.borrow()
+    fn steps(&self) -> Steps {
+        *PROCESS.steps.borrow()
     }
 }
 
@@ -181,7 +202,7 @@ pub struct ManualClock {
 #[derive(Debug)]
 struct Manual {
     now: UnixMicros,
-    stepped: i64,
+    steps: Steps,
     /// Ordered by instant, then by who slept first, so that equal runs wake alike.
     sleepers: BTreeMap<(UnixMicros, u64), oneshot::Sender<()>>,
     next: u64,
@@ -191,7 +212,12 @@ impl ManualClock {
     #[must_use]
     pub const fn new(now: UnixMicros) -> ManualClock {
         ManualClock {
-            state: Mutex::new(Manual { now, stepped: 0, sleepers: BTreeMap::new(), next: 0 }),
+            state: Mutex::new(Manual {
+                now,
+                steps: Steps { count: 0, micros: 0 },
+                sleepers: BTreeMap::new(),
+                next: 0,
+            }),
         }
     }
 
@@ -213,7 +239,7 @@ impl ManualClock {
     pub fn step(&self, by: i64) {
         let mut state = self.locked();
         state.now = UnixMicros(state.now.0.saturating_add_signed(by));
-        state.stepped = state.stepped.saturating_add(by);
+        state.steps = state.steps.and(by);
         for (_, sleeper) in std::mem::take(&mut state.sleepers) {
             let _ = sleeper.send(());
         }
@@ -254,8 +280,8 @@ impl Clock for ManualClock {
         })
     }
 
-    fn stepped(&self) -> i64 {
-        self.locked().stepped
+    fn steps(&self) -> Steps {
+        self.locked().steps
     }
 }
 
@@ -330,6 +356,10 @@ mod tests {
     fn a_clock_that_drifts_is_followed() {
         let drift = told((0..20).map(|second| second * 1000));
         assert_eq!(drift[19], (19_000, 0));
+        // Many small corrections come to much, and are no step.
+        let slewed = told((0..10_000).map(|second| second * 400_000));
+        assert_eq!(slewed[9_999], (9_999 * 400_000, 0));
+        assert!(slewed.iter().all(|(_, stepped)| *stepped == 0));
     }
 
     #[tokio::test]
@@ -339,6 +369,8 @@ mod tests {
         clock.step(-5_000_000);
         waits.await;
         assert_eq!((clock.now(), clock.stepped()), (UnixMicros(5_000_000), -5_000_000));
+        clock.step(5_000_000);
+        assert_eq!(clock.steps(), Steps { count: 2, micros: 0 });
     }
 
     struct Pending<'a>(Sleep<'a>);

@@ -21,7 +21,11 @@ impl BadField {
 /// An id of 16 bytes, of any kind.
 pub fn id<'a, T: TryFrom<&'a [u8]>>(field: &str, bytes: &'a [u8]) -> Result<T, BadField> {
     T::try_from(bytes).map_err(|_| {
-        BadField::new(field, format!("an id is 16 bytes; this has {} bytes", bytes.len()))
+        let problem = match bytes.len() {
+            16 => "an id that services keep for themselves: make up another".to_owned(),
+            length => format!("an id is 16 bytes; this has {length} bytes"),
+        };
+        BadField::new(field, problem)
     })
 }
 

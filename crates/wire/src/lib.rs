@@ -1,9 +1,10 @@
 //! Knows: protobuf messages and the domain's own words, how each becomes the other, and gRPC codes.
-//! Does not know: sockets, logs, tables in play, databases, clocks.
+//! Does not know: sockets, logs, tables in play, databases, the time.
 //!
 //! The only room where a generated type meets a domain type. Parsing destructures every field of a
 //! message, so that a new field is a compile error here and nowhere silently ignored.
 
+pub mod clock;
 pub mod field;
 pub mod history;
 pub mod ledger;

@@ -98,7 +98,8 @@ recorded! {
     SeedCommitted SeedSealed OperationPerformed CardsOpened SeedOpened
     AccountOpened TransferPosted AccountFrozen AccountUnfrozen AccountClosed HoldPlaced HoldReleased
     HoldExpired LimitsSet PlayerExcluded AdjustmentProposed AdjustmentRejected
-    PlayerErased DisputeOpened DisputeAnswered SeatRenamed StandingFound SnapshotTaken;
+    PlayerErased DisputeOpened DisputeAnswered SeatRenamed StandingFound SnapshotTaken
+    ClockStepped;
     sealed: PlayerNamed DisputeStated DisputeReasoned
 }
 

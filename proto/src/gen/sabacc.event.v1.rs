@@ -110,6 +110,25 @@ impl DisputeVerdict {
         }
     }
 }
+/// Clock's stream, whose id is the 16 bytes of `sabacc/own-clock`: the service's wall clock has stepped against its
+/// monotonic one, and the service has followed it. Corrections of less than half a second are no steps. Times that are
+/// recorded never go backwards: after a step back they stand still until the clock has passed them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClockStepped {
+    /// Microseconds: positive forward, negative back.
+    #[prost(sint64, tag = "1")]
+    pub step_micros: i64,
+    /// Microseconds since 1970: the time that the clock would have shown without the step, when it was noticed.
+    #[prost(uint64, tag = "2")]
+    pub before_micros: u64,
+    /// Microseconds since 1970: the time that it showed instead, which is the time before plus the step.
+    #[prost(uint64, tag = "3")]
+    pub after_micros: u64,
+    /// The number of steps that are summed up here: more than 1 where they came while the log took nothing, or within a
+    /// second.
+    #[prost(uint64, tag = "4")]
+    pub steps: u64,
+}
 /// A hand's seed exists and is committed to.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SeedCommitted {
@@ -791,6 +810,8 @@ pub enum EventType {
     AdjustmentRejected = 211,
     /// SnapshotTaken
     SnapshotTaken = 215,
+    /// ClockStepped, in every log
+    ClockStepped = 300,
 }
 impl EventType {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -860,6 +881,7 @@ impl EventType {
             Self::AdjustmentProposed => "EVENT_TYPE_ADJUSTMENT_PROPOSED",
             Self::AdjustmentRejected => "EVENT_TYPE_ADJUSTMENT_REJECTED",
             Self::SnapshotTaken => "EVENT_TYPE_SNAPSHOT_TAKEN",
+            Self::ClockStepped => "EVENT_TYPE_CLOCK_STEPPED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -926,6 +948,7 @@ impl EventType {
             "EVENT_TYPE_ADJUSTMENT_PROPOSED" => Some(Self::AdjustmentProposed),
             "EVENT_TYPE_ADJUSTMENT_REJECTED" => Some(Self::AdjustmentRejected),
             "EVENT_TYPE_SNAPSHOT_TAKEN" => Some(Self::SnapshotTaken),
+            "EVENT_TYPE_CLOCK_STEPPED" => Some(Self::ClockStepped),
             _ => None,
         }
     }

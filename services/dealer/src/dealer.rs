@@ -12,6 +12,7 @@ use fairness::health::Unhealthy;
 use fairness::{Seed, Transcript};
 use primitives::RequestId;
 use sha2::{Digest, Sha256};
+use system::clock::Clock;
 use system::entropy::Entropy;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -176,6 +177,21 @@ impl Dealer {
     ) -> Result<Seed, Problem> {
         let desk = self.desk()?;
         run(async move { desk.reveal(&call, name, discarded).await }).await
+    }
+
+    /// Has each step of the clock from now on recorded, for as long as it is polled. While the log is not
+    /// ours it waits.
+    pub fn record_steps(&self, clock: Arc<dyn Clock>) -> impl Future<Output = ()> + Send + use<> {
+        let dealer = self.clone();
+        clocklog::record(clock, move |noticed| {
+            let desk = dealer.desk();
+            async move {
+                match desk {
+                    Ok(desk) => desk.record_step(noticed).await,
+                    Err(_) => false,
+                }
+            }
+        })
     }
 
     /// The public keys that commitments are signed with, newest last.

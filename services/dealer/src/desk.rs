@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use clocklog::Noticed;
 use eventlog::{AppendError, Entry, Log, Recall, Request, RequestKey, StreamId, Version};
 use fairness::{Commitment, Context, Seed, SeedCommitted, Transcript};
 
@@ -172,6 +173,11 @@ impl Desk {
             *place = Some(hand);
         }
         Ok(seed)
+    }
+
+    /// Records a step of the clock. Returns whether it is on record.
+    pub(crate) async fn record_step(&self, noticed: Noticed) -> bool {
+        clocklog::append(&self.log, "dealer", noticed).await
     }
 
     /// Passes the result of a call on, once it can be believed: a refusal counts only if the log is

@@ -170,6 +170,7 @@ pub async fn run(
         hands,
     })?;
     let clock = Arc::new(SystemClock::new());
+    let steps = dealer.record_steps(Arc::<SystemClock>::clone(&clock));
     let mut options = options(bound.address().to_string(), Arc::clone(&clock));
     options.owner = format!("{SERVICE} {}", service.instance).into();
     options.take_over = take_over;
@@ -191,6 +192,7 @@ pub async fn run(
     let keeper = tokio::spawn(keep(dealer.clone(), None, open, stopping.clone()));
     tokio::spawn(test_entropy(dealer.clone(), stopping.clone()));
     tokio::spawn(rotate(dealer.clone(), stopping.clone()));
+    tokio::spawn(stopping.clone().run_until_cancelled_owned(steps));
     let served = serve((dealer, notary.clone(), health), &service, clock, (bound, drain.clone()));
     let mut keeper = std::pin::pin!(keeper);
     let mut served = std::pin::pin!(served);

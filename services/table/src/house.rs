@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use clocklog::Noticed;
 use eventlog::{AppendError, Entry, Known, Position, Recall, Request, RequestKey, StreamId};
 use primitives::{Credits, PlayerId, RequestId, TableId};
 use prost::Message;
@@ -127,6 +128,11 @@ impl House {
     #[must_use]
     pub fn bounds(&self) -> &Arc<Bounds> {
         &self.shared.bounds
+    }
+
+    /// Records a step of the clock. Returns whether it is on record.
+    pub async fn record_step(&self, noticed: Noticed) -> bool {
+        clocklog::append(&self.shared.log, "table", noticed).await
     }
 
     /// Names, disputes and erasures.

@@ -20,6 +20,7 @@
 //!   keys.
 //! - [`ids`] derives request ids from the state, [`bounds`] limits what callers may cost.
 //! - [`lateness`] is the delay of the room: deadlines are extended by it and new work waits for it.
+//! - [`steps`] records the steps of the clock.
 //! - [`house`] is the registry of all tables of a log, [`api`] its gRPC API, [`shell`] the running
 //!   service.
 
@@ -52,6 +53,7 @@ pub mod shell;
 pub mod standing;
 pub mod start;
 pub mod state;
+pub mod steps;
 pub mod stops;
 pub mod table;
 pub mod updates;

@@ -170,6 +170,11 @@ impl Folding {
 
     fn take(&mut self, event: &eventlog::Event) -> Result<(), String> {
         let place = Place { stream: event.stream, position: event.position, at: event.recorded_at };
+        match wire::clock::parse(event) {
+            Ok(None) => {}
+            Ok(Some(_)) => return Ok(()),
+            Err(error) => return self.damaged(place, error.to_string()),
+        }
         match Recorded::try_from(event) {
             Ok(recorded) => self.take_recorded(place, recorded),
             Err(error) => self.damaged(place, error.to_string()),

@@ -320,7 +320,7 @@ pub fn refund(table: &Table) -> Result<wallet::SettleRequest, Broken> {
     ];
     for (_, player, share) in shares {
         let seat = format!("seat/{}/{player}", table.id);
-        changes.push(change(seat, Credits::ZERO, share));
+        changes.push(change(seat, Credits::ZERO, *share));
     }
     Ok(wallet::SettleRequest {
         request_id: transfer.to_vec(),

@@ -30,6 +30,7 @@ use crate::people::{Keeping, PeopleError};
 use crate::receipt::ReceiptKey;
 use crate::recovery::FoldError;
 use crate::repo::{self, Keys, RepoError};
+use crate::steps;
 
 /// Name of the service: its schema, and a part of its role's name.
 const SERVICE: &str = "table";
@@ -121,6 +122,8 @@ pub async fn run(
     };
     let (sender, house) = watch::channel(None);
     let (stopping, health) = (CancellationToken::new(), Health::new());
+    let steps = steps::record(Arc::<SystemClock>::clone(&clock), house.clone());
+    tokio::spawn(stopping.clone().run_until_cancelled_owned(steps));
     let written = health.condition("log", "it is being opened");
     let read = health.condition("state", UNREAD);
     watch_peers(&config, &health)?;

@@ -442,6 +442,7 @@ impl Table {
             | Recorded::HoldExpired(_)
             | Recorded::LimitsSet(_)
             | Recorded::SnapshotTaken(_)
+            | Recorded::ClockStepped(_)
             | Recorded::PlayerExcluded(_)
             | Recorded::AdjustmentProposed(_)
             | Recorded::AdjustmentRejected(_)

@@ -77,6 +77,7 @@ pub fn is_published(event: &Recorded, at: UnixMicros) -> bool {
         | Recorded::LimitsSet(_)
         | Recorded::StandingFound(_)
         | Recorded::SnapshotTaken(_)
+        | Recorded::ClockStepped(_)
         | Recorded::PlayerExcluded(_)
         | Recorded::AdjustmentProposed(_)
         | Recorded::AdjustmentRejected(_)

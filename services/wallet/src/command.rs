@@ -6,6 +6,7 @@ use ledger::{
 };
 use primitives::{PlayerId, RequestId, UnixMicros};
 use sha2::{Digest as _, Sha256};
+use wire::clock::Step;
 
 /// A command with its request id.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub enum Wish {
         by: Setter,
         limits: Vec<Wanted>,
     },
+    /// Records a step of the wallet's clock, which moves nothing.
+    ClockStepped(Step),
 }
 
 impl Request {
@@ -54,6 +57,12 @@ impl Request {
             }
             Wish::SetLimits { player, by, limits } => {
                 content.limits_of(*player, *by, limits);
+            }
+            Wish::ClockStepped(step) => {
+                content.tag(15);
+                content.number(step.before().0);
+                content.number(step.after().0);
+                content.number(step.count());
             }
         }
         Sha256::digest(&content.0).into()
@@ -336,6 +345,10 @@ mod tests {
         let both = vec![Wanted::Loss(Limits::NONE), Wanted::Time(Limits::NONE)];
         let both = Wish::SetLimits { player, by: Setter::Player, limits: both };
         requests.push(Request { id: RequestId([1; 16]), wish: both, linked: false });
+        for step in [Step::new(1, UnixMicros(5), 1), Step::new(1, UnixMicros(5), 2)] {
+            let wish = Wish::ClockStepped(step);
+            requests.push(Request { id: RequestId([1; 16]), wish, linked: false });
+        }
         let digests: std::collections::BTreeSet<_> = requests.iter().map(Request::digest).collect();
         assert_eq!(digests.len(), requests.len());
     }

@@ -10,11 +10,14 @@ pub struct Corrupt {
     pub what: String,
 }
 
-/// Parses a stored event.
+/// Parses a stored event into one of the ledger; none for a step of the wallet's clock.
 ///
 /// # Errors
 /// [`Corrupt`] if no wallet can have written it.
-pub fn parse(stored: &eventlog::Event) -> Result<Event, Corrupt> {
-    wire::ledger::parse(stored)
-        .map_err(|error| Corrupt { position: stored.position.0, what: error.to_string() })
+pub fn parse(stored: &eventlog::Event) -> Result<Option<Event>, Corrupt> {
+    let corrupt = |what: String| Corrupt { position: stored.position.0, what };
+    if wire::clock::parse(stored).map_err(|error| corrupt(error.to_string()))?.is_some() {
+        return Ok(None);
+    }
+    wire::ledger::parse(stored).map(Some).map_err(|error| corrupt(error.to_string()))
 }

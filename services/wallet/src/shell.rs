@@ -81,6 +81,8 @@ pub async fn run(
     let (wallet, standby) = Wallet::standby(ground, Limits::default());
     let read = health.condition("state", UNREAD);
     tokio::spawn(read.follow(wallet.loaded(), UNREAD));
+    let steps = wallet.record_steps(Arc::<SystemClock>::clone(&system));
+    tokio::spawn(stopping.clone().run_until_cancelled_owned(steps));
     let api = Api::new(&wallet, clock, drain.stopping().clone());
     drop(wallet);
     let mut owner = tokio::spawn(standby.run(stopping.clone()));

@@ -85,7 +85,9 @@ pub async fn verify(reader: &Reader, repo: &Repo) -> Result<Compared, VerifyErro
         from = last.position.0 + 1;
         for stored in &events {
             let place = Place { position: stored.position, at: stored.recorded_at };
-            rows.step(&mut ledger, place, &record::parse(stored)?);
+            if let Some(event) = record::parse(stored)? {
+                rows.step(&mut ledger, place, &event);
+            }
         }
         compared.entries += rows.entries.len() as u64;
         compared.difference = entries(&mut found, &mut rows).await?;

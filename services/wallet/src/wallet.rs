@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use clocklog::Noticed;
 use eventlog::{ClockOff, ReadError, Reader, RequestKey, Stored};
 use ledger::{Account, AllTerms, Ledger, Refusal, Setter, Standing, Used};
 use primitives::{PlayerId, UnixMicros};
+use system::clock::Clock;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use crate::answer::Done;
-use crate::command::Request;
+use crate::command::{Request, Wish};
 use crate::repo::Repo;
 
 /// Bounds on what waits in memory and on what is done at a time.
@@ -260,6 +262,22 @@ impl Wallet {
         let (count, answered) = (requests.len(), self.enqueue(requests, by)?);
         let outcomes = answered.await.map_err(|_| Problem::Unavailable)?;
         if outcomes.len() == count { Ok(outcomes) } else { Err(Problem::Unavailable) }
+    }
+
+    /// Records each step of the clock from now on, for as long as it is polled.
+    pub fn record_steps(&self, clock: Arc<dyn Clock>) -> impl Future<Output = ()> + Send + use<> {
+        let wallet = self.clone();
+        clocklog::record(clock, move |noticed| {
+            let wallet = wallet.clone();
+            async move { wallet.record_step(noticed).await }
+        })
+    }
+
+    /// Records a step like any command. Returns whether it is on record.
+    async fn record_step(&self, Noticed { step, id }: Noticed) -> bool {
+        let request = Request { id, wish: Wish::ClockStepped(step), linked: false };
+        let by = By { actor: "service:wallet".into(), trace: [0; 16] };
+        self.ask(request, by).await.is_ok()
     }
 
     /// Puts commands into the queue without waiting. The receiver gets their outcomes in order, or

@@ -55,15 +55,16 @@ pub const ROWS: &[Row] = &[
     ("eventlog",       &["primitives", "merkle", "eventlog-core"],                       Without(&["opentelemetry", "chassis", "wire", "proto"])),
     ("chassis",        &["primitives", "merkle", "system", "transport"],                 Without(&["sqlx", "eventlog", "wire", "proto"])),
     ("notary",         &["merkle", "system", "proto", "eventlog", "wire", "chassis"],    Anything),
+    ("clocklog",       &["primitives", "system", "eventlog", "wire"],                    Without(&["opentelemetry", "chassis"])),
     ("testkit",        &["postgres-launcher"],                                           Anything),
 
     // Services meet over gRPC, never in the compiler.
     ("sabacc-dealer",  &["primitives", "fairness",
-                         "system", "proto", "eventlog", "wire", "chassis", "notary"],    Anything),
+                         "system", "proto", "eventlog", "wire", "chassis", "notary", "clocklog"], Anything),
     ("sabacc-wallet",  &["primitives", "ledger",
-                         "system", "proto", "eventlog", "wire", "chassis", "notary"],    Anything),
+                         "system", "proto", "eventlog", "wire", "chassis", "notary", "clocklog"], Anything),
     ("sabacc-table",   &["primitives", "rules", "fairness", "system", "transport",
-                         "proto", "eventlog", "wire", "chassis", "notary"],              Anything),
+                         "proto", "eventlog", "wire", "chassis", "notary", "clocklog"],  Anything),
     // It owns nothing: no database is near it.
     ("sabacc-gateway", &["primitives", "audit", "eventlog-core", "system", "transport",
                          "proto", "wire", "chassis"],                                    Without(&["sqlx", "eventlog"])),

@@ -55,7 +55,8 @@ fn the_operator(actor: &str, did: &str, named: &str) -> Result<(), String> {
     }
 }
 
-fn a_service(actor: &str) -> Result<(), String> {
+/// Checks that some service is on record.
+pub(super) fn a_service(actor: &str) -> Result<(), String> {
     if name(actor, "service:").is_some() {
         Ok(())
     } else {

@@ -200,6 +200,7 @@ impl Tables {
             | Recorded::HoldExpired(_)
             | Recorded::LimitsSet(_)
             | Recorded::SnapshotTaken(_)
+            | Recorded::ClockStepped(_)
             | Recorded::PlayerExcluded(_)
             | Recorded::AdjustmentProposed(_)
             | Recorded::AdjustmentRejected(_) => Err(broken("no table writes this")),

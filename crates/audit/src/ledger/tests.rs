@@ -406,3 +406,33 @@ fn hands_that_come_to_nothing_leave_the_books_as_they_were() {
     finished.seats[1].stack += 1;
     assert_eq!(fails(&report(&paid)), [Check::Tables]);
 }
+
+/// A step of a service's clock, anywhere in its log, is no matter of the books.
+#[test]
+fn steps_of_the_clock_move_nothing() {
+    let step = |at: UnixMicros| pb::ClockStepped {
+        step_micros: -5_000_000,
+        before_micros: at.0 + 5_000_000,
+        after_micros: at.0,
+        steps: 1,
+    };
+    let with = |stream: StreamId| {
+        let mut room = closed();
+        let entries = std::mem::take(&mut room.script.entries);
+        for entry in entries {
+            let (log, at) = (entry.log, entry.at);
+            room.script.push(entry);
+            if log == LogName::Table {
+                room.script.push(Entry { log, stream, at, recorded: step(at).into() });
+            }
+        }
+        // Where a transfer stands is on record at its table.
+        let (log, at) = (LogName::Wallet, room.script.entries.last().unwrap().at);
+        room.script.push(Entry { log, stream, at, recorded: step(at).into() });
+        room
+    };
+    let honest = report(&with(StreamId::CLOCK));
+    assert!(honest.passed(), "{honest:#?}");
+    let elsewhere = report(&with(StreamId([1; 16])));
+    assert_eq!(fails(&elsewhere), [Check::Lawful, Check::Tables]);
+}

@@ -1,5 +1,7 @@
+use proto::event::v1 as pb;
+
 use super::*;
-use crate::specimen::{LogName, Room, log_key, signed};
+use crate::specimen::{Entry, LogName, Room, log_key, signed};
 
 fn room() -> Room {
     let mut room = Room::seated(1, "dice", 3);
@@ -103,4 +105,37 @@ fn without_checkpoints_nothing_is_said_of_them() {
     assert!(!report.passed());
     assert_eq!(report.checks.failed().count(), 0);
     assert!(matches!(report.checks.of(Check::Trees), Some(Verdict::NotPossible(_))));
+}
+
+/// The log with so many steps of its clock at its end.
+fn stepped(times: u64) -> Vec<Event> {
+    let mut room = room();
+    let at = room.script.entries.last().unwrap().at;
+    for number in 0..times {
+        let (before_micros, after_micros) = (at.0 + number, at.0 + number - 3_600_000_000);
+        let step =
+            pb::ClockStepped { step_micros: -3_600_000_000, before_micros, after_micros, steps: 1 };
+        let stream = StreamId::CLOCK;
+        room.script.push(Entry { log: LogName::Table, stream, at, recorded: step.into() });
+    }
+    room.script.events(LogName::Table)
+}
+
+#[test]
+fn steps_of_the_clock_are_told_in_words() {
+    assert_eq!(audited(&events()).clock_records, 0);
+    let report = audited(&stepped(1));
+    assert!(report.passed(), "{report:?}");
+    let told: Vec<_> = report.clock_steps.iter().map(|step| step.words.as_str()).collect();
+    let [words] = told[..] else { panic!("{told:?}") };
+    assert!(words.starts_with("the clock of this service stepped 3600 s back, from "), "{words}");
+    assert_eq!(report.clock_steps[0].position, report.size - 1);
+}
+
+#[test]
+fn of_many_steps_the_last_are_told_and_all_are_counted() {
+    let report = audited(&stepped(130));
+    assert!(report.passed());
+    assert_eq!((report.clock_records, report.clock_steps.len()), (130, 100));
+    assert_eq!(report.clock_steps.back().unwrap().position, report.size - 1);
 }

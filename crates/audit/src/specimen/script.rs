@@ -57,6 +57,9 @@ fn author(recorded: &Recorded) -> Arc<str> {
     if let Recorded::AdjustmentRejected(_) | Recorded::EffectResumed(_) = recorded {
         return OPERATOR.into();
     }
+    if let Recorded::ClockStepped(_) = recorded {
+        return "service:specimen".into();
+    }
     "specimen".into()
 }
 

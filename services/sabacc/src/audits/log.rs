@@ -2,6 +2,7 @@
 
 use audit::log::LogAudit;
 use clap::ValueEnum;
+use primitives::UnixMicros;
 use serde_json::json;
 
 use crate::logs::{self, Logs};
@@ -39,6 +40,14 @@ pub(super) async fn run(logs: &Logs, which: Which, json: bool) -> anyhow::Result
     }
     for checked in &report.checks.0 {
         say::line(&format!("{} {}", checked.check, checked.verdict));
+    }
+    let untold = report.clock_records.saturating_sub(report.clock_steps.len() as u64);
+    if untold > 0 {
+        say::line(&format!("{untold} earlier records of the service's clock"));
+    }
+    for step in &report.clock_steps {
+        let at = UnixMicros(step.recorded_at);
+        say::line(&format!("position {}, {at}: {}", step.position, step.words));
     }
     say::line(&format!(
         "{} records in {} streams, root {root}; {} checkpoints, {} records behind the last",

@@ -26,6 +26,8 @@ use crate::recovery;
 use crate::repo::Keys;
 use crate::stops::Resume;
 
+mod steps;
+
 /// Registry over a log in memory. Its peers do not answer.
 struct Room {
     store: Arc<MemStore>,

@@ -174,7 +174,7 @@ async fn ended(reader: &Reader, row: HoldRead) -> Result<HoldRead, Problem> {
         tracing::error!(%corrupt, "a hold's end cannot be read");
         Problem::Corrupt
     })?;
-    if event.is_some_and(|event| ends(&event, &row)) {
+    if event.flatten().is_some_and(|event| ends(&event, &row)) {
         return Ok(row);
     }
     let (id, position) = (row.hold.id, row.changed.0);

@@ -227,6 +227,10 @@ impl<'a> Deciding<'a> {
                 }
                 (new, Told::Terms(self.terms(player, by)))
             }
+            Wish::ClockStepped(step) => {
+                self.next.0 += 1;
+                (vec![wire::clock::new_event(&step)], Told::Nothing)
+            }
         };
         let position = Position(self.next.0.saturating_sub(1));
         let done = Done { position, told: told.clone() };

@@ -191,19 +191,22 @@ async fn named(log: &Reader, size: u64) -> Result<Option<[u8; 32]>, LoadError> {
     };
     let Some(stored) = events.first() else { return Ok(None) };
     match record::parse(stored)? {
-        Event::SnapshotTaken { digest } => Ok(Some(digest)),
-        Event::Opened(_)
-        | Event::Posted(_)
-        | Event::Frozen { .. }
-        | Event::Unfrozen { .. }
-        | Event::Closed { .. }
-        | Event::HoldPlaced(_)
-        | Event::HoldReleased(_)
-        | Event::HoldExpired(_)
-        | Event::LimitsSet { .. }
-        | Event::Excluded { .. }
-        | Event::AdjustmentProposed(_)
-        | Event::AdjustmentRejected { .. } => Ok(None),
+        Some(Event::SnapshotTaken { digest }) => Ok(Some(digest)),
+        None
+        | Some(
+            Event::Opened(_)
+            | Event::Posted(_)
+            | Event::Frozen { .. }
+            | Event::Unfrozen { .. }
+            | Event::Closed { .. }
+            | Event::HoldPlaced(_)
+            | Event::HoldReleased(_)
+            | Event::HoldExpired(_)
+            | Event::LimitsSet { .. }
+            | Event::Excluded { .. }
+            | Event::AdjustmentProposed(_)
+            | Event::AdjustmentRejected { .. },
+        ) => Ok(None),
     }
 }
 
@@ -214,7 +217,7 @@ pub(crate) fn step(
     rows: &mut Rows,
     stored: &eventlog::Event,
 ) -> Result<(), LoadError> {
-    let event = record::parse(stored)?;
+    let Some(event) = record::parse(stored)? else { return Ok(()) };
     let place = Place { position: stored.position, at: stored.recorded_at };
     rows.step(ledger, place, &event);
     if let Event::SnapshotTaken { digest } = event

@@ -15,6 +15,7 @@ mod once;
 mod shell;
 mod standing;
 mod statement;
+mod steps;
 mod storm;
 mod trouble;
 mod vouched;

@@ -146,3 +146,23 @@ async fn a_clock_set_an_hour_back_freezes_nobody() {
     assert_eq!(table.recorded().await, [], "nothing is recorded earlier than it would be");
     table.decides_after(CLOCK - Duration::from_secs(10)).await;
 }
+
+/// The jump itself is on record beside what the table makes of it, once.
+#[tokio::test]
+async fn a_step_with_a_decision_due_is_one_event_of_the_clock_and_one_of_the_hand() {
+    let table = Waits::new().await;
+    let log = table.log.clone();
+    let clock: Arc<dyn Clock> = Arc::<ManualClock>::clone(&table.clock);
+    let recording = tokio::spawn(clocklog::record(clock, move |noticed| {
+        let log = log.clone();
+        async move { clocklog::append(&log, "table", noticed).await }
+    }));
+    table.settled().await;
+    table.clock.step(HOUR);
+    table.settled().await;
+    let mut names: Vec<_> = table.recorded().await.iter().map(Recorded::name).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["ClockResumed", "ClockStepped"]);
+    table.decides_after(CLOCK).await;
+    recording.abort();
+}

@@ -1,0 +1,204 @@
+//! Steps of a service's clock, as the log of each service keeps them: in a stream of their own.
+
+use std::fmt;
+
+use eventlog_core::{Event, NewEvent};
+use primitives::{StreamId, UnixMicros};
+use proto::event::v1 as pb;
+
+use crate::Recorded;
+use crate::recorded::Unreadable;
+
+/// A step of a clock, or several that are summed up.
+///
+/// Invariant: `after` is `before` and the step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    before: UnixMicros,
+    after: UnixMicros,
+    count: u64,
+}
+
+/// A stored event is none that a service writes of its clock.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Foreign {
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    #[error("a step of the clock lies in stream {0}, and belongs into {clock}", clock = StreamId::CLOCK)]
+    Stream(StreamId),
+    #[error("{0} lies in the stream of the service's clock")]
+    Kind(&'static str),
+    #[error("a step of the clock does not lead from its time before to its time after")]
+    Sum,
+}
+
+impl Step {
+    /// A step, or a sum of `count`, to the time `after`: of so many microseconds, or as many as lead
+    /// there from the beginning of time.
+    #[must_use]
+    pub fn new(micros: i64, after: UnixMicros, count: u64) -> Step {
+        let before = UnixMicros(after.0.saturating_add_signed(micros.saturating_neg()));
+        Step { before, after, count }
+    }
+
+    /// The time that the clock would have shown.
+    #[must_use]
+    pub const fn before(&self) -> UnixMicros {
+        self.before
+    }
+
+    /// The time that it showed instead.
+    #[must_use]
+    pub const fn after(&self) -> UnixMicros {
+        self.after
+    }
+
+    /// Microseconds, positive forward.
+    #[must_use]
+    pub fn micros(&self) -> i64 {
+        let length = |later: UnixMicros, earlier: UnixMicros| {
+            i64::try_from(later.0.abs_diff(earlier.0)).unwrap_or(i64::MAX)
+        };
+        let micros = length(self.after, self.before);
+        if self.after < self.before { micros.saturating_neg() } else { micros }
+    }
+
+    /// The number of steps that are summed up.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+impl TryFrom<&pb::ClockStepped> for Step {
+    type Error = Foreign;
+
+    fn try_from(event: &pb::ClockStepped) -> Result<Step, Foreign> {
+        let pb::ClockStepped { step_micros, before_micros, after_micros, steps } = *event;
+        let (before, after) = (UnixMicros(before_micros), UnixMicros(after_micros));
+        let step = Step { before, after, count: steps };
+        if step.micros() == step_micros && steps > 0 { Ok(step) } else { Err(Foreign::Sum) }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Step { before, after, count } = self;
+        let micros = self.micros();
+        f.write_str("the clock of this service stepped ")?;
+        if *count > 1 {
+            write!(f, "{count} times, in all ")?;
+        }
+        let (seconds, rest) =
+            (micros.unsigned_abs() / 1_000_000, micros.unsigned_abs() % 1_000_000);
+        write!(f, "{seconds}")?;
+        if rest > 0 {
+            write!(f, ".{}", format!("{rest:06}").trim_end_matches('0'))?;
+        }
+        f.write_str(match micros {
+            0 => " s",
+            1.. => " s forward",
+            ..0 => " s back",
+        })?;
+        write!(f, ", from {before} to {after}")
+    }
+}
+
+/// The event of a step, as it is appended.
+#[must_use]
+pub fn new_event(step: &Step) -> NewEvent {
+    let Step { before, after, count } = step;
+    let event = pb::ClockStepped {
+        step_micros: step.micros(),
+        before_micros: before.0,
+        after_micros: after.0,
+        steps: *count,
+    };
+    Recorded::from(event).on(StreamId::CLOCK)
+}
+
+/// The step that a stored event tells of; none where it is about something else.
+///
+/// # Errors
+/// No service can have written it: a step in another stream than the clock's, something else in that, or a
+/// step that leads elsewhere.
+pub fn parse(stored: &Event) -> Result<Option<Step>, Foreign> {
+    let told = i32::from(stored.kind) == i32::from(pb::EventType::ClockStepped);
+    if !told && stored.stream != StreamId::CLOCK {
+        return Ok(None);
+    }
+    let recorded = Recorded::try_from(stored)?;
+    let Recorded::ClockStepped(event) = &recorded else {
+        return Err(Foreign::Kind(recorded.name()));
+    };
+    if stored.stream == StreamId::CLOCK {
+        Step::try_from(event).map(Some)
+    } else {
+        Err(Foreign::Stream(stored.stream))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use eventlog_core::{Position, Version};
+
+    use super::*;
+
+    const AT: UnixMicros = UnixMicros(1_700_000_000_000_000);
+
+    fn stored(new: NewEvent) -> Event {
+        let NewEvent { stream, kind, schema, sealed, payload } = new;
+        Event {
+            position: Position(0),
+            recorded_at: AT,
+            stream,
+            version: Version(1),
+            kind,
+            schema,
+            sealed,
+            payload,
+            request_id: None,
+            actor: "service:test".into(),
+            trace: [0; 16],
+            previous: [0; 32],
+        }
+    }
+
+    #[test]
+    fn a_step_is_read_as_it_was_written() {
+        for micros in [3_600_000_000, -3_600_000_000, 0, i64::MAX, i64::MIN] {
+            let step = Step::new(micros, AT, 1);
+            assert_eq!(parse(&stored(new_event(&step))), Ok(Some(step)), "{micros}");
+        }
+        let other = Recorded::from(pb::TableClosed {});
+        assert_eq!(parse(&stored(other.on(StreamId([1; 16])))), Ok(None));
+    }
+
+    #[test]
+    fn a_step_that_no_service_writes_is_refused() {
+        let event = |step_micros, steps| {
+            let (before_micros, after_micros) = (AT.0, AT.0 + 5);
+            Recorded::from(pb::ClockStepped { step_micros, before_micros, after_micros, steps })
+        };
+        let of = |event: Recorded, stream| parse(&stored(event.on(stream)));
+        assert!(of(event(5, 1), StreamId::CLOCK).is_ok());
+        assert_eq!(of(event(-5, 1), StreamId::CLOCK), Err(Foreign::Sum));
+        assert_eq!(of(event(5, 0), StreamId::CLOCK), Err(Foreign::Sum));
+        let elsewhere = StreamId([1; 16]);
+        assert_eq!(of(event(5, 1), elsewhere), Err(Foreign::Stream(elsewhere)));
+        let closed = Recorded::from(pb::TableClosed {});
+        assert_eq!(of(closed, StreamId::CLOCK), Err(Foreign::Kind("TableClosed")));
+    }
+
+    #[test]
+    fn a_step_is_told_in_words() {
+        let words = |micros, count| Step::new(micros, AT, count).to_string();
+        let forward = "the clock of this service stepped 3600 s forward, \
+             from 2023-11-14T21:13:20.000Z to 2023-11-14T22:13:20.000Z";
+        assert_eq!(words(3_600_000_000, 1), forward);
+        assert!(words(-750_000, 1).starts_with("the clock of this service stepped 0.75 s back,"));
+        let summed = "the clock of this service stepped 3 times, in all 5 s back,";
+        assert!(words(-5_000_000, 3).starts_with(summed));
+        assert!(words(0, 2).contains("stepped 2 times, in all 0 s, from"));
+    }
+}
