@@ -1,8 +1,8 @@
-//! Calling another service.
+//! Channels to other services.
 //!
-//! A channel connects when it is first used and again whenever it has to. Each call carries the
-//! trace context, and a token: the one that the call brings with it (a player's, passed on), or the
-//! channel's own.
+//! A channel connects at its first use and reconnects when necessary. Each call carries the trace
+//! context and a token: the call's own token if it has one (a player's, forwarded), else the
+//! channel's.
 
 mod pool;
 mod ready;
@@ -28,23 +28,23 @@ use crate::gathered::Gathered;
 use crate::telemetry;
 use crate::tls::Tls;
 
-/// A connection takes no longer than this.
+/// Longest time to connect.
 const CONNECT: Duration = Duration::from_secs(2);
-/// An answer begins no later than this, or the call fails: longer than any deadline of a server.
+/// Longest time until an answer begins. It is longer than any deadline of a server.
 const ANSWER: Duration = Duration::from_secs(10);
 const KEEPALIVE: Duration = Duration::from_secs(20);
 const KEEPALIVE_ANSWER: Duration = Duration::from_secs(10);
-/// Bytes of an answer that a peer may be ahead of whoever reads it.
+/// Flow-control window of one stream: bytes of an answer that may be sent before they are read.
 const WINDOW: u32 = 64 * 1024;
-/// Answers on a connection that have windows of their own: as many as our services take calls on each
-/// from the inside. All of them together have what the connection has, so that an answer that nobody
-/// reads keeps no other one waiting.
+/// Streams of a connection that have a full window each: as many as an internal service accepts on
+/// one connection. The connection's window is the sum, so that an answer that is not read delays no
+/// other.
 const STREAMS: u32 = 256;
 
-/// A way to another service: what the generated clients are made from. Cheap to clone.
+/// Channel to another service, from which the generated clients are made. Cheap to clone.
 pub type PeerChannel = InterceptedService<Channel, Carry>;
 
-/// The peer cannot be called, by its configuration.
+/// Error of a peer whose configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{uri} cannot be called: {source}")]
 pub struct ChannelError {
@@ -52,8 +52,8 @@ pub struct ChannelError {
     source: tonic::transport::Error,
 }
 
-/// A channel to `uri`, not connected yet. `https` takes `tls`, or the well-known roots without.
-/// Needs a running tokio.
+/// Channel to `uri`, not connected yet. `https` uses `tls`, or the well-known roots without it.
+/// Needs a running tokio runtime.
 ///
 /// # Errors
 /// The certificates cannot be used.
@@ -71,7 +71,7 @@ pub fn to(uri: &Uri, tls: Option<&Tls>, carry: Carry) -> Result<PeerChannel, Cha
         endpoint =
             endpoint.tls_config(tls).map_err(|source| ChannelError { uri: uri.clone(), source })?;
     }
-    // TLS, where there is any, is above.
+    // tonic adds TLS on top of this stream if the endpoint asks for it.
     let gathered = |stream: TokioIo<TcpStream>| TokioIo::new(Gathered::new(stream.into_inner()));
     let connector = ServiceExt::<Uri>::map_response(tcp(), gathered);
     Ok(InterceptedService::new(endpoint.connect_with_connector_lazy(connector), carry))
@@ -85,12 +85,12 @@ fn tcp() -> HttpConnector {
     tcp
 }
 
-/// What goes along with every call.
+/// Adds the trace context and credentials to every call.
 #[derive(Clone)]
 pub enum Carry {
-    /// The trace context, and whatever token the call itself brings.
+    /// Adds the trace context. A token comes only from the call itself.
     Nothing,
-    /// This service's own token too, unless the call brings one.
+    /// Adds the trace context, and this service's own token if the call has none.
     Own(ServiceToken),
 }
 
@@ -111,12 +111,13 @@ impl Interceptor for Carry {
     }
 }
 
-/// A token as a call carries it, to be put into many.
+/// Prepared `authorization` value that can be put into many calls.
 #[derive(Clone)]
 pub struct Bearer(Option<MetadataValue<Ascii>>);
 
 impl Bearer {
-    /// A token that is no header value is left out of calls: no server believes it.
+    /// Prepares the header value. A token that is no valid header value is left out: every server
+    /// would refuse it.
     #[must_use]
     pub fn new(token: &str) -> Bearer {
         let value = MetadataValue::try_from(format!("Bearer {token}")).ok();
@@ -134,12 +135,13 @@ impl Bearer {
     }
 }
 
-/// Puts a token into a call. A token that is no header value is left out: no server believes it.
+/// Puts a token into a call. A token that is no valid header value is left out: every server would
+/// refuse it.
 pub fn bear<T>(request: &mut Request<T>, token: &str) {
     Bearer::new(token).bear(request);
 }
 
-/// Passes the token of the call that is being answered on to a call made for it.
+/// Forwards the token of the call `from` to a call that is made on its behalf.
 pub fn pass_on<T, U>(from: &Request<T>, to: &mut Request<U>) {
     if let Some(token) = from.metadata().get("authorization") {
         to.metadata_mut().insert("authorization", token.clone());
