@@ -1,7 +1,7 @@
-//! What is appended and what is read: the words of the log.
+//! Types of appended and read events.
 //!
-//! Payloads and answers may hold what nobody may see in a log line (seeds, entropy). Their `Debug`
-//! shows a length and never a byte.
+//! Payloads and answers may hold secrets (seeds, entropy). Their `Debug` shows a length and never a
+//! byte.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,65 +12,66 @@ use primitives::{RequestId, StreamId, UnixMicros};
 use crate::key::RequestKey;
 use crate::record::{RECORD_LEN, leaf_record};
 
-/// An event's place in its log: 0, 1, 2 … without gaps.
+/// Position of an event in its log: 0, 1, 2 … without gaps.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Position(pub u64);
 
-/// An event's place in its stream: 1, 2, 3 … without gaps. A stream whose last event has version n
-/// holds n events; version 0 is no event's and stands for the stream that has none.
+/// Version of an event in its stream: 1, 2, 3 … without gaps. A stream whose last event has version
+/// n holds n events. Version 0 stands for a stream without events.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Version(pub u64);
 
-/// An event before it has a place.
+/// Event that has no position yet.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewEvent {
     pub stream: StreamId,
     pub kind: u16,
     /// Version of the payload's schema.
     pub schema: u16,
-    /// The payload is for some eyes only: it must not leave the house until it is opened.
+    /// Whether the payload is confidential: it must not leave the services until it is revealed.
     pub sealed: bool,
-    /// Kept as they are: the log never decodes or re-encodes them.
+    /// Payload bytes. The log never decodes or re-encodes them.
     pub payload: Bytes,
 }
 
-/// The command that an entry answers, so that its repeat can be told and answered alike.
+/// Command that an entry answers, so that a repeat is recognised and gets the same answer.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Request {
-    /// Unique among those of the entry's actor.
+    /// Id, unique among the requests of the entry's actor.
     pub id: RequestId,
     /// SHA-256 of the command's content.
     pub digest: [u8; 32],
-    /// The bytes of the first answer, given again on a repeat.
+    /// Bytes of the first answer, returned again on a repeat.
     pub answer: Bytes,
 }
 
-/// Events that are appended together: all of them, next to each other, or none.
+/// Events that are appended together: all of them, adjacent, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// At least one.
+    /// At least one event.
     pub events: Vec<NewEvent>,
     pub request: Option<Request>,
-    /// Who caused it. A zero byte, which a database's text cannot hold, becomes U+FFFD.
+    /// Author of the entry. A zero byte, which a text of the database cannot hold, is replaced by
+    /// U+FFFD.
     pub actor: Arc<str>,
     pub trace: [u8; 16],
 }
 
-/// An entry is durable.
+/// Proof that an entry is durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// The position of the entry's first event; the others follow it.
+    /// Position of the entry's first event; the others follow it.
     pub first: Position,
     pub recorded_at: UnixMicros,
-    /// One for each event, in the entry's order.
+    /// Version of each event, in the entry's order.
     pub versions: Vec<Version>,
 }
 
-/// An event with its place.
+/// Event with its position and version.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Event {
     pub position: Position,
-    /// Never earlier than that of the position before.
+    /// Time of recording, never earlier than that of the previous position.
     pub recorded_at: UnixMicros,
     pub stream: StreamId,
     pub version: Version,
@@ -81,12 +82,12 @@ pub struct Event {
     pub request_id: Option<RequestId>,
     pub actor: Arc<str>,
     pub trace: [u8; 16],
-    /// SHA-256 of the leaf record of the event before it in its stream; zeros for the first.
+    /// SHA-256 of the leaf record of the previous event in the stream; zeros for the first.
     pub previous: [u8; 32],
 }
 
 impl Entry {
-    /// Key of the request that it answers.
+    /// Key of the request that the entry answers.
     #[must_use]
     pub fn key(&self) -> Option<RequestKey> {
         self.request.as_ref().map(|request| RequestKey::new(&self.actor, request.id))
@@ -94,7 +95,7 @@ impl Entry {
 }
 
 impl Event {
-    /// The bytes that the log's Merkle tree commits to.
+    /// Leaf record: the bytes that the log's Merkle tree commits to.
     #[must_use]
     pub fn record(&self) -> [u8; RECORD_LEN] {
         leaf_record(self).to_bytes()
@@ -105,9 +106,9 @@ impl Event {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Stored {
     pub key: RequestKey,
-    /// SHA-256 of the first command's content.
+    /// SHA-256 of the content of the first command.
     pub digest: [u8; 32],
-    /// The position of the first event that it caused.
+    /// Position of the first event that the command caused.
     pub first: Position,
     pub answer: Bytes,
 }
@@ -123,25 +124,25 @@ impl Stored {
     }
 }
 
-/// Whether a command was here before.
+/// Result of looking up a command by its request id.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Recall {
-    /// Its id is new.
+    /// The id is new.
     Fresh,
-    /// It was answered; this is the first answer.
+    /// The command was answered; this is the first answer.
     Same { answer: Bytes, first: Position },
-    /// Its id was used for another content.
+    /// The id was used for a command with another content.
     Different,
 }
 
-/// The committed log in three values.
+/// Size, root and time of the committed log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TreeHead {
-    /// The number of events, and so the position of the next.
+    /// Number of events, which is the position of the next.
     pub size: u64,
     /// RFC 6962 root over the leaf records.
     pub root: [u8; 32],
-    /// Of the last event; 0 where there is none.
+    /// Time of recording of the last event; 0 if there is none.
     pub recorded_at: UnixMicros,
 }
 
