@@ -1,6 +1,5 @@
 //! Knows: how tests get a PostgreSQL, a fresh database in it, and an unused port.
 //! Does not know: what is tested with them.
-//! Does not know: what is tested with them.
 
 mod port;
 mod postgres;
