@@ -2,10 +2,10 @@
 //!
 //! An HTTP proxy appends the address it was called from to `Forwarded` (RFC 7239) or to
 //! `X-Forwarded-For`. A proxy that passes bytes first writes a header of the PROXY protocol
-//! ([`proxy_protocol`]). The front of a list may be forged by the caller, so a list is read from
-//! its end: the last address that is no trusted proxy's is believed, since a trusted proxy has
-//! written it. A proxy that writes one of the two headers leaves the other as it came. If both are
-//! present and differ, neither is believed, and the call counts as the proxy's own.
+//! (`proxy_protocol`). The front of a list may be forged by the caller, so a list is read from its
+//! end: the last address that is no trusted proxy's is believed, since a trusted proxy has written
+//! it. A proxy that writes one of the two headers leaves the other as it came. If both are present
+//! and differ, neither is believed, and the call counts as the proxy's own.
 
 pub(crate) mod proxy_protocol;
 
