@@ -1,14 +1,14 @@
-//! Who calls, and what he may do.
+//! Authentication and authorization of callers.
 //!
-//! A caller shows a JWT signed with Ed25519 (`alg` EdDSA and nothing else: the algorithm is ours to
-//! choose, not the token's). It says who he is (`sub`) and which one role he has. What each role may
-//! call is written in the .proto files, at each method, and read from the descriptors at start: what
-//! is not written is not allowed to anybody. Services are named one by one: one that was taken over can
-//! do what it did before and nothing else.
+//! A caller shows a JWT signed with Ed25519. `alg` must be EdDSA: the server chooses the algorithm,
+//! not the token. The token names its subject (`sub`) and exactly one role. The .proto files state
+//! at each method which roles may call it, and the descriptors are read at start. A method without
+//! such a statement is closed to everybody. Services are named one by one, so that a compromised
+//! service can call only what it could call before.
 //!
-//! The signatures are checked by a few lines of our own over `ed25519-dalek`, not by a general JWT
-//! library: one algorithm leaves nothing to negotiate, time comes from our clock, and no
-//! process-wide cryptography provider has to be installed.
+//! The signature check is a few lines over `ed25519-dalek` instead of a general JWT library: one
+//! algorithm leaves nothing to negotiate, the time comes from our clock, and no process-wide
+//! cryptography provider has to be installed.
 
 mod access;
 mod bill;
@@ -31,17 +31,17 @@ pub use issuer::{KeyError, ServiceToken, TokenIssuer};
 pub(crate) use peer::PeerNames;
 pub use verifier::{IssuerKey, TokenError, Verifier};
 
-/// What a token says its bearer is: exactly one of these.
+/// Role of a token's bearer. A token has exactly one.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Plays, on his own account only.
+    /// Plays, on their own account only.
     Player,
     /// Opens tables, issues and redeems credits.
     Operator,
-    /// Reads everything on record, changes nothing but that he answers disputes.
+    /// Reads everything on record. Changes nothing except that they answer disputes.
     Auditor,
     /// One of the card room's own services.
     Service,
@@ -50,7 +50,7 @@ pub enum Role {
 impl Role {
     pub const ALL: [Role; 4] = [Role::Player, Role::Operator, Role::Auditor, Role::Service];
 
-    /// As in tokens and configurations.
+    /// Name in tokens and configurations.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -67,22 +67,23 @@ impl Role {
     }
 }
 
-/// A caller whose token was verified. In the extensions of every request a guard let through.
+/// Caller whose token was verified. A [`Guard`] puts it into the extensions of each admitted
+/// request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     pub role: Role,
-    /// A player's id in its canonical form, or a name of 1 to 64 visible ASCII characters.
+    /// Canonical form of a player's id, or a name of 1 to 64 visible ASCII characters.
     pub subject: String,
 }
 
 impl Identity {
-    /// The caller as records name him: `player:<uuid>`, `operator:<name>`, …
+    /// Name of the caller in records: `player:<uuid>`, `operator:<name>`, …
     #[must_use]
     pub fn actor(&self) -> String {
         format!("{}:{}", self.role.name(), self.subject)
     }
 
-    /// The caller's account, where he is a player.
+    /// Account of the caller, if they are a player.
     #[must_use]
     pub fn player(&self) -> Option<PlayerId> {
         match self.role {
@@ -91,7 +92,7 @@ impl Identity {
         }
     }
 
-    /// Who called, as a guard left it in the request.
+    /// Identity that a guard left in the request's extensions.
     #[must_use]
     pub fn of<T>(request: &tonic::Request<T>) -> Option<&Identity> {
         request.extensions().get()

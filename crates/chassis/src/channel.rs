@@ -1,8 +1,8 @@
-//! Calling another service.
+//! Channels to other services.
 //!
-//! A channel connects when it is first used and again whenever it has to. Each call carries the
-//! trace context, and a token: the one that the call brings with it (a player's, passed on), or the
-//! channel's own.
+//! A channel connects at its first use and reconnects when necessary. Each call carries the trace
+//! context and a token: the call's own token if it has one (a player's, forwarded), else the
+//! channel's.
 
 mod pool;
 mod ready;
@@ -21,11 +21,11 @@ pub use ready::{is_ready, watch_ready};
 use crate::auth::ServiceToken;
 use crate::telemetry;
 
-/// A way to another service: what the generated clients are made from. Cheap to clone.
+/// Channel to another service, from which the generated clients are made. Cheap to clone.
 pub type PeerChannel = InterceptedService<Channel, Carry>;
 
-/// A channel to `uri`, not connected yet. `https` takes `tls`, or the well-known roots without.
-/// Needs a running tokio.
+/// Channel to `uri`, not connected yet. `https` uses `tls`, or the well-known roots without it.
+/// Needs a running tokio runtime.
 ///
 /// # Errors
 /// The certificates cannot be used.
@@ -33,12 +33,12 @@ pub fn to(uri: &Uri, tls: Option<&Tls>, carry: Carry) -> Result<PeerChannel, Cha
     Ok(InterceptedService::new(transport::connect(uri, tls)?, carry))
 }
 
-/// What goes along with every call.
+/// Adds the trace context and credentials to every call.
 #[derive(Clone)]
 pub enum Carry {
-    /// The trace context, and whatever token the call itself brings.
+    /// Adds the trace context. A token comes only from the call itself.
     Nothing,
-    /// This service's own token too, unless the call brings one.
+    /// Adds the trace context, and this service's own token if the call has none.
     Own(ServiceToken),
 }
 
@@ -59,12 +59,13 @@ impl Interceptor for Carry {
     }
 }
 
-/// Puts a token into a call. A token that is no header value is left out: no server believes it.
+/// Puts a token into a call. A token that is no valid header value is left out: every server would
+/// refuse it.
 pub fn bear<T>(request: &mut Request<T>, token: &str) {
     Bearer::new(token).bear(request);
 }
 
-/// Passes the token of the call that is being answered on to a call made for it.
+/// Forwards the token of the call `from` to a call that is made on its behalf.
 pub fn pass_on<T, U>(from: &Request<T>, to: &mut Request<U>) {
     if let Some(token) = from.metadata().get("authorization") {
         to.metadata_mut().insert("authorization", token.clone());

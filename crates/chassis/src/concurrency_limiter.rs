@@ -1,18 +1,18 @@
-//! Concurrency limiter: so many at work at once, so many waiting behind them, and no more.
+//! Concurrency limiter: a bounded number of running tasks, and a bounded queue behind them.
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bounds work that takes long. Who finds the queue full is told to come again.
+/// Bounds the concurrency of long work. A caller that finds the queue full is refused.
 #[derive(Debug)]
 pub struct ConcurrencyLimiter {
     at_work: Arc<Semaphore>,
-    /// Those at work and those that wait.
+    /// Running and waiting together.
     all: Arc<Semaphore>,
 }
 
-/// A place at work; given back when dropped. It goes along with work that outlives whoever asked for it.
+/// Permit to run; given back when dropped. It moves along with work that outlives its caller.
 #[derive(Debug)]
 pub struct Permit {
     _at_work: OwnedSemaphorePermit,
@@ -26,7 +26,7 @@ impl ConcurrencyLimiter {
         ConcurrencyLimiter { at_work: Arc::new(Semaphore::new(at_work)), all }
     }
 
-    /// A place, as soon as there is one, in the order of asking; none where too many wait already.
+    /// Waits for a permit, first come first served. `None` if the queue is full.
     pub async fn enter(&self) -> Option<Permit> {
         let all = Arc::clone(&self.all).try_acquire_owned().ok()?;
         let at_work = Arc::clone(&self.at_work).acquire_owned().await.ok()?;

@@ -1,9 +1,10 @@
-//! What an operator may set, read whole before anything starts.
+//! Settings of a service, read whole before anything starts.
 //!
-//! A setting comes from a TOML file (`--config FILE` or `SABACC_CONFIG`) or from the environment,
-//! which wins: `limits.streams` in the file is `SABACC_LIMITS_STREAMS` there. A key that nobody
-//! knows and a value that does not parse are errors, all told at once, each with what is allowed.
-//! Key files are read here too, so that a service with a wrong key never opens its port.
+//! A setting comes from a TOML file (`--config FILE` or `SABACC_CONFIG`) or from the environment.
+//! The environment wins. `limits.streams` in the file is `SABACC_LIMITS_STREAMS` in the
+//! environment. Unknown keys and values that do not parse are errors. All errors are reported
+//! together, each with the values that are allowed. Key files are read here too, so a service with
+//! a wrong key never opens its port.
 
 mod base;
 mod limits;

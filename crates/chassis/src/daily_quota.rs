@@ -1,8 +1,8 @@
 //! Daily quota of recorded commands, by player.
 //!
-//! A record is kept for years, so what one player may have written in a day is bounded. Counted is what
-//! was recorded, never what was refused, repeated or changed nothing. The count is kept in memory and
-//! begins anew with the process and with each day of UTC.
+//! Records are kept for years, so their number per player and day is bounded. Only recorded
+//! commands count, not those that were refused, repeated or changed nothing. The counts are kept in
+//! memory. They begin anew with the process and with each UTC day.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ use primitives::{PlayerId, UnixMicros};
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// Records of today.
+/// Counts each player's records of the current day.
 #[derive(Debug)]
 pub struct DailyQuota {
     most: u32,
@@ -21,28 +21,28 @@ pub struct DailyQuota {
 
 #[derive(Debug, Default)]
 struct Today {
-    /// Days since 1970.
+    /// Days since 1970-01-01 UTC.
     day: u64,
     records: BTreeMap<PlayerId, u32>,
 }
 
 impl DailyQuota {
-    /// `most`: records of one player a day.
+    /// Quota of `most` records per player and day.
     #[must_use]
     pub fn new(most: u32) -> DailyQuota {
         DailyQuota { most, today: Mutex::default() }
     }
 
-    /// Whether another record of this player is taken.
+    /// Checks whether the player may have another record.
     ///
     /// # Errors
-    /// The time until the next day.
+    /// The quota is used up; the error is the time until the next day.
     pub fn check(&self, player: PlayerId, now: UnixMicros) -> Result<(), Duration> {
         let records = self.with(now, |today| today.get(&player).copied()).unwrap_or(0);
         if records < self.most { Ok(()) } else { Err(rest_of_the_day(now)) }
     }
 
-    /// Counts a record.
+    /// Counts a record of the player.
     pub fn count(&self, player: PlayerId, now: UnixMicros) {
         self.with(now, |today| {
             let records = today.entry(player).or_default();
@@ -53,7 +53,7 @@ impl DailyQuota {
     fn with<T>(&self, now: UnixMicros, f: impl FnOnce(&mut BTreeMap<PlayerId, u32>) -> T) -> T {
         let mut today = self.today.lock().unwrap_or_else(PoisonError::into_inner);
         let day = day(now);
-        // A clock that is set back must not free anybody.
+        // A clock that is set back must not reset the counts.
         if day > today.day {
             *today = Today { day, records: BTreeMap::new() };
         }

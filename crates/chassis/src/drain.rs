@@ -1,7 +1,8 @@
-//! Stopping in order: say so, take nothing new, finish what was accepted, leave.
+//! Orderly stop of a server: announce it, accept nothing new, finish what was accepted, exit.
 //!
-//! One token is cancelled; everything that would otherwise run for ever watches it. What was
-//! accepted is tracked and has a grace period; behind it stands a second token, which cuts.
+//! Two cancellation tokens drive it. The first says that a stop has begun; everything that would
+//! otherwise run for ever watches it. Accepted work is tracked and has a grace period. The second
+//! token is cancelled when the period is over and cuts off what still runs.
 
 use std::future::Future;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// A stop whose last writes were not done in time.
+/// Error of a stop whose last writes were not done within the grace period.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the log was not closed within {0:?}, most likely because its database is away: what was \
@@ -20,10 +21,10 @@ use tokio_util::task::TaskTracker;
 )]
 pub struct NotClosed(Duration);
 
-/// The exit code of a process told twice to stop.
+/// Exit code after a second signal.
 const TOLD_TWICE: i32 = 130;
 
-/// The stopping of one server. Cheap to clone; all clones are one.
+/// Stop of one server. Cheap to clone; clones share their state.
 #[derive(Debug, Clone)]
 pub struct Drain {
     stopping: CancellationToken,
@@ -33,7 +34,7 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// Whoever is still at work `grace` after the stop began is cut off.
+    /// Stop with a grace period of `grace`, after which running work is cut off.
     #[must_use]
     pub fn new(grace: Duration) -> Drain {
         Drain {
@@ -44,8 +45,8 @@ impl Drain {
         }
     }
 
-    /// One that stops when this one does, or earlier, and is waited for by itself: several servers
-    /// in a process stop in the order that suits them.
+    /// Child that stops when this one does, or earlier, and waits for its own work alone. So
+    /// several servers in a process can stop in a suitable order.
     #[must_use]
     pub fn child(&self) -> Drain {
         Drain {
@@ -56,10 +57,11 @@ impl Drain {
         }
     }
 
-    /// Begins to stop at SIGTERM or SIGINT. A second signal ends the process at once.
+    /// Begins to stop at SIGTERM or SIGINT. A second signal ends the process at once, with exit
+    /// code 130.
     ///
     /// # Errors
-    /// The signals cannot be listened to.
+    /// The signal handlers cannot be installed.
     pub fn on_signals(&self) -> std::io::Result<()> {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
@@ -75,24 +77,24 @@ impl Drain {
         Ok(())
     }
 
-    /// Begins to stop. Doing so again changes nothing.
+    /// Begins to stop. Idempotent.
     pub fn begin(&self) {
         self.stopping.cancel();
     }
 
-    /// Cancelled when the stop begins. Every stream watches it, and ends.
+    /// Token that is cancelled when the stop begins. Every stream watches it and ends.
     #[must_use]
     pub const fn stopping(&self) -> &CancellationToken {
         &self.stopping
     }
 
-    /// Cancelled when the grace is over: whatever sees this drops what it does.
+    /// Token that is cancelled when the grace period is over. Work that sees it is dropped.
     #[must_use]
     pub const fn cut(&self) -> &CancellationToken {
         &self.cut
     }
 
-    /// Runs `work` as something that a stop waits for.
+    /// Spawns work that a stop waits for.
     pub fn spawn<F>(&self, work: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -101,17 +103,17 @@ impl Drain {
         self.tracker.spawn(work)
     }
 
-    /// Waits for the last writes of a stop, at most as long as the grace lasts. A write whose outcome is
-    /// unknown is asked about for ever, and a process that is told to stop has to end.
+    /// Waits for the last writes of a stop, for the grace period at most. A write with an unknown
+    /// outcome is retried for ever, but a process that is told to stop has to end.
     ///
     /// # Errors
-    /// [`NotClosed`] where they are not done in time; they are dropped, as a crash would drop them.
+    /// [`NotClosed`] if they are not done in time. They are dropped, as in a crash.
     pub async fn close<T>(&self, last: impl Future<Output = T>) -> Result<T, NotClosed> {
         tokio::time::timeout(self.grace, last).await.map_err(|_| NotClosed(self.grace))
     }
 
-    /// Waits for a stop to begin and for all tracked work to end, at most as long as the grace
-    /// lasts. Whether everything ended by itself; false means that somebody was cut off.
+    /// Waits for a stop to begin and for all tracked work to end, for the grace period at most.
+    /// Returns whether all work ended by itself; `false` means that some was cut off.
     pub async fn finish(&self) -> bool {
         self.stopping.cancelled().await;
         self.tracker.close();
@@ -119,7 +121,7 @@ impl Drain {
         if !finished {
             tracing::warn!(left = self.tracker.len(), "grace is over: cutting off what still runs");
             self.cut.cancel();
-            // What was cut goes within a moment, unless it blocks its thread.
+            // Work that was cut ends within a moment, unless it blocks its thread.
             let _ = tokio::time::timeout(Duration::from_secs(1), self.tracker.wait()).await;
         }
         finished

@@ -1,5 +1,5 @@
-//! Asking a web server of somebody else's, once: HTTP/1.1, with TLS where the address says so. Bounded in
-//! time and in what is taken back; nothing is repeated and no redirection is followed.
+//! Client for single requests to third parties' web servers: HTTP/1.1, with TLS for `https`
+//! addresses. Time and answer size are bounded. It does not retry and does not follow redirections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// From the first byte out to the last byte in.
+/// Longest time from connecting to the last byte of the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of the longest answer.
 const LONGEST: usize = 1 << 20;
 
-/// No answer came.
+/// Error of a request without an answer.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     #[error("{0} is no http:// or https:// address")]
@@ -35,16 +35,16 @@ pub enum FetchError {
     Late,
 }
 
-/// What came back.
+/// Answer of a web server.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: StatusCode,
-    /// The content type; empty where none was said.
+    /// Content type; empty if there is none.
     pub kind: String,
     pub body: Bytes,
 }
 
-/// Asks web servers; believes the well-known roots.
+/// Client that trusts the well-known roots.
 #[derive(Clone)]
 pub struct Fetch {
     tls: TlsConnector,
@@ -69,18 +69,18 @@ impl Fetch {
         Fetch { tls: TlsConnector::from(Arc::new(config)) }
     }
 
-    /// Reads `path` below `base`.
+    /// Gets `path` below `base`.
     ///
     /// # Errors
-    /// No answer came; what became of the request is not known.
+    /// No answer came; the outcome of the request is unknown.
     pub async fn get(&self, base: &Uri, path: &str) -> Result<Answer, FetchError> {
         self.ask(Method::GET, base, path, String::new()).await
     }
 
-    /// Sends a text to `path` below `base`.
+    /// Posts a text to `path` below `base`.
     ///
     /// # Errors
-    /// No answer came; what became of the request is not known.
+    /// No answer came; the outcome of the request is unknown.
     pub async fn post(&self, base: &Uri, path: &str, text: String) -> Result<Answer, FetchError> {
         self.ask(Method::POST, base, path, text).await
     }
@@ -135,7 +135,7 @@ where
 {
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    // It ends when the sender and the answer are dropped; how is of no interest then.
+    // The connection task ends with the sender and the answer; its result does not matter.
     let connection = tokio::spawn(connection);
     let answer = sender.send_request(request).await?;
     let (head, body) = answer.into_parts();

@@ -1,4 +1,4 @@
-//! An answer's body that holds something until its end: a place among the calls that are counted.
+//! Response body that holds a value until its end, such as the permit of a counted call.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,7 +8,7 @@ use http_body::{Frame, SizeHint};
 use tonic::Status;
 use tonic::body::Body;
 
-/// A body, and what is dropped with it.
+/// Body, and the value that is dropped with it.
 pub(crate) struct Held<T> {
     inner: Body,
     _held: T,

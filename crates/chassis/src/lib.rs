@@ -1,9 +1,10 @@
-//! Knows: what every service's shell needs: configuration, clock, entropy, tokens, ports, peers, telemetry, stopping; and PostgreSQL to run on.
+//! Knows: configuration, clock, entropy, tokens, ports, peers, telemetry and stopping of a service,
+//! and PostgreSQL to run on.
 //! Does not know: games, credits, logs, or any message of our protocols.
 //!
-//! The only crate that reads the clock, the environment, entropy or signals. A service's `main` goes
-//! through it in this order: read the [`config`], start [`telemetry`], listen to signals ([`drain`]),
-//! [`serve::bind`] the port, build the services, [`serve::Server::run`], flush.
+//! The only crate that reads the clock, the environment, entropy or signals. A service's `main`
+//! goes through it in this order: read the [`config`], start [`telemetry`], listen to signals
+//! ([`drain`]), [`serve::bind`] the port, build the services, [`serve::Server::run`], flush.
 
 pub mod auth;
 pub mod channel;

@@ -1,43 +1,46 @@
-//! What one server takes from its callers. The transport's own defaults bound none of this.
+//! Limits of one listening server. The transport's defaults bound none of this.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// Bounds of one listening server.
+/// Limits of one listening server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Open HTTP/2 streams on a connection.
+    /// Open HTTP/2 streams of a connection.
     pub streams: u32,
-    /// Streams of a connection that we had to reset before it is closed.
+    /// Streams of a connection that the server resets before it closes the connection.
     pub error_resets: usize,
-    /// Streams that a caller reset before we accepted them, before the connection is closed.
+    /// Streams that a caller resets before they are accepted, before the connection is closed.
     pub pending_resets: usize,
-    /// Bytes of one message taken in, unless the method's option names more. A service hands this to
-    /// its generated server: `max_decoding_message_size(limits.message_bytes)`.
+    /// Bytes of one message taken in, unless the method's option names another bound. A service
+    /// passes this to its generated server: `max_decoding_message_size(limits.message_bytes)`.
     pub message_bytes: usize,
     /// Bytes of a request's headers.
     pub header_bytes: u32,
-    /// After this much silence a connection is asked whether it lives …
+    /// Silence on a connection after which it is pinged.
     pub keepalive: Duration,
-    /// … and has this long to answer. A new one has both together to ask for something.
+    /// Time to answer a ping. A new connection has to send a request within `keepalive` and this
+    /// together.
     pub keepalive_answer: Duration,
-    /// A connection is asked to leave after this, give or take a tenth; what runs on it may end …
+    /// Age, give or take a tenth, at which a connection is asked to leave. Its calls may go on.
     pub connection_age: Duration,
-    /// … within this, if there is a bound: then its streams are ended, and what is left is cut.
+    /// Time after `connection_age` at which the connection's streams end and the rest is cut.
+    /// `None` means no bound.
     pub connection_grace: Option<Duration>,
-    /// A stream of an answer that takes nothing for so long is reset.
+    /// Time after which a response stream is reset if the caller takes none of it.
     pub stream_stall: Duration,
-    /// The whole of a unary call, unless the caller asks for less. Streams have no deadline.
+    /// Deadline of a unary call, unless the caller asks for an earlier one. Streams have no
+    /// deadline.
     pub unary_deadline: Duration,
-    /// Calls at work at once on a connection; more are refused, not queued.
+    /// Concurrent calls of a connection. More are refused, not queued.
     pub connection_calls: usize,
-    /// Units of calls that one player may begin in a second, over all their connections: a call costs
-    /// one unless its method's option says more, and so does each message of a stream. More are told
-    /// when to come again.
+    /// Units a second of one player, over all their connections. A call costs one unit unless its
+    /// method's option says more; each message of a stream costs one. More are refused with the
+    /// time to wait.
     pub player_calls: Option<NonZeroU32>,
-    /// Calls and streams of one player that are open at once, over all their connections …
+    /// Calls and streams of one player that are open at once, over all their connections.
     pub player_open: Option<usize>,
-    /// … and the streams among them.
+    /// Streams of one player that are open at once, over all their connections.
     pub player_streams: Option<usize>,
     /// Connections of all addresses together.
     pub connections: Option<usize>,
@@ -45,17 +48,17 @@ pub struct Limits {
     pub address_connections: Option<usize>,
     /// Streams of one address that are open at once, over all its connections.
     pub address_streams: Option<usize>,
-    /// Units of calls a second of one address, with or without a token.
+    /// Units a second of one address, with or without a token.
     pub address_calls: Option<NonZeroU32>,
-    /// Whether 127.0.0.1 and ::1, and no other address, are exempt from what bounds an address, where no
-    /// proxy is trusted and none has handed a call on.
+    /// Whether 127.0.0.1 and ::1 are exempt from the limits per address. It applies only if no
+    /// proxy is trusted and no proxy has forwarded the call.
     pub exempt_loopback: bool,
-    /// TLS handshakes have this long.
+    /// Time for a TLS handshake.
     pub handshake: Duration,
 }
 
 impl Limits {
-    /// For the public edge.
+    /// Limits of the public port.
     #[must_use]
     pub const fn public() -> Limits {
         Limits {
@@ -83,17 +86,17 @@ impl Limits {
         }
     }
 
-    /// No connection gets as old.
+    /// Age that no connection reaches.
     pub const NEVER: Duration = Duration::from_millis(u64::MAX);
 
-    /// For services among themselves: few connections, much on each, and none of them ages. A client
-    /// that begins a call while its connection is being closed cannot tell whether it was sent, and
-    /// there is nobody here to be kept from staying.
+    /// Limits among services: few connections with many calls each, none of which ages. Closing a
+    /// connection by age has a cost: a client that begins a call meanwhile cannot tell whether it
+    /// was sent. And there is no hostile caller here to be shed.
     #[must_use]
     pub const fn inside() -> Limits {
         Limits {
             streams: 256,
-            // Where calls of one peer run out of time at once, so many resets come at once.
+            // Calls of one peer may run out of time together, and then as many resets come at once.
             error_resets: 4096,
             pending_resets: 4096,
             message_bytes: 1024 * 1024,

@@ -1,12 +1,12 @@
-//! Secrets in memory stay there: not in swap space, not in a core dump, not in a debugger.
+//! Protection of secrets in memory: from swap space, core dumps and debuggers.
 //!
-//! A process with seeds and keys locks all of its memory, what it will have later too, page by page as
-//! it is touched (`MCL_ONFAULT`). It does so only where no limit stands against that: under
-//! a limit the system would refuse memory to a process that has come to need more than it, which ends it.
+//! A process with seeds and keys locks all of its present and future memory, page by page as it is
+//! touched (`MCL_ONFAULT`). It does so only if no limit applies to it: under a limit the system
+//! would refuse memory to a process that needs more, which ends the process.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Why memory is not locked.
+/// Reason why memory is not locked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unlocked {
     #[error(
@@ -19,8 +19,8 @@ pub enum Unlocked {
     Refused(String),
 }
 
-/// Locks the process's memory, now and later, and forbids core dumps and debuggers of the same user.
-/// What of it does not work is told in one line.
+/// Locks the process's present and future memory, and forbids core dumps and debuggers of the same
+/// user. Each failure is logged in one line.
 pub fn protect() {
     forbid_dumps();
     match lock() {
@@ -56,7 +56,7 @@ fn lock() -> Result<(), Unlocked> {
     mlockall(all).map_err(|error| Unlocked::Refused(error.to_string()))
 }
 
-/// Whether the limit does not concern this process.
+/// Whether the process has `CAP_IPC_LOCK`, so that the limit does not apply to it.
 #[cfg(target_os = "linux")]
 fn is_privileged() -> bool {
     use rustix::thread::{CapabilitySet, capabilities};

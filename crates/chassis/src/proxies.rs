@@ -1,11 +1,11 @@
-//! Addresses that a trusted proxy hands on.
+//! Caller addresses that trusted proxies forward.
 //!
-//! A proxy that speaks HTTP appends the address it was called from to `Forwarded` (RFC 7239) or to
-//! `X-Forwarded-For`; one that passes bytes writes a header of the PROXY protocol first
-//! (`proxy_protocol`). Whoever stands in front of a list of addresses can have made it up, so it is read
-//! from its end: the last one that is no trusted proxy is believed, since a trusted proxy has written it.
-//! A proxy that writes one of the two headers passes the other on as it came. Where both are there and
-//! differ, neither is believed, and the call counts as the proxy's own.
+//! An HTTP proxy appends the address it was called from to `Forwarded` (RFC 7239) or to
+//! `X-Forwarded-For`. A proxy that passes bytes first writes a header of the PROXY protocol
+//! (`proxy_protocol`). The front of a list may be forged by the caller, so a list is read from its
+//! end: the last address that is no trusted proxy's is believed, since a trusted proxy has written
+//! it. A proxy that writes one of the two headers leaves the other as it came. If both are present
+//! and differ, neither is believed, and the call counts as the proxy's own.
 
 pub(crate) mod proxy_protocol;
 
@@ -15,10 +15,10 @@ use http::HeaderMap;
 
 const FORWARDED: &str = "forwarded";
 const PLAIN: &str = "x-forwarded-for";
-/// What a proxy adds, also where it does not say for whom.
+/// Headers that a proxy adds, even if it does not name the caller.
 const HANDED_ON: [&str; 5] = [FORWARDED, PLAIN, "x-forwarded-proto", "x-real-ip", "via"];
 
-/// A network: an address, and so many bits of it that are alike.
+/// Network: an address and the length of its prefix in bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
@@ -26,7 +26,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// From `10.0.0.7`, `10.0.0.0/8` or `fd00::/8`; none where it is something else.
+    /// Parses `10.0.0.7`, `10.0.0.0/8` or `fd00::/8`. `None` if the text is no such thing.
     #[must_use]
     pub fn parse(text: &str) -> Option<Network> {
         let (address, bits) = match text.split_once('/') {
@@ -58,7 +58,7 @@ impl Network {
     }
 }
 
-/// The proxies that are believed.
+/// Networks of trusted proxies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies(Vec<Network>);
 
@@ -68,13 +68,13 @@ impl Proxies {
         Proxies(networks)
     }
 
-    /// Whether nobody is believed.
+    /// Whether no proxy is trusted.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether somebody, trusted or not, says that a call is handed on.
+    /// Whether the headers say that a proxy, trusted or not, has forwarded the call.
     #[must_use]
     pub fn are_told_of(headers: &HeaderMap) -> bool {
         HANDED_ON.iter().any(|name| headers.contains_key(*name))
@@ -85,8 +85,8 @@ impl Proxies {
         self.0.iter().any(|network| network.contains(address))
     }
 
-    /// The address that a trusted proxy says a call is from; none where it says nothing that can be
-    /// believed.
+    /// Address of the caller according to the trusted proxy. `None` if the headers contain none
+    /// that can be believed.
     #[must_use]
     pub fn handed_on(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let forwarded = list(headers, FORWARDED).map(|list| self.last(list.map(forwarded_for)));
@@ -98,17 +98,17 @@ impl Proxies {
         }
     }
 
-    /// The last address that is not a trusted proxy's; none where what stands there is no address.
+    /// Last address that is not a trusted proxy's. `None` if that element is no address.
     fn last(&self, mut backwards: impl Iterator<Item = Option<IpAddr>>) -> Option<IpAddr> {
         backwards.find(|address| address.is_none_or(|address| !self.trust(address))).flatten()
     }
 }
 
-/// The elements of a header that is a list, from the last to the first; none where the header is absent.
+/// Elements of a list header, from the last to the first. `None` if the header is absent.
 fn list<'a>(headers: &'a HeaderMap, name: &'static str) -> Option<impl Iterator<Item = &'a str>> {
     headers.contains_key(name).then(|| {
         let values = headers.get_all(name).iter().collect::<Vec<_>>().into_iter().rev();
-        // What is no text is an element that is no address.
+        // A value that is not text becomes one element that is no address.
         values.flat_map(|value| value.to_str().unwrap_or("").rsplit(',').map(str::trim))
     })
 }
@@ -120,7 +120,7 @@ fn forwarded_for(element: &str) -> Option<IpAddr> {
     node(value.trim().trim_matches('"'))
 }
 
-/// An address, perhaps in brackets, perhaps with a port.
+/// Parses an address, with optional brackets and port.
 fn node(text: &str) -> Option<IpAddr> {
     let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse::<Ipv6Addr>().ok();
     let plain = text.parse().ok().or_else(|| bracketed().map(IpAddr::V6));

@@ -1,9 +1,10 @@
-//! Rate limiter by key: the generic cell rate algorithm, which keeps one time a key and nothing else.
+//! Rate limiter by key: the generic cell rate algorithm (GCRA), which stores one instant per key.
 //!
-//! A key may take so many units a second, and that many at once after a pause. Time is monotonic: a wall
-//! clock that jumps neither frees nor locks anybody. Memory is bounded whatever keys are sent: a key that
-//! was quiet for two bursts owes nothing and is forgotten, and beyond `KEYS` new keys share their limit
-//! with others, chosen by a hash that nobody outside can predict.
+//! A key may take a fixed number of units a second, and after a pause up to one second's worth at
+//! once. Time is monotonic, so a jump of the wall clock neither frees nor blocks a key. Memory is
+//! bounded for any sequence of keys: a key that was quiet for two bursts has no debt and is
+//! forgotten; beyond `KEYS`, new keys share their limit with others, chosen by a hash that callers
+//! cannot predict.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -17,28 +18,28 @@ use tokio::time::Instant;
 
 /// Keys with a limit of their own, in each of two generations.
 const KEYS: usize = 65_536;
-/// Limits shared by the keys beyond.
+/// Limits shared by the keys beyond `KEYS`.
 const SHARED: usize = 1024;
-/// Saved up after a pause, and the most that one unit or many may cost.
+/// Credit saved up after a pause, and the highest cost of a single call.
 const BURST: Duration = Duration::from_secs(1);
-/// A debt is never longer than this, and a key that was quiet for so long has none.
+/// Longest debt. A key that was quiet for so long has none.
 const DEBT: Duration = Duration::from_secs(2);
 
-/// The limits of all keys.
+/// Rate limits of all keys.
 #[derive(Debug)]
 pub struct RateLimiter<K> {
-    /// Between two units of a key that takes them all the time.
+    /// Time between two units at the full rate.
     gap: Duration,
     hasher: RandomState,
     state: Mutex<State<K>>,
 }
 
-/// For each key the time from which it owes nothing.
+/// Instant per key from which it has no debt.
 #[derive(Debug)]
 struct State<K> {
     young: BTreeMap<K, Instant>,
     old: BTreeMap<K, Instant>,
-    /// When `young` began.
+    /// Start of the generation `young`.
     since: Option<Instant>,
     shared: Vec<Instant>,
 }
@@ -52,10 +53,10 @@ impl<K: Ord> RateLimiter<K> {
         RateLimiter { gap, hasher: RandomState::new(), state: Mutex::new(state) }
     }
 
-    /// Takes `units` for `key`, at most a second's worth of them.
+    /// Takes `units` for `key`, at most one second's worth.
     ///
     /// # Errors
-    /// The time to wait before they can be had; nothing was taken.
+    /// Time to wait until the units are available. Nothing was taken.
     pub fn take<Q>(&self, key: &Q, units: u32, now: Instant) -> Result<(), Duration>
     where
         K: Borrow<Q>,
@@ -73,7 +74,7 @@ impl<K: Ord> RateLimiter<K> {
         })
     }
 
-    /// Charges `units` to `key` for what was done already, whether it can pay or not.
+    /// Charges `units` to `key` for work already done, even if that puts it into debt.
     pub fn charge<Q>(&self, key: &Q, units: u32, now: Instant)
     where
         K: Borrow<Q>,

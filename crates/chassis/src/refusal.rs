@@ -1,4 +1,4 @@
-//! The errors that a shell answers by itself, before any service sees the call.
+//! Errors that the server answers itself, before any service sees the call.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use tonic::body::Body;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
-/// The domain of every error's reason.
+/// Domain of every error's reason.
 pub(crate) const DOMAIN: &str = "sabacc";
 
-/// A status with its reason, one of those listed in `sabacc.common.v1.ErrorReason`.
+/// Status with its reason, one of those listed in `sabacc.common.v1.ErrorReason`.
 pub(crate) fn refusal(code: Code, reason: &str, message: impl Into<String>) -> Status {
     const NONE: [(String, String); 0] = [];
     let details = ErrorDetails::with_error_info(reason, DOMAIN, NONE);
     Status::with_error_details(code, message, details)
 }
 
-/// Too much at once: to be tried again after `wait`.
+/// Status of an overload: the caller may try again after `wait`.
 pub(crate) fn overloaded(message: impl Into<String>, wait: Duration) -> Status {
     const NONE: [(String, String); 0] = [];
     let mut details = ErrorDetails::with_error_info("OVERLOADED", DOMAIN, NONE);
@@ -25,7 +25,7 @@ pub(crate) fn overloaded(message: impl Into<String>, wait: Duration) -> Status {
     Status::with_error_details(Code::ResourceExhausted, message, details)
 }
 
-/// A refusal as its caller reads it: in the trailers of gRPC, or as JSON with a status of HTTP.
+/// Encodes a refusal for its caller: as gRPC trailers, or as JSON with an HTTP status.
 pub(crate) fn answer(status: &Status, grpc: bool) -> Response<Body> {
     if grpc {
         return status.clone().into_http();
@@ -52,7 +52,7 @@ pub(crate) fn answer(status: &Status, grpc: bool) -> Response<Body> {
     response
 }
 
-/// The status of HTTP that fits best.
+/// HTTP status that fits a gRPC code best.
 const fn http(code: Code) -> StatusCode {
     match code {
         Code::Ok => StatusCode::OK,

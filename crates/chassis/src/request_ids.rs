@@ -1,9 +1,10 @@
 //! Bounds on the request ids that people may send.
 //!
-//! A service knows the UUIDv7 of about now from memory; an older one, or another kind of id, has to be
-//! looked up in its database. So such ids cost their sender: a player has one looked up a second. A UUIDv7
-//! of the future is refused: it would be forgotten before its time, and be taken for a new one then. Ids of
-//! version 8 are those that services derive ([`RequestId::derived`]): nobody else may send them.
+//! A service knows recent UUIDv7 request ids from memory. An older id, or one of another kind, has
+//! to be looked up in its database. So such lookups are limited to one a second per player. A
+//! UUIDv7 from the future is refused: it would be forgotten before its time and then be taken for a
+//! new one. Ids of version 8 are derived by services ([`RequestId::derived`]), and only services
+//! may send them.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -13,23 +14,25 @@ use tokio::time::Instant;
 
 use crate::rate_limiter::RateLimiter;
 
-/// How old a UUIDv7 may be to be known from memory: a call is repeated within minutes.
+/// Oldest age of a UUIDv7 that is known from memory. A call is repeated within minutes.
 const RECENT: Duration = Duration::from_mins(10);
-/// How far a UUIDv7 may be ahead of this clock. A token is refused sooner by a clock that is as wrong.
+/// Furthest time that a UUIDv7 may be ahead of this clock. A clock that is off by more makes tokens
+/// invalid first.
 const AHEAD: Duration = Duration::from_mins(1);
 
 /// Reason why an id is not admitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Inadmissible {
-    /// Only services may send it.
+    /// The id is derived, and only services may send it.
     Derived,
-    /// It was made so far in the future.
+    /// The id was made this far in the future.
     Ahead(Duration),
-    /// One odd id too many: the time to wait.
+    /// The player sent too many ids that need a lookup. They have to wait this long.
     TooMany(Duration),
 }
 
-/// Rate limiter of odd ids, by player. `actor` is class and subject, such as `player:…`.
+/// Rate limiter of ids that need a lookup, by player. `actor` is class and subject, such as
+/// `player:…`.
 #[derive(Debug)]
 pub struct RequestIds {
     odd: RateLimiter<String>,
@@ -42,7 +45,7 @@ impl Default for RequestIds {
 }
 
 impl RequestIds {
-    /// Lets an id in. Services' ids are all admitted.
+    /// Admits an id. Services' ids are always admitted.
     ///
     /// # Errors
     /// See [`Inadmissible`].

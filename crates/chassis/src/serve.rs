@@ -1,10 +1,11 @@
-//! Taking calls: one port, bounded in everything a caller may do to it, and left in order.
+//! Server of one port: every resource that a caller can use is bounded, and it stops in order.
 //!
-//! Connections are accepted here and not by tonic's server, for three things that it does not do:
-//! count the connections of an address, let each connection's age differ a little so that a restart
-//! is not repeated by all clients at once half an hour later, and wait a moment where the process
-//! has no file descriptor left. The stop goes: health says `NOT_SERVING`, the port closes, streams
-//! end by their token, what was accepted finishes, and after the grace what is left is cut off.
+//! Connections are accepted here and not by tonic's server, for three things that tonic does not
+//! do: count the connections per address; vary the maximum age per connection, so that clients that
+//! reconnected together after a restart do not all do so again half an hour later; and pause while
+//! the process has no file descriptor left. A stop goes in this order: health says `NOT_SERVING`,
+//! the port closes, streams end by their token, accepted work finishes, and after the grace period
+//! the rest is cut off.
 
 mod addresses;
 mod beside;
@@ -55,10 +56,10 @@ pub use readiness::{Condition, Readiness};
 pub use streams::{IsStream, Streams, StreamsLayer};
 pub use unreadable::{Readable, ReadableLayer};
 
-/// Time for the operating system to get file descriptors back.
+/// Pause after a failed accept, in which the operating system may get file descriptors back.
 const SHORT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
 
-/// The address cannot be listened on.
+/// Error of an address that cannot be listened on.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     #[error(
@@ -80,7 +81,7 @@ pub enum BindError {
     Other { address: SocketAddr, source: io::Error },
 }
 
-/// A port of ours. Callers may connect already; they are answered once it is served.
+/// Port that is listened on. Callers may connect already; they are answered once it is served.
 #[derive(Debug)]
 pub struct Bound {
     listener: TcpListener,
@@ -88,7 +89,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The address as it really is: with the port chosen where port 0 was asked for.
+    /// Actual address, with the port that the system chose if port 0 was requested.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
@@ -98,7 +99,7 @@ impl Bound {
 /// Listens on `address`.
 ///
 /// # Errors
-/// It cannot be listened on; the error says what to do.
+/// The address cannot be listened on; the error says what to do.
 pub async fn bind(address: SocketAddr) -> Result<Bound, BindError> {
     let bound = async {
         let listener = TcpListener::bind(address).await?;
@@ -119,28 +120,28 @@ pub async fn bind(address: SocketAddr) -> Result<Bound, BindError> {
     })
 }
 
-/// A server's surroundings: what it takes, what it shows, when it stops.
+/// Configuration and shared state of a server.
 #[derive(Clone)]
 pub struct Server {
     pub limits: Limits,
     pub tls: Option<TlsAcceptor>,
-    /// HTTP/1.1 is spoken too, for browsers and curl.
+    /// Whether HTTP/1.1 is served too, for browsers and curl.
     pub http1: bool,
-    /// Who says for others whose address a connection or a call is.
+    /// Proxies that are believed about the addresses of callers.
     pub proxies: Proxies,
     pub health: Health,
     pub drain: Drain,
 }
 
 impl Server {
-    /// Plain HTTP/2.
+    /// Server without TLS, HTTP/1.1 and trusted proxies.
     #[must_use]
     pub fn new(limits: Limits, health: Health, drain: Drain) -> Server {
         Server { limits, tls: None, http1: false, proxies: Proxies::default(), health, drain }
     }
 
-    /// Serves `app` until the drain, and finishes. Whether everybody was finished with; false means
-    /// that somebody was cut off.
+    /// Serves `app` until the drain begins, then stops in order. Returns whether all work ended by
+    /// itself; `false` means that some was cut off.
     pub async fn run<S, B>(self, bound: Bound, app: S) -> bool
     where
         S: Service<Request<Body>, Response = Response<B>, Error = Infallible>,
@@ -171,7 +172,7 @@ impl Server {
                 drop(place);
             });
         }
-        // So that it says nothing after the last word.
+        // Waits for the task, so that it reports nothing after the final status.
         let _ = follows.await;
         server.health.stop().await;
         drop(listener);
@@ -181,7 +182,7 @@ impl Server {
     }
 }
 
-/// The next connection; none once the drain has begun.
+/// Next connection; `None` once the drain has begun.
 async fn accept(listener: &TcpListener, drain: &Drain) -> Option<(TcpStream, SocketAddr)> {
     loop {
         let accepted = tokio::select! {
@@ -200,7 +201,7 @@ async fn accept(listener: &TcpListener, drain: &Drain) -> Option<(TcpStream, Soc
     }
 }
 
-/// Whether a connection failed, and not the accepting of connections.
+/// Whether the error concerns a single connection and not the listener.
 fn is_the_callers(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,10 +1,10 @@
-//! What a service tells about itself: log lines on standard error, and spans over OTLP where the
-//! operator asks for them with the variables that OpenTelemetry defines.
+//! Telemetry: log lines on standard error, and spans over OTLP if the operator asks for them with
+//! the variables that OpenTelemetry defines.
 //!
-//! Every call has a trace id, whether spans leave the process or not: it stands in log lines, in
-//! events and in each answer's `trace-id` metadata, so that a player's complaint finds its records.
+//! Every call has a trace id, whether spans are exported or not. It is in log lines, in events and
+//! in each answer's `trace-id` metadata, so that the records of a player's complaint can be found.
 //! Lines and spans carry ids, names, sizes and times, never a payload. Colours are for terminals. A
-//! warning that repeats while something is away names its section of the runbook and is told once a
+//! warning that repeats during an outage names its section of the runbook and is logged once a
 //! minute (`rare`).
 
 mod carry;
@@ -32,10 +32,10 @@ pub use carry::{extract, inject};
 pub(crate) use traced::is_grpc;
 pub use traced::{TRACE_ID, TraceLayer, Traced, TracedBody};
 
-/// Spans still in memory at the end have this long to leave.
+/// Longest time to export the spans that are still in memory.
 const FLUSH: Duration = Duration::from_secs(5);
 
-/// How log lines look.
+/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogFormat {
     #[default]
@@ -43,15 +43,15 @@ pub enum LogFormat {
     Json,
 }
 
-/// What is told, how, and to whom.
+/// Content, format and destination of logs and spans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TelemetryConfig {
     /// Directives of `tracing_subscriber::EnvFilter`, such as `info` or `info,eventlog=debug`.
     pub log: String,
     pub format: LogFormat,
-    /// Where spans go by OTLP over gRPC; none means that they stay.
+    /// OTLP endpoint (gRPC) of spans; `None` means that they are not exported.
     pub otlp: Option<String>,
-    /// Lines are coloured: they go to a terminal, and its user has not said no.
+    /// Whether lines are coloured: they go to a terminal and `NO_COLOR` is not set.
     pub colours: bool,
 }
 
@@ -63,7 +63,8 @@ impl Default for TelemetryConfig {
 }
 
 impl TelemetryConfig {
-    /// From `telemetry.log` (or `RUST_LOG`), `telemetry.format` and the variables of OpenTelemetry.
+    /// Reads `telemetry.log` (or `RUST_LOG`), `telemetry.format` and the variables of
+    /// OpenTelemetry.
     pub fn read(settings: &mut Settings) -> TelemetryConfig {
         let allowed = "directives such as info or info,eventlog=debug";
         let log = settings.get("telemetry.log", allowed, |text| {
@@ -78,13 +79,14 @@ impl TelemetryConfig {
             log: log.unwrap_or_else(|| "info".to_owned()),
             format,
             otlp: otlp(settings),
-            // https://no-color.org: set to anything but nothing.
+            // https://no-color.org: any value but the empty one disables colours.
             colours: std::io::stderr().is_terminal() && settings.variable("NO_COLOR").is_none(),
         }
     }
 }
 
-/// `OTEL_TRACES_EXPORTER=otlp` or an endpoint asks for export; `none` and `OTEL_SDK_DISABLED` forbid.
+/// Endpoint of spans. `OTEL_TRACES_EXPORTER=otlp` or an endpoint enables the export; `none` and
+/// `OTEL_SDK_DISABLED` disable it.
 fn otlp(settings: &mut Settings) -> Option<String> {
     let disabled = settings
         .variable("OTEL_SDK_DISABLED")
@@ -107,7 +109,7 @@ fn otlp(settings: &mut Settings) -> Option<String> {
     }
 }
 
-/// Nothing can be told.
+/// Error of telemetry that cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
     #[error("the log directives {directives:?} are not understood: {source}")]
@@ -118,7 +120,7 @@ pub enum TelemetryError {
     Started(#[from] tracing_subscriber::util::TryInitError),
 }
 
-/// What was started; to be flushed at the end.
+/// Running telemetry, to be flushed at the end.
 #[derive(Debug)]
 #[must_use = "spans in memory are lost unless it is flushed"]
 pub struct Telemetry {
@@ -126,7 +128,7 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Sends what is still in memory. Takes five seconds at most.
+    /// Exports the spans that are still in memory. Takes five seconds at most.
     pub async fn flush(self) {
         let sent = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(FLUSH));
         if let Ok(Err(error)) = sent.await {
@@ -135,11 +137,11 @@ impl Telemetry {
     }
 }
 
-/// Starts telling, for the whole process, under the name `service`. Needs a running tokio where
-/// spans are exported.
+/// Starts telemetry for the whole process, under the name `service`. Needs a running tokio runtime
+/// if spans are exported.
 ///
 /// # Errors
-/// The configuration cannot be used, or somebody has started before.
+/// The configuration cannot be used, or telemetry was already started.
 pub fn start(service: &str, config: &TelemetryConfig) -> Result<Telemetry, TelemetryError> {
     let provider = provider(service, config)?;
     let directives = EnvFilter::builder().parse(&config.log);
@@ -157,8 +159,8 @@ pub fn start(service: &str, config: &TelemetryConfig) -> Result<Telemetry, Telem
     Ok(Telemetry { provider })
 }
 
-/// Without an exporter spans have ids and go nowhere: what happens in one is kept only for a caller who
-/// keeps his own, so that his trace has no hole.
+/// Tracer provider. Without an exporter it samples a span only if the caller sampled its trace, so
+/// that the caller's trace has no gap; other spans have an id and are dropped.
 fn provider(service: &str, config: &TelemetryConfig) -> Result<SdkTracerProvider, TelemetryError> {
     let resource = Resource::builder().with_service_name(format!("sabacc-{service}")).build();
     let mut builder = SdkTracerProvider::builder().with_resource(resource);
@@ -173,11 +175,11 @@ fn provider(service: &str, config: &TelemetryConfig) -> Result<SdkTracerProvider
     Ok(builder.build())
 }
 
-/// Our spans, however quiet the log is; not those of the transport, the exporter's own among them.
+/// Layer for our spans at any log level, without those of the transport and the exporter.
 ///
-/// A call's span is always there, since its trace has an id. Those within it, at level `debug`, are
-/// made only where they are exported: each player's decision has several, and they were a twentieth of
-/// all processor time under load.
+/// A call always has a span, since its trace has an id. Spans within a call have the level `debug`
+/// and are made only if they are exported: each decision of a player has several, and they cost
+/// processor time.
 fn spans<S>(provider: &SdkTracerProvider, exported: bool) -> impl Layer<S> + use<S>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
@@ -192,8 +194,7 @@ where
     let tracer = provider.tracer("sabacc");
     tracing_opentelemetry::layer()
         .with_tracer(tracer)
-        // A stream's span is entered for every frame: what entering costs is paid thousands of times
-        // a second, a tenth of all processor time under load.
+        // A stream's span is entered for every frame, so entering has to be cheap.
         .with_tracked_inactivity(false)
         .with_context_activation(false)
         .with_location(false)
@@ -201,7 +202,7 @@ where
         .with_filter(ours.with_max_level_hint(inner))
 }
 
-/// The id of the trace that the current span belongs to; zeros outside any.
+/// Id of the current span's trace; zeros outside any span.
 #[must_use]
 pub fn trace_id() -> [u8; 16] {
     trace_id_of(&tracing::Span::current())
@@ -217,14 +218,14 @@ mod tests {
 
     use super::*;
 
-    /// Keeps tests with subscribers of their own apart: what a span's place is worth is remembered for all
+    /// Keeps tests with their own subscribers apart: the interest in a callsite is cached for all
     /// threads.
     pub(super) fn alone() -> MutexGuard<'static, ()> {
         static ALONE: Mutex<()> = Mutex::new(());
         ALONE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A call's trace, and whether what happens within the call has a span of its own.
+    /// Trace id of a call, and whether a span within the call is enabled.
     fn within(exported: bool) -> ([u8; 16], bool) {
         let _alone = alone();
         let config = TelemetryConfig::default();

@@ -1,4 +1,4 @@
-//! How many threads a program works with.
+//! Number of a program's worker threads.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -6,16 +6,14 @@ use std::thread::available_parallelism;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// A program's part of the machine.
+/// Share of the machine's processors that a program uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
-    /// A thread for each processor.
+    /// One thread for each processor.
     All,
-    /// A thread for each second processor: for a program that shares the machine with a database and waits
-    /// for it most of the time, and for its own one task that decides. Threads beyond that wake each other
-    /// and do little else. Measured with a wallet, its callers and PostgreSQL on two cores: 18,800
-    /// transfers a second of 64 callers with one thread for each of the two, 15,900 with two; one
-    /// caller alone waits 0.51 ms for a transfer instead of 0.62.
+    /// One thread for each two processors: for a program that shares the machine with a database,
+    /// waits for it most of the time and decides in a single task. More threads would mostly wake
+    /// each other.
     Half,
 }
 
@@ -28,10 +26,10 @@ impl Share {
     }
 }
 
-/// The runtime of a program. `TOKIO_WORKER_THREADS` says otherwise where it is set.
+/// Runtime of a program. `TOKIO_WORKER_THREADS` overrides the share.
 ///
 /// # Errors
-/// The system gives no threads.
+/// The system provides no threads.
 pub fn runtime(share: Share) -> io::Result<Runtime> {
     #[expect(clippy::disallowed_methods, reason = "read before there is any configuration")]
     let said = std::env::var_os("TOKIO_WORKER_THREADS").is_some();

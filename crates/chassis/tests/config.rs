@@ -20,7 +20,7 @@ fn parse(file: &str, variables: &[(&str, &str)]) -> Result<ServiceConfig, String
     ServiceConfig::parse(Service::Table, source(file, variables)).map_err(|error| error.to_string())
 }
 
-/// The complaint has all of these words in it.
+/// Checks that the error contains all of these words.
 fn complains(file: &str, variables: &[(&str, &str)], words: &[&str]) {
     let error = parse(file, variables).unwrap_err();
     for word in words {
@@ -68,7 +68,7 @@ fn a_log_has_its_name_and_its_key_or_neither() {
     complains(&format!("log_key = '{pem}'"), &[], &["origin", "sabacc.example/table"]);
     complains(&file.replace("room.example", "a room"), &[], &["origin in room.toml", "a name for"]);
     complains("origin = 'a'\nlog_key = '/nowhere'", &[], &["log_key", "cannot be read"]);
-    // The dealer's key has an older name, and no other service's.
+    // Only the dealer's key has a former name.
     let older = file.replace("log_key", "commitment_key");
     complains(&older, &[], &["commitment_key", "no such setting"]);
     let dealer = |file: &str| ServiceConfig::parse(Service::Dealer, source(file, &[]));
@@ -90,7 +90,7 @@ fn witnesses_are_named_with_their_keys() {
     assert_eq!(config.witnesses[0].1.to_string(), key);
     assert_eq!(config.memory.unwrap().to_str(), Some("/var/lib/sabacc/table"));
     assert!(parse("", &[]).unwrap().log_witnesses.witnesses.is_empty());
-    // A log's key is no witness's.
+    // A log's key is not accepted as a witness's.
     let log = "sabacc.example/table/0+0e31dfc4+AYqI4910CfGV/VLbLTy6XXLKZwm/HZQSG/N0iAG0D29c";
     for bad in [key, "https://w.example", &format!("w.example {key}"), &format!("http://w {log}")] {
         complains("", &[("SABACC_WITNESSES", bad)], &["SABACC_WITNESSES", "a space, and the"]);
@@ -241,7 +241,7 @@ fn a_program_is_told_all_that_it_lacks_at_once() {
             assert_eq!(error.matches(name).count(), 1, "{service:?}, {name}: {error}");
         }
     }
-    // What is set wrongly is told once, and not as missing.
+    // A wrong setting is reported once, and not as missing.
     let error = whole(Service::Wallet, "issuer_keys = '/nowhere'\norigin = 'a b'").unwrap_err();
     assert_eq!(error.matches("issuer_keys").count(), 1, "{error}");
     assert!(error.contains("database_url (SABACC_DATABASE_URL): must be set"), "{error}");

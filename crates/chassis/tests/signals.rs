@@ -1,4 +1,5 @@
-//! Signals reach the whole process, so these are processes of their own.
+//! Signals of the process. A signal reaches the whole process, so each test runs in a process of
+//! its own.
 
 use std::process::Command;
 use std::time::Duration;
@@ -12,7 +13,7 @@ fn one_signal_begins_the_stop_and_a_second_ends_the_process() {
     for name in ["told_once", "told_twice"] {
         let child = Command::new(&itself).args(["--ignored", "--exact", name]).output().unwrap();
         let said = String::from_utf8_lossy(&child.stdout);
-        // A name that fits none would end well, having shown nothing.
+        // A filter that matches no test would succeed without running anything.
         assert!(said.contains("running 1 test\n"), "{name}: {child:?}");
         let expected = if name == "told_once" { 0 } else { 130 };
         assert_eq!(child.status.code(), Some(expected), "{name}: {child:?}");

@@ -10,33 +10,33 @@ use primitives::{RequestId, StreamId, UnixMicros};
 
 use crate::record::{RECORD_LEN, leaf_record};
 
-/// An event's place in its log: 0, 1, 2 … without gaps.
+/// Position of an event in its log: 0, 1, 2 … without gaps.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Position(pub u64);
 
-/// An event's place in its stream: 1, 2, 3 … without gaps. A stream whose last event has version n
-/// holds n events; version 0 is no event's and stands for the stream that has none.
+/// Version of an event in its stream: 1, 2, 3 … without gaps. A stream whose last event has version
+/// n holds n events. Version 0 stands for a stream without events.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Version(pub u64);
 
-/// An event before it has a place.
+/// Event that has no position yet.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewEvent {
     pub stream: StreamId,
     pub kind: u16,
     /// Version of the payload's schema.
     pub schema: u16,
-    /// The payload is for some eyes only: it must not leave the house until it is opened.
+    /// Whether the payload is confidential: it must not leave the services until it is revealed.
     pub sealed: bool,
-    /// Kept as they are: the log never decodes or re-encodes them.
+    /// Payload bytes. The log never decodes or re-encodes them.
     pub payload: Bytes,
 }
 
-/// An event with its place.
+/// Event with its position and version.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Event {
     pub position: Position,
-    /// Never earlier than that of the position before.
+    /// Time of recording, never earlier than that of the previous position.
     pub recorded_at: UnixMicros,
     pub stream: StreamId,
     pub version: Version,
@@ -47,12 +47,12 @@ pub struct Event {
     pub request_id: Option<RequestId>,
     pub actor: Arc<str>,
     pub trace: [u8; 16],
-    /// SHA-256 of the leaf record of the event before it in its stream; zeros for the first.
+    /// SHA-256 of the leaf record of the previous event in the stream; zeros for the first.
     pub previous: [u8; 32],
 }
 
 impl Event {
-    /// The bytes that the log's Merkle tree commits to.
+    /// Leaf record: the bytes that the log's Merkle tree commits to.
     #[must_use]
     pub fn record(&self) -> [u8; RECORD_LEN] {
         leaf_record(self).to_bytes()

@@ -1,4 +1,4 @@
-//! From events to leaf records. The layout and its parser are [`merkle::record`]'s, which an
+//! Conversion of events to leaf records. [`merkle::record`] has the layout and its parser, which an
 //! auditor can use without a database.
 
 use sha2::{Digest, Sha256};
@@ -7,7 +7,8 @@ pub use merkle::record::{LeafRecord, RECORD_LEN, RecordError, chain_hash};
 
 use crate::event::Event;
 
-/// The payload's length saturates at 4 GiB; the log takes no payload of that size.
+/// Leaf record of an event. The payload's length saturates at 4 GiB; the log takes no payload of
+/// that size.
 #[must_use]
 pub fn leaf_record(event: &Event) -> LeafRecord {
     LeafRecord {

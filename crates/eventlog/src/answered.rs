@@ -1,13 +1,14 @@
-//! The requests that are remembered in memory, so that asking whether one is new costs nothing.
+//! Cache of answered requests, so that most new requests need no query to the store.
 //!
-//! Keys of UUIDv7 that are about now, and keys of ids that services derive, are each remembered from the
-//! greatest down, up to a number, and **the floor**: every answered key above it is here. So one above
-//! the floor that is not here is new for certain; only the store can say what it knows of one at the
-//! floor or below. A fresh UUIDv7 is practically always above.
+//! Keys of UUIDv7 request ids up to the present, and keys of ids that services derive, are cached
+//! separately: the greatest ones, up to a capacity, and **the floor**, the greatest key that was
+//! dropped. Every answered key above the floor is cached, so a key above the floor that is not
+//! cached is new. For a key at or below the floor only the store can tell. A new UUIDv7 is
+//! practically always above it.
 //!
-//! An id of the future or without time takes no place among them, whoever sends how many: it is the
-//! store's to know. Whoever lets people in refuses ids of the future, which would be taken for new once
-//! their time has come.
+//! An id from the future, or without a time, is never cached, so that a caller cannot fill the
+//! cache with such ids; the store knows it. Callers at the edge refuse ids from the future, which
+//! would be taken for new once their time has come.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,17 +19,18 @@ use primitives::UnixMicros;
 use crate::event::Stored;
 use crate::key::{Kind, RequestKey};
 
-/// How far an id may be ahead of this clock to count as one of now: more than people's may be.
+/// Furthest time that an id may be ahead of this clock to be cached. Longer than the bound for
+/// people's ids.
 const AHEAD: Duration = Duration::from_mins(2);
 
-/// Knowledge of a request without asking the store.
+/// Result of a lookup in the cache.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Known {
-    /// It was not answered.
+    /// The request was not answered.
     Fresh,
-    /// It was answered.
+    /// The request was answered.
     Stored(Stored),
-    /// Only the store can say.
+    /// Only the store can tell.
     Ask,
 }
 
@@ -38,7 +40,7 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// `capacity`: of the keys with time, and of those without.
+    /// Cache of `capacity` timed keys and `capacity` derived keys.
     pub(crate) fn new(capacity: usize) -> Answered {
         Answered { timed: Greatest::new(capacity), derived: Greatest::new(capacity) }
     }
@@ -61,22 +63,22 @@ impl Answered {
         }
     }
 
-    /// The ranges of keys that are remembered, and what is remembered of them.
+    /// Ranges of keys that are cached, each with its cache.
     pub(crate) fn ranges(&mut self, now: UnixMicros) -> [(Range<RequestKey>, &mut Greatest); 2] {
         let timed = RequestKey::timed_until(horizon(now));
         [(timed, &mut self.timed), (RequestKey::derived(), &mut self.derived)]
     }
 }
 
-/// The time up to which an id is one of now.
+/// Latest time of an id that is cached.
 fn horizon(now: UnixMicros) -> UnixMicros {
     now.plus(AHEAD)
 }
 
-/// The greatest keys of one kind.
+/// Cache of the greatest keys of one kind.
 pub(crate) struct Greatest {
     by_key: BTreeMap<RequestKey, Stored>,
-    /// The greatest key that was forgotten.
+    /// Greatest key that was dropped.
     floor: Option<RequestKey>,
     capacity: usize,
 }
@@ -104,7 +106,7 @@ impl Greatest {
         }
     }
 
-    /// Whether another key below those that are here would be forgotten at once.
+    /// Whether a key below the cached ones would be dropped at once.
     pub(crate) const fn is_over(&self) -> bool {
         self.floor.is_some()
     }
@@ -123,7 +125,7 @@ mod tests {
         UnixMicros(millis * 1000)
     }
 
-    /// A UUIDv7 so many milliseconds after `NOW`.
+    /// Key of a UUIDv7 that is `after` milliseconds after `NOW`.
     fn key(after: u64) -> RequestKey {
         let mut id = [1; 16];
         id[..6].copy_from_slice(&(NOW + after).to_be_bytes()[2..]);
@@ -153,7 +155,7 @@ mod tests {
         put(&mut answered, 4);
         assert_eq!(known(&answered), [Ask, Ask, Fresh, is(4), is(5), Fresh]);
         assert!(answered.timed.is_over());
-        // Below the floor it is not kept; between, it is the next to go.
+        // A key below the floor is not cached; one just above it is dropped next.
         put(&mut answered, 1);
         put(&mut answered, 3);
         assert_eq!(known(&answered), [Ask, Ask, Ask, is(4), is(5), Fresh]);

@@ -1,22 +1,26 @@
-//! Old ranges of a log in files, which prove themselves, so that the database can forget them.
+//! Archives of old ranges of a log: files that prove themselves, so that the events can be removed
+//! from the database.
 //!
-//! **Retention.** Nothing is removed by the service: its role has no right to. An operator
-//! 1. writes a range to a file with [`write()`], the oldest first, each from where the last ended;
-//! 2. keeps the file in more than one place, and checks it there with [`Archive::finish`];
-//! 3. removes the range with [`remove`] under an administrator's address. It refuses unless the file is
-//!    whole, equals the live log event for event, begins where the log was cut before, and holds
-//!    nothing recorded since the time that is to be kept.
+//! **Retention.** The service itself removes nothing: its role has no right to. An operator
+//! 1. writes a range to a file with [`write()`], the oldest range first, each from the end of the
+//!    last;
+//! 2. keeps the file in several places and checks it there with [`Archive::finish`];
+//! 3. removes the range with [`remove`], with an administrator's database URL. It refuses unless
+//!    the file is complete, equals the live log event for event, begins at the log's cut, and holds
+//!    no event recorded since the time to keep.
 //!
-//! What stays in the database: the **cut** (its position and the peaks of the tree there, from which
-//! the tree is built when the log is opened), the last event of every stream, so that streams go on
-//! where they ended, and every answered request, so that a repeat is known for ever. Reading what was
-//! removed is an error that names the cut. A service that folds its whole log can no longer start from
-//! the events alone: cut below its snapshot. [`restore`] puts a range back, the newest first.
+//! The database keeps the **cut** (its position and the peaks of the tree there, from which the
+//! tree is built when the log is opened), the last event of every stream, so that versions
+//! continue, and every answered request, so that a repeat is always recognised. Reading a removed
+//! event is an error that names the cut. A service that folds its whole log can no longer start
+//! from the events alone, so the cut must be below its snapshot. [`restore`] puts a range back, the
+//! newest first.
 //!
-//! **The file**, numbers big-endian: magic, length and name of the log, first position, position after
-//! the last, peaks of the tree at the first; then each event, all its columns; then the size and root
-//! of the log when it was written and the RFC 6962 consistency proof from the end of the range to that
-//! size; then SHA-256 of all before. So whoever has a signed checkpoint of that size needs nothing else.
+//! **File format**, numbers big-endian: magic, length and name of the log, first position, position
+//! after the last, peaks of the tree at the first; then each event with all its columns; then size
+//! and root of the log when the file was written, and the RFC 6962 consistency proof from the end
+//! of the range to that size; then the SHA-256 of everything before. A signed checkpoint of that
+//! size is all that a verifier needs in addition.
 
 mod format;
 
@@ -38,7 +42,7 @@ use format::{Hashing, Input, Output};
 
 const PAGE: usize = 1000;
 
-/// A range could not be archived, or an archive is not what it should be.
+/// Error of writing, reading, removing or restoring an archive.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     #[error(transparent)]
@@ -51,7 +55,8 @@ pub enum ArchiveError {
     Proof(#[from] ProofError),
     #[error("positions {from} to {to} are no range of a log of {size} events")]
     Range { from: u64, to: u64, size: u64 },
-    /// Of `remove` and `restore`: archives are removed the oldest first and restored the newest first.
+    /// Error of [`remove`] and [`restore`]: ranges are removed the oldest first and restored the
+    /// newest first.
     #[error("the file holds positions {from} to {to}, and the log is cut at {cut}")]
     Order { from: u64, to: u64, cut: u64 },
     #[error("the file and the live log differ at position {0}: nothing was removed")]
@@ -62,29 +67,29 @@ pub enum ArchiveError {
     Database(Source),
 }
 
-/// What a file says of itself.
+/// Header of an archive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
     pub log: Arc<str>,
-    /// Positions.
+    /// Positions of the events.
     pub range: Range<u64>,
-    /// The tree of everything before the range.
+    /// Tree of all events before the range.
     pub before: Tree,
 }
 
-/// A file that is whole.
+/// Result of a complete and consistent archive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verified {
     pub header: Header,
-    /// The tree of everything up to the end of the range.
+    /// Tree of all events up to the end of the range.
     pub after: Tree,
-    /// Size and root of the log when the file was written: to be compared with a signed checkpoint.
+    /// Size and root of the log when the file was written, to be compared with a signed checkpoint.
     pub head: (u64, Hash),
-    /// When its last event was recorded.
+    /// Time at which the last event of the range was recorded.
     pub recorded_at: UnixMicros,
 }
 
-/// The tree of the first `size` events, from where the log was cut.
+/// Builds the tree of the first `size` events, starting at the log's cut.
 pub async fn tree_at(reader: &Reader, size: u64) -> Result<Tree, ArchiveError> {
     let tree = reader.cut().await?.unwrap_or_default();
     if size < tree.size() {
@@ -93,7 +98,7 @@ pub async fn tree_at(reader: &Reader, size: u64) -> Result<Tree, ArchiveError> {
     grown(reader, tree, size, |_| Ok(())).await
 }
 
-/// Pushes events onto a tree until it has a size, and shows each.
+/// Appends events to a tree until it has `size` leaves. Passes each event to `show`.
 async fn grown(
     reader: &Reader,
     mut tree: Tree,
@@ -115,8 +120,9 @@ async fn grown(
     Ok(tree)
 }
 
-/// Writes a range of positions. `before` is the tree at its beginning: [`tree_at`], or what the
-/// archive before ended with. Blocks on `out`: for an operator's program, not within a service.
+/// Writes an archive of a range of positions. `before` is the tree at its beginning: from
+/// [`tree_at`], or the end of the previous archive. Blocks on `out`, so it is for an operator's
+/// program and not for a service.
 pub async fn write(
     reader: &Reader,
     range: Range<u64>,
@@ -148,8 +154,8 @@ pub async fn write(
     Ok(Verified { header, after, head, recorded_at })
 }
 
-/// The consistency proof from a tree to the same with further leaves. The subtrees that it needs of
-/// the older tree are among its peaks.
+/// Consistency proof from `old` to the tree with the further leaves `rest`. The required subtrees
+/// of the older tree are among its peaks.
 fn proof(old: &Tree, rest: &[Hash]) -> Vec<Hash> {
     let (old_size, size) = (old.size(), old.size() + rest.len() as u64);
     let (mut path, mut peaks) = (Vec::new(), old.peaks().iter());
@@ -172,13 +178,13 @@ fn proof(old: &Tree, rest: &[Hash]) -> Vec<Hash> {
     path
 }
 
-/// An archive while it is read: events are checked one by one, the whole by [`Archive::finish`].
+/// Archive being read. Events are checked one by one, the whole file by [`Archive::finish`].
 pub struct Archive<R> {
     input: Input<R>,
     header: Header,
     tree: Tree,
     recorded_at: UnixMicros,
-    /// The ends of the streams that it has shown.
+    /// Last event of each stream read so far.
     heads: BTreeMap<StreamId, Head>,
 }
 
@@ -195,7 +201,7 @@ impl<R: Read> Archive<R> {
         &self.header
     }
 
-    /// The next event; nothing after the last.
+    /// Reads and checks the next event; `None` after the last.
     pub fn next_event(&mut self) -> Result<Option<Event>, ArchiveError> {
         if self.tree.size() == self.header.range.end {
             return Ok(None);
@@ -214,8 +220,8 @@ impl<R: Read> Archive<R> {
         Ok(Some(event))
     }
 
-    /// Reads what is left, and says that the file is whole: every byte is as it was written, and the
-    /// events lead to the root of the log that the file names.
+    /// Reads the rest and verifies the whole file: every byte is as it was written, and the events
+    /// lead to the root of the log that the file names.
     pub fn finish(mut self) -> Result<Verified, ArchiveError> {
         while self.next_event()?.is_some() {}
         let Archive { mut input, header, tree: after, recorded_at, .. } = self;

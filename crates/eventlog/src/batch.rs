@@ -1,4 +1,4 @@
-//! The pure part of a commit: from what callers want and where the log ends to the rows to write.
+//! Pure part of a commit: turns entries and the end of the log into the rows to write.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use crate::event::{Entry, Receipt, Stored};
 use crate::heads::Head;
 use crate::key::RequestKey;
 
-/// Where a batch begins.
+/// State of the log at the beginning of a batch.
 pub(crate) struct Start<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) recorded_at: UnixMicros,
-    /// The head of every stream of the batch.
+    /// Heads of all streams of the batch.
     pub(crate) heads: BTreeMap<StreamId, Head>,
 }
 
-/// A batch with its places, not yet committed.
+/// Batch with positions and versions, not committed yet.
 pub(crate) struct Stamped {
     pub(crate) recorded_at: UnixMicros,
     pub(crate) events: Arc<[Event]>,
     pub(crate) requests: Arc<[Stored]>,
-    /// One for each entry.
+    /// One receipt for each entry.
     pub(crate) receipts: Vec<Receipt>,
-    /// The tree with the batch.
+    /// Tree including the batch.
     pub(crate) tree: Tree,
-    /// The heads with the batch.
+    /// Stream heads including the batch.
     pub(crate) heads: BTreeMap<StreamId, Head>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn stamp<'a>(entries: impl Iterator<Item = &'a Entry>, start: Start<'
     Stamped { recorded_at, events: events.into(), requests: requests.into(), receipts, tree, heads }
 }
 
-/// A batch while it is stamped.
+/// Batch being stamped.
 struct Stamp {
     recorded_at: UnixMicros,
     events: Vec<Event>,

@@ -1,4 +1,4 @@
-//! What can go wrong, sorted by what the caller should do.
+//! Errors of the log, by the reaction that is expected of the caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,77 +9,78 @@ use primitives::RequestId;
 use crate::event::Stored;
 use crate::store::{ClockOff, StoreError};
 
-/// Nothing more is known of a cause than its text and its own causes.
+/// Cause of an error, known only by its text and its own sources.
 pub type Source = Arc<dyn std::error::Error + Send + Sync>;
 
-/// An entry was not appended, except that [`AppendError::Lost`] may leave it open.
+/// Error of an append. The entry was not appended, except that [`AppendError::Lost`] leaves it
+/// open.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum AppendError {
-    /// The request was answered before. Compare the digests: the same content gets the stored
-    /// answer, another content is the caller's mistake.
+    /// The request was answered before. With the same digest its caller gets the stored answer;
+    /// with another digest the caller has reused an id.
     #[error("a request was answered before, at position {}", .stored.first.0)]
     Duplicate { stored: Stored },
-    /// Too much waits to be written. Nothing was appended: repeat later.
+    /// Too many entries wait to be written. Nothing was appended; the caller may retry.
     #[error("the log's queue is full: repeat the request a little later")]
     Full,
-    /// The store did not take it within the patience of the log, or refuses it. Nothing was appended:
-    /// repeat later.
+    /// The store was unavailable for as long as the log waits for it, or refused the entry. Nothing
+    /// was appended; the caller may retry.
     #[error("the log's database is unavailable: repeat the request later")]
     Unavailable { source: Option<Source> },
-    /// A clock is wrong, and stayed so for the patience of the log. Nothing was appended: repeat once it
-    /// is right.
+    /// A clock was wrong for as long as the log waits for the store. Nothing was appended; the
+    /// caller may retry once the clock is right.
     #[error(transparent)]
     Clock(ClockOff),
-    /// Another owner has the log, or what became of the entry cannot be known here. The owner must
-    /// stop, forget what it has in memory and open the log again.
+    /// Another process owns the log, or the outcome of the entry cannot be known here. The owner
+    /// must stop, drop its state and open the log again.
     #[error("this process no longer owns the log: reload before going on")]
     Lost,
-    /// The entry can never fit. A mistake of the caller's limits.
+    /// The entry exceeds the limits of a commit and can never be appended.
     #[error("the entry is over the log's limits: {events} events, {bytes} bytes")]
     TooLarge { events: usize, bytes: usize },
-    /// An entry holds at least one event, a group at least one entry.
+    /// An entry has no events, or a group no entries.
     #[error("the entry has no events")]
     Empty,
-    /// The log does not end where the group was to begin: something before it was not written, or
-    /// somebody else appends. Nothing was appended.
+    /// The log does not end where the group must begin: a group before it was not written, or
+    /// another caller appends. Nothing was appended.
     #[error("the group was to begin at position {}, the log ends at {}", .first.0, .size)]
     Misplaced { first: Position, size: u64 },
-    /// Two entries of the group answer the same request. A mistake of the caller's.
+    /// Two entries of the group have the same request key, which is the caller's fault.
     #[error("request {id} is answered twice in one group")]
     Twice { id: RequestId },
 }
 
-/// The log could not be read.
+/// Error of a read.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ReadError {
     #[error("the log's database is unavailable: repeat the read later")]
     Unavailable { source: Option<Source> },
-    /// What is stored contradicts itself.
+    /// The stored log contradicts itself.
     #[error("the log is corrupt: {0}")]
     Corrupt(Arc<str>),
-    /// What was asked for was archived and removed from the database.
+    /// The events were archived and removed from the database.
     #[error("events before position {size} were archived: read the archive, or have it restored")]
     Archived { size: u64 },
-    /// The log stopped or was closed: nothing more will come on this subscription.
+    /// The log stopped or was closed. The subscription has ended.
     #[error("the log has stopped: open it again where it is owned now")]
     Stopped,
 }
 
-/// The log could not be taken.
+/// Error of opening a log.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another owner renews its lease, which lasts for `remaining` at least.
+    /// Another owner renews its lease, which lasts at least `remaining`.
     #[error(
         "log {log} is owned by {owner} at {address}: it is free {:.1} s after that process stops",
         .remaining.as_secs_f64()
     )]
     Held { log: Arc<str>, owner: Arc<str>, address: Arc<str>, remaining: Duration },
-    /// Somebody else took the log while it was being opened.
+    /// Another process took the log while it was being opened.
     #[error("log {log} was taken by another owner while it was being opened")]
     Lost { log: Arc<str> },
     #[error("the database of log {log} is unavailable")]
     Unavailable { log: Arc<str>, source: Source },
-    /// Nothing was taken: this process could not write it.
+    /// The log was not taken, because this process could not write to it.
     #[error("log {log} cannot be taken: {off}")]
     Clock { log: Arc<str>, off: ClockOff },
     #[error("log {log} is corrupt: {what}")]

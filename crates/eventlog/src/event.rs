@@ -12,40 +12,41 @@ use primitives::{RequestId, UnixMicros};
 
 use crate::key::RequestKey;
 
-/// The command that an entry answers, so that its repeat can be told and answered alike.
+/// Command that an entry answers, so that a repeat is recognised and gets the same answer.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Request {
-    /// Unique among those of the entry's actor.
+    /// Id, unique among the requests of the entry's actor.
     pub id: RequestId,
     /// SHA-256 of the command's content.
     pub digest: [u8; 32],
-    /// The bytes of the first answer, given again on a repeat.
+    /// Bytes of the first answer, returned again on a repeat.
     pub answer: Bytes,
 }
 
-/// Events that are appended together: all of them, next to each other, or none.
+/// Events that are appended together: all of them, adjacent, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// At least one.
+    /// At least one event.
     pub events: Vec<NewEvent>,
     pub request: Option<Request>,
-    /// Who caused it. A zero byte, which a database's text cannot hold, becomes U+FFFD.
+    /// Author of the entry. A zero byte, which a text of the database cannot hold, is replaced by
+    /// U+FFFD.
     pub actor: Arc<str>,
     pub trace: [u8; 16],
 }
 
-/// An entry is durable.
+/// Proof that an entry is durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// The position of the entry's first event; the others follow it.
+    /// Position of the entry's first event; the others follow it.
     pub first: Position,
     pub recorded_at: UnixMicros,
-    /// One for each event, in the entry's order.
+    /// Version of each event, in the entry's order.
     pub versions: Vec<Version>,
 }
 
 impl Entry {
-    /// Key of the request that it answers.
+    /// Key of the request that the entry answers.
     #[must_use]
     pub fn key(&self) -> Option<RequestKey> {
         self.request.as_ref().map(|request| RequestKey::new(&self.actor, request.id))
@@ -56,9 +57,9 @@ impl Entry {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Stored {
     pub key: RequestKey,
-    /// SHA-256 of the first command's content.
+    /// SHA-256 of the content of the first command.
     pub digest: [u8; 32],
-    /// The position of the first event that it caused.
+    /// Position of the first event that the command caused.
     pub first: Position,
     pub answer: Bytes,
 }
@@ -74,25 +75,25 @@ impl Stored {
     }
 }
 
-/// Whether a command was here before.
+/// Result of looking up a command by its request id.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Recall {
-    /// Its id is new.
+    /// The id is new.
     Fresh,
-    /// It was answered; this is the first answer.
+    /// The command was answered; this is the first answer.
     Same { answer: Bytes, first: Position },
-    /// Its id was used for another content.
+    /// The id was used for a command with another content.
     Different,
 }
 
-/// The committed log in three values.
+/// Size, root and time of the committed log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TreeHead {
-    /// The number of events, and so the position of the next.
+    /// Number of events, which is the position of the next.
     pub size: u64,
     /// RFC 6962 root over the leaf records.
     pub root: [u8; 32],
-    /// Of the last event; 0 where there is none.
+    /// Time of recording of the last event; 0 if there is none.
     pub recorded_at: UnixMicros,
 }
 

@@ -1,6 +1,6 @@
-//! What the writer knows of streams: their last version and the hash of their last record. Bounded;
-//! the stream that was longest unused is forgotten first and looked up in the store when it comes
-//! again. Only what is committed is put here.
+//! Bounded cache of stream heads: the last version of a stream and the hash of its last record. The
+//! least recently used stream is dropped and looked up in the store when it is needed again. Only
+//! committed heads are cached.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use primitives::StreamId;
 use eventlog_core::record::chain_hash;
 use eventlog_core::{Event, Version};
 
-/// The end of a stream. The default is that of a stream without events.
+/// End of a stream. The default is that of a stream without events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Head {
     pub(crate) version: Version,
-    /// SHA-256 of the last leaf record; zeros where there is none.
+    /// SHA-256 of the last leaf record; zeros if there is none.
     pub(crate) hash: [u8; 32],
 }
 
@@ -25,7 +25,7 @@ impl Head {
 
 pub(crate) struct Heads {
     known: BTreeMap<StreamId, (Head, u64)>,
-    /// The same streams by when they were last used.
+    /// Streams by the time of their last use.
     by_use: BTreeMap<u64, StreamId>,
     uses: u64,
     capacity: usize,

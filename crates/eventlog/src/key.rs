@@ -1,10 +1,11 @@
 //! Keys of answered requests.
 //!
-//! A request's id belongs to its caller: the same id of another caller is another request. A key is made
-//! of both, and keys sort by what memory can know of them:
+//! A request's id belongs to its caller: the same id of another caller is another request. A key is
+//! made from both. Keys sort by kind:
 //!
 //! - **Timed**: a UUIDv7 keeps its Unix milliseconds in front, so that keys follow time.
-//! - **Derived**: other ids of services, which come from what they are for. They share one prefix.
+//! - **Derived**: other ids of services, which are derived from their purpose. They share one
+//!   prefix.
 //! - **Odd**: other ids of people. They share the prefix of zeros, and only the store knows them.
 
 use std::fmt;
@@ -13,30 +14,30 @@ use std::ops::Range;
 use primitives::{RequestId, UnixMicros};
 use sha2::{Digest as _, Sha256};
 
-/// The first milliseconds that [`RequestId::made_at`] tells.
+/// Lowest number of milliseconds for which [`RequestId::made_at`] returns a time.
 const FIRST_TIME: u64 = 1 << 40;
-/// In front of the keys of services' ids without time.
+/// Prefix of the keys of services' ids without a time.
 const DERIVED: [u8; 6] = [0, 0, 0, 0, 0, 1];
-/// Behind all keys with that prefix.
+/// Prefix after all derived keys.
 const BEHIND_DERIVED: [u8; 6] = [0, 0, 0, 0, 0, 2];
 
-/// Key of a request: one caller's use of one id. The first six bytes are its kind or its time; the
-/// others are the first ten of SHA-256 over caller and id, so that nobody finds an id of their own that
-/// has another caller's key.
+/// Key of a request: one caller's use of one id. The first six bytes are its kind or its time. The
+/// rest is the first ten bytes of the SHA-256 over caller and id, so that a caller cannot find an
+/// id whose key equals another caller's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestKey(pub [u8; 16]);
 
 /// Kind of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// When its id says that it was made.
+    /// Time at which the id says that it was made.
     Timed(UnixMicros),
     Derived,
     Odd,
 }
 
 impl RequestKey {
-    /// Key of `id` as this caller uses it. `actor` is class and subject, such as `player:…`.
+    /// Key of `id` as used by this caller. `actor` is class and subject, such as `player:…`.
     #[must_use]
     pub fn new(actor: &str, id: RequestId) -> RequestKey {
         let prefix = match id.made_at() {
@@ -55,7 +56,7 @@ impl RequestKey {
         RequestKey(key)
     }
 
-    /// Keys of ids with a time up to this one's millisecond.
+    /// Keys of ids with a time, up to the millisecond of `at`.
     pub(crate) fn timed_until(at: UnixMicros) -> Range<RequestKey> {
         let from = |millis: u64| {
             let mut prefix = [0; 6];
@@ -65,7 +66,7 @@ impl RequestKey {
         from(FIRST_TIME)..from((at.0 / 1000).saturating_add(1))
     }
 
-    /// Keys of the ids that services derive.
+    /// Keys of ids that services derive.
     pub(crate) const fn derived() -> Range<RequestKey> {
         RequestKey::least(DERIVED)..RequestKey::least(BEHIND_DERIVED)
     }

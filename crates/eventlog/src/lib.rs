@@ -1,17 +1,19 @@
 //! Knows: the append-only log: order, durability, ownership, repeats, tamper evidence, its store.
 //! Does not know: what an event means, who may ask, how a request is answered.
 //!
-//! The log is the only source of truth of a service; everything else is a fold of it. One process
-//! owns a log at a time and one task in it writes: [`Log`]. What [`Log::append`] has answered is
-//! durable and stays where it is, byte for byte. Auditors read with [`Reader`], without owning.
+//! The log is the only source of truth of a service; all other state is a fold of it. One process
+//! owns a log at a time, and one task in it writes: [`Log`]. An entry that [`Log::append`] has
+//! acknowledged is durable and never changes. Auditors read with [`Reader`], without owning the
+//! log.
 //!
-//! - [`event`]: entries and their requests; events and their leaf records are the crate `eventlog-core`.
-//! - `log` is the owner's handle, `open` how a log is taken, `standby` how it is waited for, `queue` who waits, `writer` the one task
-//!   that writes, `batch` the pure part of a commit, `heads` what is known of streams, `answered` what
-//!   is known of requests, `key` whose they are, `subscription` how readers follow. `group` is for an engine that decides
-//!   ahead of its log.
-//! - [`archive`] moves what is old into files. [`Shelf`] keeps tiles and signed checkpoints.
-//! - [`store`] says what a store must do; `pg` does it in PostgreSQL, `mem` in memory with faults on
+//! - [`event`]: entries and their requests. Events and their leaf records are the crate
+//!   `eventlog-core`.
+//! - `log` is the owner's handle, `open` takes a log, `standby` waits for one, `queue` holds
+//!   waiting callers, `writer` is the one task that writes, `batch` the pure part of a commit,
+//!   `heads` caches the ends of streams, `answered` caches answered requests, `key` makes their
+//!   keys, `subscription` follows commits. `group` is for an engine that decides ahead of its log.
+//! - [`archive`] moves old events into files. [`Shelf`] keeps tiles and signed checkpoints.
+//! - [`store`] specifies a store. `pg` implements it in PostgreSQL, `mem` in memory, with faults on
 //!   demand.
 
 mod answered;

@@ -1,4 +1,4 @@
-//! The owner's handle of a log.
+//! Owner's handle of a log.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::slice;
@@ -27,55 +27,57 @@ use crate::store::{Fence, Reading, Store, StoreError};
 use crate::subscription::{Mode, Subscription};
 use crate::writer::{ClockTrouble, Spare, Writer};
 
-/// Bytes that an event counts for beside its payload.
+/// Bytes that an event counts for in addition to its payload.
 const EVENT_FLOOR: usize = 128;
 
-/// What time it is.
+/// Source of the current time.
 pub type Clock = Arc<dyn Fn() -> UnixMicros + Send + Sync>;
 
-/// How a log is opened.
+/// Options of opening a log.
 #[derive(Clone)]
 pub struct Options {
-    /// The log's name within its store, such as `table/0`.
+    /// Name of the log within its store, such as `table/0`.
     pub name: Arc<str>,
-    /// Who owns it: shown to whoever is refused.
+    /// Name of the owner, shown to processes that are refused the log.
     pub owner: Arc<str>,
-    /// Where the owner can be called.
+    /// Address at which the owner can be called.
     pub address: Arc<str>,
-    /// How long a silent owner keeps the log.
+    /// Time for which a silent owner keeps the log.
     pub lease: Duration,
-    /// Take the log at once, even where its owner's lease runs. The other owner stops at its next
-    /// write.
+    /// Whether to take the log at once, even while its owner's lease runs. The other owner stops at
+    /// its next write.
     pub take_over: bool,
     pub clock: Clock,
     pub limits: Limits,
 }
 
-/// Bounds on what is in memory and in one commit.
+/// Bounds on memory and on one commit.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Events in one commit; also the most that one entry or group may hold.
+    /// Events in one commit; also the bound of one entry or group.
     pub batch_events: usize,
-    /// Bytes of payloads and answers, and a little for each event, in one commit; also the most that
-    /// one entry or group may hold.
+    /// Bytes in one commit: payloads, answers and a fixed amount for each event. Also the bound of
+    /// one entry or group.
     pub batch_bytes: usize,
     /// Entries and groups that wait to be committed.
     pub queue_entries: usize,
-    /// Bytes, counted alike, that wait to be committed.
+    /// Bytes that wait to be committed, counted as for `batch_bytes`.
     pub queue_bytes: usize,
-    /// Streams whose last event is remembered.
+    /// Streams whose last event is cached.
     pub streams: usize,
-    /// Answered requests that are remembered, of ids with time and of derived ones each.
+    /// Answered requests that are cached: this many of ids with a time, and this many of derived
+    /// ids.
     pub requests: usize,
     /// Commits that a live subscription may fall behind before it reads from the store again.
     pub live_commits: usize,
-    /// How long an entry waits for a store that is not there.
+    /// Longest time that an entry waits for an unavailable store.
     pub patience: Duration,
-    /// How far the owner's clock, and what it records, may be from the store's clock.
+    /// Largest difference between the owner's clock, or a time to be recorded, and the store's
+    /// clock.
     pub skew: Duration,
 }
 
-/// Machines that keep their time by NTP are milliseconds apart; a player's clock runs for seconds.
+/// Far more than the error of machines that use NTP, and less than a player's clock runs.
 const SKEW: Duration = Duration::from_secs(2);
 
 impl Default for Limits {
@@ -94,24 +96,24 @@ impl Default for Limits {
     }
 }
 
-/// Whether the store takes what the owner writes. An idle owner renews its lease, three times in its
+/// Health of the owner's writes to the store. An idle owner renews its lease, three times in its
 /// length.
 #[derive(Clone, Debug)]
 pub struct Health {
-    /// When the store took something last.
+    /// Time of the last successful write.
     pub written: Instant,
-    /// Why it has not since.
+    /// Reason why no write has succeeded since.
     pub trouble: Option<Arc<str>>,
 }
 
 impl Options {
-    /// What the owner's clock shows now.
+    /// Current reading of the owner's clock.
     pub(crate) fn reading(&self) -> Reading {
         Reading { at: (self.clock)(), skew: self.limits.skew }
     }
 }
 
-/// An owned log. Clones are handles of the same; when the last is dropped the log is given up.
+/// Owned log. Clones are handles of one log; when the last is dropped the log is released.
 #[derive(Clone)]
 pub struct Log {
     store: Arc<dyn Store>,
@@ -123,20 +125,20 @@ pub struct Log {
     clock: Clock,
     head: watch::Receiver<TreeHead>,
     health: watch::Receiver<Health>,
-    /// What the writer has put there.
+    /// Cache of answered requests, filled by the writer.
     answered: Arc<RwLock<Answered>>,
-    /// Gone with the writer.
+    /// Ends with the writer.
     commits: broadcast::WeakSender<Arc<[Event]>>,
     last_alive: Option<UnixMicros>,
     epoch: u64,
-    /// How long an owner that can write is silent at the most.
+    /// Longest silence of an owner that can write.
     stale: Duration,
     stopped: CancellationToken,
 }
 
 impl Log {
-    /// Takes the log and reads where it ends. Waits for the lease of a silent owner to end; an
-    /// owner that renews it is [`OpenError::Held`].
+    /// Takes the log and reads its end. Waits for the lease of a silent owner to end; an owner that
+    /// renews its lease gives [`OpenError::Held`].
     pub async fn open(store: Arc<dyn Store>, options: Options) -> Result<Log, OpenError> {
         let opened = open(&*store, &options).await?;
         let limits = options.limits.clone();
@@ -192,8 +194,8 @@ impl Log {
         Ok(log)
     }
 
-    /// Appends an entry; answers once it is durable. An entry whose caller stops waiting is
-    /// appended all the same.
+    /// Appends an entry and returns once it is durable. Dropping the future does not withdraw the
+    /// entry.
     pub async fn append(&self, entry: Entry) -> Result<Receipt, AppendError> {
         let log = self.reader.name();
         let span = tracing::debug_span!("log.append", log, events = entry.events.len());
@@ -206,11 +208,11 @@ impl Log {
         .await
     }
 
-    /// Appends a group; answers with a receipt for each entry once it is durable. It takes its place
-    /// in the queue now, before the answer is waited for, and is appended whether it is or not.
+    /// Appends a group and returns a receipt for each entry once it is durable. The group is queued
+    /// by the call itself; dropping the future does not withdraw it.
     ///
-    /// [`AppendError::Duplicate`] where a request of it was answered before: then nothing of it was
-    /// appended, nor will be what was handed over after it.
+    /// [`AppendError::Duplicate`] if one of its requests was answered before. Then nothing of it
+    /// was appended, nor will any group queued after it.
     pub fn append_group(
         &self,
         group: Group,
@@ -257,8 +259,8 @@ impl Log {
         })
     }
 
-    /// Refuses here what would be refused by the store: a request that is known to be answered, and
-    /// one that comes twice.
+    /// Refuses early what the store would refuse: a request that is known to be answered, and one
+    /// that occurs twice in the group.
     fn refuse_repeats(&self, entries: &[Entry]) -> Result<(), AppendError> {
         let mut seen = BTreeSet::new();
         for entry in entries {
@@ -273,8 +275,8 @@ impl Log {
         Ok(())
     }
 
-    /// What is known of a request without asking the store. A request that waits to be written is
-    /// not answered yet.
+    /// Looks a request up without asking the store. A request that waits to be written is not
+    /// answered yet.
     #[must_use]
     pub fn known(&self, key: RequestKey) -> Known {
         // Another owner may have answered it since.
@@ -285,8 +287,8 @@ impl Log {
         self.answered.read().unwrap_or_else(PoisonError::into_inner).known(key, now)
     }
 
-    /// Whether a command was answered before. `digest` is SHA-256 of its content. The store is asked
-    /// only where memory cannot tell.
+    /// Whether a command was answered before. `digest` is the SHA-256 of its content. Asks the
+    /// store only if the cache cannot tell.
     pub async fn recall(&self, key: RequestKey, digest: [u8; 32]) -> Result<Recall, ReadError> {
         let stored = match self.known(key) {
             Known::Fresh => None,
@@ -296,7 +298,7 @@ impl Log {
         Ok(stored.map_or(Recall::Fresh, |stored| stored.recall(digest)))
     }
 
-    /// Those of the requests that were answered before; at most one question to the store.
+    /// Finds the answered requests among `keys`, with at most one query to the store.
     pub async fn recall_many(
         &self,
         keys: &[RequestKey],
@@ -316,9 +318,10 @@ impl Log {
         Ok(found)
     }
 
-    /// Whether nobody else could have appended until now. Whoever says no by what is in memory asks this
-    /// first, since nothing of a no goes through the fence; [`AppendError::Lost`] stops the log.
-    /// So it does where the store has fewer events than were committed, as a replica may have that took over.
+    /// Confirms that this process still owns the log. A caller that refuses a command by its own
+    /// state confirms first, since a refusal does not pass the fence. [`AppendError::Lost`] stops
+    /// the log; it is also the result if the store has fewer events than were committed, as after a
+    /// fail-over to a lagging replica.
     pub async fn confirm(&self) -> Result<(), AppendError> {
         let size = self.size();
         let fence = self.store.fence(self.reader.name()).await;
@@ -344,18 +347,20 @@ impl Log {
         }
     }
 
-    /// Events from a position on, in order, at most `limit`: fewer only where the log ends.
+    /// Reads events from a position on, in order, at most `limit`: fewer only at the end of the
+    /// log.
     pub async fn read(&self, from: Position, limit: usize) -> Result<Vec<Event>, ReadError> {
         self.reader.read(from, limit).await
     }
 
-    /// The log to read alone, for whoever needs no right to write.
+    /// Reader of this log, without the right to write.
     #[must_use]
     pub const fn reader(&self) -> &Reader {
         &self.reader
     }
 
-    /// Events of a stream from a version on, in order, at most `limit`: fewer only where it ends.
+    /// Reads events of a stream from a version on, in order, at most `limit`: fewer only at its
+    /// end.
     pub async fn read_stream(
         &self,
         stream: StreamId,
@@ -365,10 +370,10 @@ impl Log {
         self.reader.read_stream(stream, from, limit).await
     }
 
-    /// All events from a position on, for as long as the log is owned here: first those stored,
-    /// then each as it is committed, never before. A slow reader is sent back to the store and
-    /// misses nothing. After an error polling on reads again from where it was, but
-    /// [`ReadError::Stopped`] is the last item.
+    /// Streams all events from a position on, for as long as the log is owned here: first the
+    /// stored ones, then each as it is committed, never before. A slow subscriber reads from the
+    /// store again and misses nothing. After an error, polling again continues at the same
+    /// position; [`ReadError::Stopped`] is the last item.
     pub fn subscribe(
         &self,
         from: Position,
@@ -388,70 +393,73 @@ impl Log {
         .into_stream()
     }
 
-    /// The committed log.
+    /// Size, root and time of the committed log.
     #[must_use]
     pub fn head(&self) -> TreeHead {
         *self.head.borrow()
     }
 
-    /// The committed log, each time it has grown; ends when the log is no longer owned here.
+    /// Receiver of the committed head, updated at each commit. Ends when the log is no longer owned
+    /// here.
     #[must_use]
     pub fn heads(&self) -> watch::Receiver<TreeHead> {
         self.head.clone()
     }
 
-    /// Whether the store takes what is written here; ends when the log is no longer owned here.
+    /// Receiver of the write health. Ends when the log is no longer owned here.
     #[must_use]
     pub fn health(&self) -> watch::Receiver<Health> {
         self.health.clone()
     }
 
-    /// How long an owner that writes may be silent: it renews its lease twice in that time.
+    /// Longest silence of an owner that can write: it renews its lease twice in that time.
     pub(crate) const fn stale(&self) -> Duration {
         self.stale
     }
 
-    /// The number of committed events.
+    /// Number of committed events.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.head().size
     }
 
-    /// The root over the committed events.
+    /// Merkle root over the committed events.
     #[must_use]
     pub fn root(&self) -> [u8; 32] {
         self.head().root
     }
 
-    /// When the owner before last said that it served, by its own clock; nothing for a new log.
-    /// Clocks that ran then go on from there.
+    /// Time at which the previous owner last recorded that it was serving, by its own clock; `None`
+    /// for a new log. Clocks of hands continue from there.
     #[must_use]
     pub const fn last_alive(&self) -> Option<UnixMicros> {
         self.last_alive
     }
 
-    /// Which ownership of the log this is: a random number that no other has. A service that changes tables of its own apart from the log asks the store whether the log still has it.
+    /// Random number of this ownership, which no other ownership has. A service that writes its own
+    /// tables apart from the log asks the store whether the log still has this epoch.
     #[must_use]
     pub const fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Fires when the log is no longer owned here, or closed. The owner must stop.
+    /// Cancelled when the log is no longer owned here, or is closed. The owner must stop.
     #[must_use]
     pub fn stopped(&self) -> CancellationToken {
         self.stopped.clone()
     }
 
-    /// Writes what waits, gives the log up for the next owner and stops. Other handles get
-    /// [`AppendError::Lost`] from then on. While an outcome is unknown this waits for the store.
+    /// Writes all queued entries, releases the log for the next owner and stops. Other handles then
+    /// get [`AppendError::Lost`]. While an outcome is unknown this waits for the store.
     pub async fn close(self) {
-        // An error says that it has stopped already.
+        // The send fails if the writer has already stopped.
         let _ = self.queue.send(Command::Close).await;
         self.stopped.cancelled().await;
     }
 }
 
-/// What the limits count: everything of variable length, with a floor for the rest.
+/// Bytes of an entry as the limits count them: everything of variable length, with a fixed amount
+/// for each event.
 fn size_of_entry(entry: &Entry) -> usize {
     let payloads: usize = entry.events.iter().map(|event| event.payload.len() + EVENT_FLOOR).sum();
     let answer = entry.request.as_ref().map_or(0, |request| request.answer.len());

@@ -1,7 +1,7 @@
-//! A store in memory, which fails on demand: the simulator's and every test's.
+//! Store in memory that fails on demand, for the simulator and tests.
 //!
-//! Its leases run on the runtime's clock, so that paused time works. It has no clock of its own to
-//! compare an owner's with until it is given one.
+//! Its leases run on the runtime's clock, so that paused time works. Owners' clocks are checked
+//! only after it was given a clock of its own.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -24,37 +24,37 @@ use crate::store::{
     Appended, Batch, Claim, Claimed, Fence, Reading, Renewal, Store, StoreError, StoreTime,
 };
 
-/// What happens to the next append instead of the expected.
+/// Fault of the next append.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
-    /// It is refused and nothing is written.
+    /// The append fails and nothing is written.
     FailBefore,
-    /// Nothing is written and nobody can tell.
+    /// The outcome is unknown and nothing is written.
     Vanish,
-    /// It is written and nobody can tell.
+    /// The outcome is unknown and the batch is written.
     FailAfter,
-    /// Nobody can tell; it is written when the next append arrives, before that is looked at.
+    /// The outcome is unknown; the batch is written when the next append arrives, before that is
+    /// handled.
     LandLate,
-    /// Another owner takes the log just before it.
+    /// Another owner takes the log just before the append.
     Fence,
-    /// It is written after this time.
+    /// The batch is written after this time.
     Delay(Duration),
-    /// It is refused for what it is.
+    /// The append is refused for good.
     Refuse,
 }
 
-/// Logs in memory. Its handles are `Arc`s: what survives a crash of the log's owner is what the
-/// owner's next incarnation is given.
+/// Logs in memory. A store outlives a simulated crash of a log's owner.
 #[derive(Default)]
 pub struct MemStore {
     state: Mutex<State>,
 }
 
-/// A synchronous copy of the store.
+/// Synchronous replica of the store.
 #[derive(Default)]
 struct Replica {
     away: bool,
-    /// Where each log ends there, where it lags.
+    /// End of each log that lags on the replica.
     has: BTreeMap<Arc<str>, u64>,
 }
 
@@ -78,9 +78,9 @@ struct State {
 struct Kept {
     fence: Fence,
     lease_ends: Instant,
-    /// By position.
+    /// Events by position.
     events: Vec<Event>,
-    /// Positions in `events` by version, which begins with 1.
+    /// Indexes into `events` by version, which begins with 1.
     streams: BTreeMap<StreamId, Vec<usize>>,
     requests: BTreeMap<RequestKey, Stored>,
 }
@@ -95,45 +95,45 @@ impl MemStore {
         Arc::new(MemStore::default())
     }
 
-    /// Faults happen to appends in the order in which they are injected, one each.
+    /// Queues a fault. Each fault applies to one append, in order.
     pub fn inject(&self, fault: Fault) {
         self.state().faults.push_back(fault);
     }
 
-    /// While it is down every call is refused and changes nothing.
+    /// Makes every call fail without effect while `down` is set.
     pub fn set_down(&self, down: bool) {
         self.state().down = down;
     }
 
-    /// Replaces or forgets the saved tree of a log, which may happen to any store at any time.
+    /// Replaces or drops the saved tree of a log, which may happen to any store at any time.
     pub fn save_tree(&self, log: &str, tree: Option<Vec<[u8; 32]>>) {
         if let Some(kept) = self.state().logs.get_mut(log) {
             kept.fence.tree = tree;
         }
     }
 
-    /// Breaks a log: what a disk or an administrator may do.
+    /// Removes the last event of a log, as a disk fault or an administrator might.
     pub fn lose_last_event(&self, log: &str) {
         if let Some(kept) = self.state().logs.get_mut(log) {
             kept.events.pop();
         }
     }
 
-    /// Changes events behind the log's back: what an administrator may do.
+    /// Changes events behind the log's back, as an administrator might.
     pub fn tamper(&self, log: &str, change: impl FnOnce(&mut Vec<Event>)) {
         if let Some(kept) = self.state().logs.get_mut(log) {
             change(&mut kept.events);
         }
     }
 
-    /// Changes a tile behind the log's back.
+    /// Corrupts a tile behind the log's back.
     pub fn damage_tile(&self, log: &str, place: TilePlace) {
         if let Some(hashes) = self.state().tiles.get_mut(&(log.into(), place)) {
             *hashes = hashes.iter().map(|byte| byte ^ 1).collect();
         }
     }
 
-    /// Forgets tiles: those of an old log were never built.
+    /// Drops all tiles of a log, as for a log from before tiles were built.
     pub fn lose_tiles(&self, log: &str) {
         self.state().tiles.retain(|(of, _), _| &**of != log);
     }
@@ -143,12 +143,12 @@ impl MemStore {
         self.state().clock = Some(clock);
     }
 
-    /// While the replica is away what is written stays unacknowledged, and the replica without it.
+    /// While the replica is away, writes stay unacknowledged and do not reach it.
     pub fn set_replica_away(&self, away: bool) {
         self.state().replica.away = away;
     }
 
-    /// The replica takes the store's place: what it does not have is gone.
+    /// The replica takes the store's place: events that it does not have are lost.
     pub fn fail_over(&self) {
         let mut state = self.state();
         let Replica { has, .. } = std::mem::take(&mut state.replica);
@@ -159,7 +159,7 @@ impl MemStore {
         }
     }
 
-    /// Lets each page of events, and each question about requests, wait from now on.
+    /// Delays each read of events and each lookup of requests from now on.
     pub fn set_slow(&self, slow: Duration) {
         self.state().slow = slow;
     }
@@ -171,18 +171,18 @@ impl MemStore {
         }
     }
 
-    /// Lets whoever asks whose a log is wait.
+    /// Delays each read of the fence.
     pub fn set_fence_slow(&self, slow: Duration) {
         self.state().slow_fence = slow;
     }
 
-    /// How many appends were attempted.
+    /// Number of attempted appends.
     #[must_use]
     pub fn appends(&self) -> u64 {
         self.state().appends
     }
 
-    /// How many of them were sent ahead of their turn.
+    /// Number of appends that were sent ahead of their turn.
     #[must_use]
     pub fn appends_ahead(&self) -> u64 {
         self.state().ahead
@@ -198,7 +198,7 @@ impl MemStore {
     }
 }
 
-/// A number that looks like no other, the same in every run.
+/// Epoch that looks random and is the same in every run.
 fn epoch(claims: u64, log: &str) -> u64 {
     let mut hash = Sha256::new();
     hash.update(claims.to_be_bytes());
@@ -224,7 +224,7 @@ impl State {
         reading.check(recorded_at, StoreTime { received: now, now }).map_err(StoreError::Clock)
     }
 
-    /// Waits for the replica, which then has everything up to here, or does not answer.
+    /// Waits for the replica, which then has all events up to here, or does not answer.
     fn replicate(&mut self, log: &Arc<str>, before: u64) -> Result<(), StoreError> {
         if self.replica.away {
             self.replica.has.entry(log.clone()).or_insert(before);
@@ -255,7 +255,7 @@ impl State {
 }
 
 impl Kept {
-    /// Loses what is from there on.
+    /// Drops all events from `size` on.
     fn cut_to(&mut self, size: u64) {
         self.events.retain(|event| event.position.0 < size);
         for places in self.streams.values_mut() {
@@ -290,7 +290,7 @@ impl Kept {
     }
 }
 
-/// What is after `before`, at most `limit`.
+/// Items after the first `before`, at most `limit`.
 fn page<T>(all: &[T], before: u64, limit: usize) -> &[T] {
     let rest = usize::try_from(before).ok().and_then(|before| all.get(before..)).unwrap_or(&[]);
     rest.get(..limit).unwrap_or(rest)
@@ -405,7 +405,7 @@ impl Store for MemStore {
         Ok(of.iter().filter_map(|key| kept.requests.get(key).cloned()).collect())
     }
 
-    /// Memory keeps all there is.
+    /// Memory keeps all events.
     async fn cut(&self, _: &str) -> Result<Option<Tree>, StoreError> {
         Ok(None)
     }

@@ -1,16 +1,15 @@
-//! Taking a log: claim its fence, then find out where it ends.
+//! Opening of a log: claims its fence, then finds its end.
 //!
-//! A claim waits for the lease that it first saw, once. An owner that has renewed it by then is
-//! alive, and the log is not to be had ([`OpenError::Held`]).
+//! A claim waits once for the lease that it first saw. An owner that has renewed the lease by then
+//! is alive, and the log cannot be had ([`OpenError::Held`]).
 //!
-//! The claim is a commit, and it is made after everything that is read here: the events up to the size that
-//! it found. So what the owner before could not be sure of, such as a commit that it was not told of
-//! and that no replica may have, is as durable as the claim before this owner answers anybody by it.
+//! The claim is a commit, made after all events up to the size that it found. So what the previous
+//! owner could not be sure of, such as a commit that was not acknowledged and that no replica may
+//! have, is as durable as the claim before this owner answers any call.
 //!
-//! The Merkle tree is saved with each commit, but what is saved is only believed where the newest
-//! events lead to it again; otherwise the tree is built from all events,
-//! or from where the log was cut. So deleting it changes
-//! nothing but the time this takes.
+//! The Merkle tree is saved with each commit, but a saved tree is only used if the newest events
+//! lead to it again. Otherwise the tree is built from all events, or from the log's cut. So
+//! deleting it changes only the time that opening takes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,15 +24,15 @@ use crate::error::OpenError;
 use crate::log::Options;
 use crate::store::{Claim, Claimed, Fence, Renewal, Store, StoreError};
 
-/// Records whose subtrees are believed without their events.
+/// Records whose subtrees are taken from the saved tree without reading their events.
 const GRAIN: u64 = 1024;
-/// Events read from the store at once.
+/// Events per read.
 const PAGE: usize = 1000;
 const REQUESTS_PAGE: usize = 10_000;
-/// A lease that should have ended is looked at again after this long at the most.
+/// Longest time between two checks of a lease that should have ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
-/// An owned log's end.
+/// End of an opened log.
 pub(crate) struct Opened {
     pub(crate) epoch: u64,
     pub(crate) tree: Tree,
@@ -48,7 +47,8 @@ pub(crate) async fn open(store: &dyn Store, options: &Options) -> Result<Opened,
     let mut lease = Lease { store, options, epoch: fence.epoch, renewed: Instant::now() };
     let found = find_end(&mut lease, &fence).await;
     if matches!(found, Ok(_) | Err(OpenError::Corrupt { .. })) {
-        // What another owner has written since does not make the log a corrupt one.
+        // A write of another owner does not make the log corrupt: the renewal reports the loss
+        // first.
         lease.renew().await?;
     }
     let (tree, answered, recorded_at) = found?;
@@ -101,7 +101,7 @@ async fn claim(store: &dyn Store, options: &Options) -> Result<Fence, OpenError>
     }
 }
 
-/// Keeps the log while its tree is built.
+/// Lease that is renewed while the tree is built.
 struct Lease<'a> {
     store: &'a dyn Store,
     options: &'a Options,
@@ -149,7 +149,7 @@ async fn restore(lease: &mut Lease<'_>, fence: &Fence) -> Result<Tree, OpenError
     grow(lease, cut, fence.size).await
 }
 
-/// What comes before a cut cannot be read again.
+/// Events before a cut cannot be read, so the tree must begin at the cut or later.
 fn beyond(cut: &Tree, tree: Tree) -> Tree {
     if tree.size() < cut.size() { cut.clone() } else { tree }
 }
@@ -178,7 +178,7 @@ async fn grow(lease: &mut Lease<'_>, mut tree: Tree, size: u64) -> Result<Tree, 
     Ok(tree)
 }
 
-/// The requests that will be known without asking.
+/// Loads the newest answered requests into the cache.
 async fn remember(lease: &mut Lease<'_>) -> Result<Answered, OpenError> {
     let log = &lease.options.name;
     let mut answered = Answered::new(lease.options.limits.requests);
@@ -200,7 +200,7 @@ async fn remember(lease: &mut Lease<'_>) -> Result<Answered, OpenError> {
     Ok(answered)
 }
 
-/// Also checks that the events end where the fence says.
+/// Time of recording of the last event. Checks that the events end where the fence says.
 async fn last_recorded_at(
     store: &dyn Store,
     log: &Arc<str>,

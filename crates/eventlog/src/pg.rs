@@ -1,32 +1,31 @@
-//! The store in PostgreSQL: one schema a service, whose name the connection's `search_path` holds.
+//! Store in PostgreSQL: one schema per service, named by the connection's `search_path`.
 //!
-//! **One round trip.** An append is one statement: the fence is moved, and the rows go in from
-//! arrays where it moved. It is its own transaction; a second owner waits at the fence's row and
-//! then finds its epoch gone. A batch that is sent while the one before is being written is one statement
-//! too (`append_ahead.sql`): its rows first, then it waits for the end of the other, then the fence. Two
-//! connections take turns.
+//! **One round trip.** An append is one statement: it moves the fence and, if the fence moved,
+//! inserts the rows from arrays. It is its own transaction; a second owner waits for the fence's
+//! row and then finds another epoch. A batch that is sent while the previous one is being written
+//! is one statement too (`append_ahead.sql`): it inserts its rows, waits for the end of the other,
+//! then moves the fence. Two connections take turns.
 //!
-//! **What an append costs** (`benches/append`; PostgreSQL 15, microseconds a row in the server, without
-//! the disk, batches of 40). With the arrays unnested in FROM: 15, since a FROM over several functions
-//! puts each through a temporary store first. In the select list: 7.7, as they are read in step. One
-//! time for the batch instead of an array of it: 7.1. The index over versions is 3 of these. A number
-//! instead of the log's name in rows and keys makes neither smaller, since both are padded to eight
-//! bytes, and saves 0.4 at the most; checks, and the partitions of the requests, about as much each:
-//! not worth what they are for. What is left beside the rows is the fence, some 30 for a batch.
+//! **Form of the statement** (figures: `benches/append`). The arrays are unnested in the select
+//! list, which reads them in step; a FROM over several functions would put each through a temporary
+//! store first. The time of recording is one value per batch, not an array. A number instead of the
+//! log's name in rows and keys would save little, since both are padded to eight bytes. Checks and
+//! the partitions of the requests cost little as well.
 //!
-//! **What a failure says.** No connection: nothing was sent. An error from the server that leaves
-//! the connection standing: the statement was undone, whatever its class, since the server tells such
-//! errors before the commit is on record and after that none can happen. Where it is one that the same
-//! statement meets again (a value that cannot be stored, a damaged page, the server's own fault) it is
-//! not sent again. Anything else (the connection broke, the
-//! server is going down, no answer in time) leaves the outcome open, and the writer asks again.
+//! **Meaning of a failure.** No connection: nothing was sent. A server error that leaves the
+//! connection open: the statement was rolled back, whatever its class, since the server reports
+//! such errors before the commit is on record and after that none can happen. If the error would
+//! occur again with the same statement (a value that cannot be stored, a damaged page, an internal
+//! error), the statement is not sent again. Any other error (the connection broke, the server is
+//! going down, no answer in time) leaves the outcome open, and the writer asks again.
 //!
-//! **Clocks.** Every statement that writes compares the owner's clock with the server's, in itself, and
-//! changes nothing where they are too far apart: see [`Reading`](crate::store::Reading).
+//! **Clocks.** Every statement that writes compares the owner's clock with the server's, and
+//! changes nothing if they are too far apart: see [`Reading`](crate::store::Reading).
 //!
-//! **Connections.** The writer's are kept apart from the readers' pool, so that no reader can keep a
-//! commit waiting, and are not tested before use: a dead one is found by using it. Both are bounded:
-//! however many read at once, the server keeps connections for everybody who writes.
+//! **Connections.** The writers' connections are separate from the readers' pool, so that no reader
+//! can delay a commit. They are not tested before use: a dead one is found by using it. Both pools
+//! are bounded, so that the server keeps connections for every writer however many readers there
+//! are.
 
 mod archive;
 mod durability;
@@ -61,12 +60,12 @@ use link::{Links, options, set_session};
 use projection::{Form, Statements};
 use sql::Timed;
 
-/// How many connections a store may have.
+/// Maximum numbers of connections of a store.
 #[derive(Clone, Copy, Debug)]
 pub struct Pools {
-    /// For reads and recalls.
+    /// Connections for reads and lookups.
     pub readers: u32,
-    /// For whoever writes: claims, leases and batches, of which two are sent at once for each log.
+    /// Connections for claims, leases and batches, of which two are sent at once for each log.
     pub writers: u32,
 }
 
@@ -76,7 +75,7 @@ impl Default for Pools {
     }
 }
 
-/// One service's logs in PostgreSQL.
+/// Logs of one service in PostgreSQL.
 pub struct PgStore {
     links: Links,
     readers: PgPool,
@@ -84,9 +83,9 @@ pub struct PgStore {
     statements: Statements,
 }
 
-/// How often a read is tried where its connection turns out to be dead.
+/// Attempts of a read whose connection turns out to be dead.
 const READ_TRIES: u32 = 3;
-/// How long a reader waits for a connection.
+/// Longest time that a reader waits for a connection.
 const ACQUIRE: Duration = Duration::from_secs(5);
 
 impl PgStore {
@@ -100,7 +99,8 @@ impl PgStore {
         PgStore::connect_with(url, service, pools, Projection::nothing()).await
     }
 
-    /// The same for a service that has tables of its own to keep up: see [`migrate_with`].
+    /// Connects to the logs of a service that has tables of its own, kept by `projection`: see
+    /// [`migrate_with`].
     pub async fn connect_with(
         url: &str,
         service: &str,
@@ -121,10 +121,10 @@ impl PgStore {
 }
 
 impl PgStore {
-    /// Refuses a database that may lose what it has acknowledged, or cannot store every text.
+    /// Refuses a database that may lose acknowledged commits, or cannot store every text.
     ///
     /// # Errors
-    /// Every setting that is wrong, and what to do; or the database is out of reach.
+    /// All wrong settings with their remedies, or the database cannot be reached.
     pub async fn require_durability(&self) -> Result<(), ConnectError> {
         let mut link = self.links.take().await.map_err(ConnectError::Unavailable)?;
         let promises = in_time(sql::promises(&mut link)).await;
@@ -134,14 +134,15 @@ impl PgStore {
         if wrong.is_empty() { Ok(()) } else { Err(ConnectError::Unsafe(wrong)) }
     }
 
-    /// The readers' connections, for a service that reads tables of its own beside the log. Names are
-    /// looked up in its schema.
+    /// Readers' pool, for a service that reads its own tables. Names are looked up in the service's
+    /// schema.
     #[must_use]
     pub const fn readers(&self) -> &PgPool {
         &self.readers
     }
 
-    /// Whether the batch went in: [`Appended::Done`] or [`Appended::Fenced`].
+    /// Writes a batch. The result is [`Appended::Done`] or [`Appended::Fenced`], or the clocks'
+    /// difference.
     async fn write(
         &self,
         link: &mut PgConnection,
@@ -158,7 +159,7 @@ impl PgStore {
         let rows = batch.rows.as_ref().unwrap_or(&self.projection.none);
         let Some(ahead) = rows.ahead() else { return Ok(Ok(Appended::Fenced)) };
         let written = self.write_as(link, batch, Form::Ahead(ahead)).await;
-        // In its turn it will be looked at again.
+        // The batch is tried again in its turn.
         let again = |error: &_| error::is_out_of_turn(error) || error::is_of_the_projection(error);
         if written.as_ref().is_err_and(again) {
             return Ok(Ok(Appended::Fenced));
@@ -209,7 +210,7 @@ fn readers(options: PgConnectOptions, schema: Arc<str>, pools: Pools) -> PgPool 
         .connect_lazy_with(options)
 }
 
-/// Drops a pool's connections that wait for a statement: where one was dead, the others are as old.
+/// Drops a pool's idle connections. If one was dead, the others are of the same age.
 pub fn drop_idle(pool: &PgPool) {
     while let Some(idle) = pool.try_acquire() {
         drop(idle.detach());
@@ -217,8 +218,8 @@ pub fn drop_idle(pool: &PgPool) {
 }
 
 impl PgStore {
-    /// Repeats a read on another connection where one was dead. With it go all that wait, or a database
-    /// that was restarted would fail as many reads as there were connections.
+    /// Retries a read on another connection if one was dead. All idle connections are dropped too;
+    /// otherwise a restarted database would fail as many reads as there were connections.
     async fn read_with<T, F>(&self, mut query: impl FnMut() -> F) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, sqlx::Error>>,

@@ -1,4 +1,4 @@
-//! The callers who wait for the writer, and how many of them share a commit.
+//! Queue of callers that wait for the writer, and the assembly of their entries into commits.
 
 use std::collections::BTreeSet;
 use std::slice;
@@ -18,19 +18,19 @@ use crate::log::Limits;
 
 pub(crate) enum Command {
     Append(Box<Waiting>),
-    /// Give the log up; everything that came before is written first.
+    /// Releases the log after writing everything queued before.
     Close,
 }
 
-/// A caller who waits for an entry, or for a group of them.
+/// Queued entry or group, with its caller's reply channel.
 pub(crate) struct Waiting {
     pub(crate) wish: Wish,
     pub(crate) events: usize,
     pub(crate) bytes: usize,
     pub(crate) since: Instant,
-    /// The caller's.
+    /// Span of the caller.
     pub(crate) span: Span,
-    /// Its share of the queue's bytes.
+    /// Share of the queue's bytes.
     pub(crate) _room: OwnedSemaphorePermit,
 }
 
@@ -51,12 +51,13 @@ impl Waiting {
         self.entries().iter().filter_map(Entry::key)
     }
 
-    /// Of each of its events.
+    /// Streams of all its events.
     pub(crate) fn streams(&self) -> impl Iterator<Item = StreamId> {
         self.entries().iter().flat_map(|entry| &entry.events).map(|event| event.stream)
     }
 
-    /// Where it must stand and when; nothing for an entry, which stands anywhere, now.
+    /// Required position and time of a group; `None` for an entry, which may get any position, at
+    /// the current time.
     pub(crate) const fn place(&self) -> Option<(Position, UnixMicros)> {
         match &self.wish {
             Wish::Entry(..) => None,
@@ -64,7 +65,7 @@ impl Waiting {
         }
     }
 
-    /// Whether it may be sent while the batch before it is being written.
+    /// Whether it may be sent while the previous batch is being written.
     pub(crate) fn goes_ahead(&self) -> bool {
         match &self.wish {
             Wish::Entry(..) => false,
@@ -72,7 +73,7 @@ impl Waiting {
         }
     }
 
-    /// What its group carries for the store's projection.
+    /// Rows of a group for the store's projection.
     pub(crate) fn rows(&self) -> Option<Arc<dyn Rows>> {
         match &self.wish {
             Wish::Entry(..) => None,
@@ -80,7 +81,8 @@ impl Waiting {
         }
     }
 
-    /// Takes its receipts, one for each of its entries. Whoever has gone away needs none.
+    /// Answers the caller with its receipts, one for each of its entries. A caller that has gone
+    /// needs none.
     pub(crate) fn confirm(self, receipts: &mut impl Iterator<Item = Receipt>) {
         match self.wish {
             Wish::Entry(_, answer) => {
@@ -102,7 +104,7 @@ impl Waiting {
     }
 }
 
-/// A batch while it is filled: one group, or entries of many callers.
+/// Batch being filled: one group, or entries of many callers.
 pub(crate) struct Gathering {
     pub(crate) waiting: Vec<Waiting>,
     events: usize,
@@ -120,13 +122,13 @@ impl Gathering {
         }
     }
 
-    /// Whether nothing else may stand in the same commit.
+    /// Whether the batch is a group, which shares a commit with nothing else.
     pub(crate) fn is_a_group(&self) -> bool {
         self.waiting.iter().any(|waiting| waiting.place().is_some())
     }
 
-    /// Gives back what is over the limits, a group, and a request that is in the batch already: in
-    /// the next batch it is a repeat like any other.
+    /// Adds an entry. Returns it if it exceeds the limits, is a group, or has a request key that is
+    /// already in the batch: in the next batch that is an ordinary repeat.
     pub(crate) fn add(&mut self, waiting: Waiting, limits: &Limits) -> Option<Waiting> {
         let events = self.events + waiting.events;
         let bytes = self.bytes + waiting.bytes;

@@ -1,4 +1,4 @@
-//! Reading a log without owning it: auditors, tools, and the owner's own reads.
+//! Reader of a log without ownership: for auditors, tools, and the owner itself.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::event::Stored;
 use crate::key::RequestKey;
 use crate::store::Store;
 
-/// A log to read. It takes no lease and needs no right to write.
+/// Read access to a log. It takes no lease and needs no right to write.
 #[derive(Clone)]
 pub struct Reader {
     store: Arc<dyn Store>,
@@ -19,24 +19,24 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// `log` is a name such as `table/0`; one that does not exist reads as an empty log.
+    /// `log` is a name such as `table/0`. A log that does not exist reads as empty.
     pub fn new(store: Arc<dyn Store>, log: impl Into<Arc<str>>) -> Reader {
         Reader { store, log: log.into() }
     }
 
-    /// The log's name.
+    /// Name of the log.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.log
     }
 
-    /// The number of events.
+    /// Number of events.
     pub async fn size(&self) -> Result<u64, ReadError> {
         Ok(self.store.size(&self.log).await?)
     }
 
-    /// Events from a position on, in order, at most `limit`: fewer only where the log ends.
-    /// [`ReadError::Archived`] where some of them are in the store no longer.
+    /// Reads events from a position on, in order, at most `limit`: fewer only at the end of the
+    /// log. [`ReadError::Archived`] if some of them were removed from the store.
     pub async fn read(&self, from: Position, limit: usize) -> Result<Vec<Event>, ReadError> {
         let events = self.store.read(&self.log, from, limit).await?;
         let gap = events.iter().zip(from.0..).find(|(event, at)| event.position.0 != *at);
@@ -46,8 +46,8 @@ impl Reader {
         Ok(events)
     }
 
-    /// Why an event is missing before others, and its position where that is known. The log's last event is
-    /// never removed, nor is that of a stream: what ends is not cut there.
+    /// Reason for a gap before other events; `position` is that of the gap, if known. The last
+    /// event of the log or of a stream is never removed, so a missing end is not due to a cut.
     async fn missing(&self, position: Option<u64>, at: &str) -> ReadError {
         match self.cut().await {
             Ok(Some(tree)) if position.is_none_or(|position| position < tree.size()) => {
@@ -61,12 +61,13 @@ impl Reader {
         }
     }
 
-    /// The tree where the log was cut; nothing where all its events are in the store.
+    /// Tree at the log's cut; `None` if all its events are in the store.
     pub async fn cut(&self) -> Result<Option<Tree>, ReadError> {
         Ok(self.store.cut(&self.log).await?.filter(|tree| tree.size() > 0))
     }
 
-    /// Events of a stream from a version on, in order, at most `limit`: fewer only where it ends.
+    /// Reads events of a stream from a version on, in order, at most `limit`: fewer only at its
+    /// end.
     pub async fn read_stream(
         &self,
         stream: StreamId,
@@ -81,17 +82,17 @@ impl Reader {
         Ok(events)
     }
 
-    /// The last event of a stream; nothing where it has none.
+    /// Last event of a stream; `None` if it has none.
     pub async fn last_of_stream(&self, stream: StreamId) -> Result<Option<Event>, ReadError> {
         Ok(self.store.last_of_stream(&self.log, stream).await?)
     }
 
-    /// The answered request of this key.
+    /// Answered request with this key.
     pub async fn request(&self, key: RequestKey) -> Result<Option<Stored>, ReadError> {
         Ok(self.store.requests(&self.log, &[key]).await?.pop())
     }
 
-    /// The answered requests among these, in any order.
+    /// Answered requests among these keys, in any order.
     pub async fn requests(&self, keys: &[RequestKey]) -> Result<Vec<Stored>, ReadError> {
         Ok(self.store.requests(&self.log, keys).await?)
     }

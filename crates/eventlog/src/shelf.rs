@@ -1,9 +1,9 @@
-//! Where a log keeps what it shows of itself: the full tiles of its tree, and the checkpoints that were
-//! signed. Both only ever grow, like the log.
+//! Store of a log's public data: the full tiles of its tree and its signed checkpoints. Like the
+//! log, both only grow.
 //!
-//! Checkpoints are a chain: each has a number, one higher than the one before, and a number is given
-//! once. So of two who sign after the same checkpoint one is refused, looks again at what is signed,
-//! and no two signed trees can contradict each other by a race.
+//! Checkpoints form a chain: each has a number, one higher than its predecessor's, and each number
+//! is given once. So of two signers that follow the same checkpoint one is refused and has to read
+//! what was signed. A race can therefore not produce two signed trees that contradict each other.
 
 use std::sync::Arc;
 
@@ -12,52 +12,51 @@ use bytes::Bytes;
 
 use crate::store::{Store, StoreError};
 
-/// Where a tile stands: its level and its index in the level.
+/// Level of a tile, and its index in the level.
 pub type TilePlace = (u8, u64);
 
 /// Bytes of a full tile: 256 hashes.
 pub const TILE_BYTES: usize = 8192;
 
-/// A tile that will never change.
+/// Full tile, which never changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FullTile {
     pub place: TilePlace,
-    /// [`TILE_BYTES`] of them.
+    /// [`TILE_BYTES`] bytes.
     pub hashes: Bytes,
 }
 
-/// A checkpoint that was signed.
+/// Signed checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SignedCheckpoint {
-    /// 1, 2, 3 … without gaps.
+    /// Number of the checkpoint: 1, 2, 3 … without gaps.
     pub number: u64,
-    /// Records in its tree.
+    /// Number of records in its tree.
     pub size: u64,
-    /// The signed note, without cosignatures.
+    /// Signed note, without cosignatures.
     pub note: Arc<str>,
 }
 
-/// A store that keeps what its logs show, too.
+/// Store that also keeps tiles and checkpoints of its logs.
 #[async_trait]
 pub trait Shelf: Store {
-    /// Puts tiles down. Those that are there already stay; [`StoreError::Corrupt`] where one of
-    /// them is another.
+    /// Stores tiles. Existing tiles stay; [`StoreError::Corrupt`] if one of them has other hashes.
     async fn put_tiles(&self, log: &str, tiles: &[FullTile]) -> Result<(), StoreError>;
 
-    /// The tiles among these that are there, in any order.
+    /// Existing tiles among these, in any order.
     async fn tiles(&self, log: &str, places: &[TilePlace]) -> Result<Vec<FullTile>, StoreError>;
 
-    /// Puts a checkpoint behind the others. False where its number is not the next.
+    /// Appends a checkpoint. `false` if its number is not the next.
     async fn put_checkpoint(
         &self,
         log: &str,
         checkpoint: &SignedCheckpoint,
     ) -> Result<bool, StoreError>;
 
-    /// The newest.
+    /// Newest checkpoint.
     async fn last_checkpoint(&self, log: &str) -> Result<Option<SignedCheckpoint>, StoreError>;
 
-    /// Those from a number on, in order, at most `limit`.
+    /// Checkpoints from a number on, in order, at most `limit`.
     async fn checkpoints(
         &self,
         log: &str,

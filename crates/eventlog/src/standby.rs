@@ -1,7 +1,7 @@
-//! Waiting for a log, and saying whether it is written.
+//! Waiting for a log, and reporting whether it is written.
 //!
-//! A second process of a service is a warm standby: it waits for the owner's lease to end, for as long as
-//! that takes, and takes the log then. Only what is corrupt ends the wait.
+//! A second process of a service is a warm standby: it waits for the owner's lease to end, for as
+//! long as that takes, and then takes the log. Only a corrupt log ends the wait.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::store::Store;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// Between two lines about a trouble that lasts.
+/// Time between two log lines about one lasting outage.
 const QUIET: Duration = Duration::from_secs(60);
-/// Between two looks at whether a log is written.
+/// Time between two checks of the write health.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Reason why a log is waited for, in words.
+/// Reason why a log is waited for, as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waits<'a> {
     /// Another process owns it.
@@ -29,8 +29,8 @@ pub enum Waits<'a> {
 }
 
 impl Log {
-    /// Takes the log as soon as it can be had, and tells meanwhile what it waits for. `take_over` holds
-    /// until somebody else has been seen to own it.
+    /// Takes the log as soon as it is free. Reports meanwhile what it waits for. `take_over`
+    /// applies until another owner has been seen.
     ///
     /// # Errors
     /// Only [`OpenError::Corrupt`].
@@ -53,7 +53,7 @@ impl Log {
                 OpenError::Held { owner, address, .. } => {
                     options.take_over = false;
                     waits(Waits::Standby(&format!("standby: {error}")));
-                    // It has waited for a whole lease already.
+                    // The claim has already waited for a whole lease.
                     pause = FIRST_PAUSE;
                     told.held(&error, &format!("{owner} at {address}"));
                 }
@@ -70,8 +70,8 @@ impl Log {
         }
     }
 
-    /// Reports, until the log is no longer owned here, whether the store takes what is written. It keeps the
-    /// log from nothing, so that it may be dropped meanwhile.
+    /// Reports whether the store takes writes, until the log is no longer owned here. The future
+    /// holds no handle of the log, so it does not keep the log from being released.
     pub fn report<R>(&self, report: R) -> impl Future<Output = ()> + Send + use<R>
     where
         R: Fn(Writes<'_>) + Send + Sync,
@@ -86,13 +86,14 @@ impl Log {
     }
 }
 
-/// Whether the store takes what is written.
+/// Health of the log's writes.
 #[derive(Clone, Copy, Debug)]
 pub enum Writes<'a> {
     Taken,
-    /// Not at the moment, and why.
+    /// Writes fail at the moment, for this reason.
     Trouble(&'a str),
-    /// Not for longer than the lease, and why: another may own the log by now.
+    /// Writes have failed for longer than the lease, for this reason: another process may own the
+    /// log.
     Silence(&'a str),
 }
 
@@ -113,7 +114,7 @@ async fn report_health(
         };
         report(match &what {
             None => Writes::Taken,
-            // The lease is over by then.
+            // By then the lease has expired.
             Some(what) if silent >= stale * 2 => Writes::Silence(what),
             Some(what) => Writes::Trouble(what),
         });
@@ -131,7 +132,7 @@ fn words(error: &OpenError) -> String {
     words
 }
 
-/// What was said about a wait.
+/// State of the log lines about a wait.
 #[derive(Default)]
 struct Told {
     owner: Option<String>,
@@ -139,7 +140,7 @@ struct Told {
 }
 
 impl Told {
-    /// Once for each owner.
+    /// Logs each owner once.
     fn held(&mut self, error: &OpenError, owner: &str) {
         if self.owner.as_deref() != Some(owner) {
             tracing::info!("standby: {error}; this process takes it then");

@@ -1,15 +1,16 @@
-//! What a log needs of its store, and nothing more.
+//! Interface of a log's store.
 //!
-//! A store keeps many logs, told apart by name. For each it keeps the **fence** (epoch, size, owner,
-//! lease), the events and the answered requests. The law of a store: [`Store::append`] writes a
-//! batch whole, and only where the fence still shows the batch's epoch and first position; it moves
-//! the fence's size with it. So there is one writer, no gap and no event written twice, whatever
-//! the network does. Writing the same batch twice is harmless: the second time the size has moved.
+//! A store keeps many logs, told apart by name. For each it keeps the **fence** (epoch, size,
+//! owner, lease), the events and the answered requests. The main invariant: [`Store::append`]
+//! writes a batch whole or not at all, only if the fence shows the batch's epoch and first
+//! position, and moves the fence's size together with it. So there is one writer, no gap, and no
+//! event written twice, whatever the network does. Writing a batch twice is harmless: the second
+//! time the size has moved.
 //!
-//! Leases are measured by the store's own clock; times that are recorded come from the owner's. Each
-//! claim, renewal and append carries a [`Reading`] of the owner's clock, and where that or the time
-//! to be recorded is too far from the store's clock nothing is changed ([`StoreError::Clock`]). So no
-//! clock that jumps can pin the log's time, or a lease, in the future.
+//! Leases are measured by the store's clock; times of recording come from the owner's. Each claim,
+//! renewal and append carries a [`Reading`] of the owner's clock. If that or the time to be
+//! recorded is too far from the store's clock, nothing is changed ([`StoreError::Clock`]). So a
+//! clock that jumps cannot move the log's time, or a lease, far into the future.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,33 +27,33 @@ use crate::key::RequestKey;
 
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Takes the log for a new owner where its lease has ended, or at once with `take_over`; makes
-    /// it where it does not exist.
+    /// Takes the log for a new owner if its lease has ended, or at once with `take_over`. Creates
+    /// the log if it does not exist.
     async fn claim(&self, claim: &Claim) -> Result<Claimed, StoreError>;
 
-    /// Makes the owner's lease run from now, for nothing where it is released. False where the epoch is
-    /// no longer the owner's. It is a commit of its own: what was committed before it is as durable.
+    /// Restarts the owner's lease; a lease of zero releases it. `false` if the owner's epoch is
+    /// gone. A renewal is a commit of its own: all commits before it are as durable as it is.
     async fn renew(&self, renewal: &Renewal) -> Result<bool, StoreError>;
 
-    /// The fence as it is; nothing where the log does not exist.
+    /// Current fence; `None` if the log does not exist.
     async fn fence(&self, log: &str) -> Result<Option<Fence>, StoreError>;
 
-    /// The number of events, read as readers read: no writer's connection is taken for it.
+    /// Number of events. Read over a reader's connection, not a writer's.
     async fn size(&self, log: &str) -> Result<u64, StoreError> {
         Ok(self.fence(log).await?.map_or(0, |fence| fence.size))
     }
 
-    /// Writes a batch whole or not at all. [`StoreError::InDoubt`] where that is not known.
+    /// Writes a batch whole or not at all. [`StoreError::InDoubt`] if the outcome is unknown.
     async fn append(&self, batch: &Batch) -> Result<Appended, StoreError>;
 
-    /// Whether a batch of plain entries may be sent behind another: nothing that is kept beside them
-    /// hinders.
+    /// Whether a batch of plain entries may be sent behind another one. `false` if the store's
+    /// projection does not allow it.
     fn takes_entries_ahead(&self) -> bool;
 
-    /// The last event of each of the streams that have one, in any order.
+    /// Last event of each of the streams that have one, in any order.
     async fn last_events(&self, log: &str, of: &[StreamId]) -> Result<Vec<Event>, StoreError>;
 
-    /// The last event of a stream, read as readers read.
+    /// Last event of a stream. Read over a reader's connection, not a writer's.
     async fn last_of_stream(
         &self,
         log: &str,
@@ -61,15 +62,15 @@ pub trait Store: Send + Sync {
         Ok(self.last_events(log, &[stream]).await?.pop())
     }
 
-    /// The answered requests among these, in any order.
+    /// Answered requests among these keys, in any order.
     async fn requests(&self, log: &str, of: &[RequestKey]) -> Result<Vec<Stored>, StoreError>;
 
-    /// The tree where the log was cut: the events before it were archived and removed, but for the
-    /// last of each stream. Nothing where all are here.
+    /// Tree at the log's cut: the events before it were archived and removed, except the last of
+    /// each stream. `None` if no event was removed.
     async fn cut(&self, log: &str) -> Result<Option<Tree>, StoreError>;
 
-    /// The answered requests of the greatest keys, those below `below` where it is given, the
-    /// greatest first, at most `limit`.
+    /// Answered requests with the greatest keys (below `below`, if given), the greatest first, at
+    /// most `limit`.
     async fn latest_requests(
         &self,
         log: &str,
@@ -91,34 +92,36 @@ pub trait Store: Send + Sync {
     ) -> Result<Vec<Event>, StoreError>;
 }
 
-/// A wish to own a log.
+/// Request to own a log.
 #[derive(Clone, Debug)]
 pub struct Claim {
     pub log: Arc<str>,
     pub owner: Arc<str>,
-    /// Where the owner can be called.
+    /// Address at which the owner can be called.
     pub address: Arc<str>,
     pub lease: Duration,
-    /// Do not wait for the present owner's lease to end.
+    /// Whether to take the log without waiting for the present owner's lease.
     pub take_over: bool,
     pub clock: Reading,
 }
 
-/// The owner's clock when a statement is sent.
+/// Reading of the owner's clock when a statement is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reading {
     pub at: UnixMicros,
-    /// How far it may be from the store's clock, beside the time that the statement was on its way.
+    /// Largest difference from the store's clock, not counting the time that the statement was on
+    /// its way.
     pub skew: Duration,
 }
 
 #[derive(Clone, Debug)]
 pub enum Claimed {
-    /// The log is the claimant's, under the fence's epoch, which is a random number that no owner had
-    /// before. `alive_at` and `tree` are as the owner before left them. The claim is a commit of its
-    /// own, made after everything that it found: once it is answered all of that is as durable as it.
+    /// The log belongs to the claimant, under the fence's epoch, which is a random number that no
+    /// owner had before. `alive_at` and `tree` are as the previous owner left them. The claim is a
+    /// commit of its own, made after everything that it found, so all of that is as durable as the
+    /// claim.
     Yours(Fence),
-    /// It is owned, for the given time at least.
+    /// Another owner has the log, for at least the given time.
     Held { fence: Fence, remaining: Duration },
 }
 
@@ -128,52 +131,52 @@ pub struct Renewal {
     pub epoch: u64,
     pub lease: Duration,
     pub clock: Reading,
-    /// Whether the owner serves: the reading is then kept as [`Fence::alive_at`].
+    /// Whether the owner serves. If so, the reading is kept as [`Fence::alive_at`].
     pub serves: bool,
-    /// Events that the owner knows to be committed. A store that has fewer is another one, such as a
-    /// replica that did not have them all when it took over: there the log has no owner.
+    /// Number of events that the owner knows to be committed. A store with fewer events is another
+    /// one, such as a lagging replica after a fail-over: there the renewal fails.
     pub size: u64,
 }
 
-/// The row that decides who may write and where.
+/// Row that decides who may write and at which position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fence {
     pub epoch: u64,
     pub size: u64,
     pub owner: Arc<str>,
     pub address: Arc<str>,
-    /// When an owner last said that it served, by its own clock.
+    /// Time at which an owner last recorded that it was serving, by its own clock.
     pub alive_at: Option<UnixMicros>,
-    /// The peaks of the Merkle tree at `size`. A convenience: where it is missing or wrong the tree
-    /// is built from the events.
+    /// Peaks of the Merkle tree at `size`. Optional: if they are missing or wrong, the tree is
+    /// built from the events.
     pub tree: Option<Vec<[u8; 32]>>,
 }
 
-/// What one commit writes. It never changes once it was sent, but for the reading of the clock, which
-/// is taken anew for each attempt.
+/// Content of one commit. It does not change once it was sent, except the reading of the clock,
+/// which is taken anew for each attempt.
 #[derive(Clone, Debug)]
 pub struct Batch {
     pub log: Arc<str>,
     pub epoch: u64,
-    /// The size that the fence must show.
+    /// Size that the fence must show.
     pub first: u64,
-    /// Recorded at one time.
+    /// Events, all recorded at the same time.
     pub events: Arc<[Event]>,
     pub requests: Arc<[Stored]>,
-    /// For the store's projection.
+    /// Rows for the store's projection.
     pub rows: Option<Arc<dyn Rows>>,
-    /// The first position of the batch before, where that is still being written: the store may begin,
-    /// but writes this one only after it, and answers [`Appended::Fenced`] at once or later where it
-    /// cannot.
+    /// First position of the previous batch, if that is still being written. The store may begin
+    /// with this batch, but writes it only after that one. If it cannot, it answers
+    /// [`Appended::Fenced`], at once or later.
     pub behind: Option<u64>,
     pub lease: Duration,
     pub clock: Reading,
-    /// The peaks of the tree with this batch.
+    /// Peaks of the tree including this batch.
     pub tree: Vec<[u8; 32]>,
 }
 
 impl Batch {
-    /// When its events are recorded.
+    /// Time at which the batch's events are recorded.
     #[must_use]
     pub fn recorded_at(&self) -> UnixMicros {
         self.events.first().map_or(self.clock.at, |event| event.recorded_at)
@@ -183,7 +186,7 @@ impl Batch {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Appended {
     Done,
-    /// The fence shows another epoch or size; nothing was written by this attempt.
+    /// The fence shows another epoch or size; this attempt wrote nothing.
     Fenced,
     /// A request of the batch was answered before; nothing was written.
     Repeated,
@@ -194,21 +197,21 @@ pub enum StoreError {
     /// Nothing was changed.
     #[error("the store is unavailable")]
     Unavailable(#[source] Source),
-    /// The change may have happened, may still happen, or may never.
+    /// The change may have happened, may still happen, or may never happen.
     #[error("the store did not say what became of the change")]
     InDoubt(#[source] Source),
-    /// Nothing was changed by this attempt, nor will it be by the same again.
+    /// This attempt changed nothing, and the same change would be refused again.
     #[error("the store refuses the change")]
     Refused(#[source] Source),
-    /// Nothing was changed: a clock is wrong.
+    /// Nothing was changed, because a clock is wrong.
     #[error(transparent)]
     Clock(ClockOff),
-    /// What is stored contradicts itself or the request.
+    /// The stored log contradicts itself or the request.
     #[error("the store is corrupt: {0}")]
     Corrupt(Arc<str>),
 }
 
-/// A clock that is too far from the store's, in microseconds ahead of it.
+/// Clock that is too far from the store's, with the difference in microseconds; positive is ahead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ClockOff {
     #[error("{}", owner_is_off(*.0))]
@@ -233,7 +236,7 @@ fn seconds(micros: i64) -> String {
     format!("{}.{} s", tenths / 10, tenths % 10)
 }
 
-/// The store's clock: when a statement reached it, and now.
+/// Times of the store's clock: when a statement arrived, and now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StoreTime {
     pub received: UnixMicros,
@@ -241,11 +244,12 @@ pub struct StoreTime {
 }
 
 impl Reading {
-    /// Refuses a reading, or a time to be recorded, that is too far from the store's clock. An owner's
-    /// clock is behind where it was so when the statement arrived; it is ahead where it is so still.
+    /// Refuses a reading, or a time to be recorded, that is too far from the store's clock. A
+    /// reading is behind compared with the time at which the statement arrived, and ahead compared
+    /// with the time now.
     ///
     /// # Errors
-    /// Which clock is off by how much.
+    /// The clock that is off, and the difference.
     pub fn check(self, recorded_at: Option<UnixMicros>, store: StoreTime) -> Result<(), ClockOff> {
         let Reading { at, skew } = self;
         if at > store.now.plus(skew) {

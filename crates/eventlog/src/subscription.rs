@@ -1,9 +1,9 @@
-//! How a reader follows the log: read from the store until there is nothing more, then listen to the
-//! commits; whoever falls behind reads from the store again. The listening begins before the reading
-//! so that nothing falls between them, and positions tell what was seen already.
+//! Subscription to a log: reads from the store until there is nothing more, then listens to
+//! commits, and reads from the store again if it falls behind. It subscribes to the commits before
+//! it reads, so that no event is missed, and drops what it has seen by position.
 //!
-//! A page is read by a task of its own: a subscriber who stops polling in the middle of a read would
-//! otherwise keep a connection to the database from all others.
+//! Each page is read by a task of its own. Otherwise a subscriber that stops polling during a read
+//! would hold on to a database connection.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use tokio_util::sync::CancellationToken;
 use crate::error::ReadError;
 use crate::reader::Reader;
 
-/// Events read from the store at once.
+/// Events per read.
 const PAGE: usize = 500;
 
 pub(crate) struct Subscription {
     pub(crate) reader: Reader,
-    /// The position of the next event to give.
+    /// Position of the next event to yield.
     pub(crate) next: Position,
     pub(crate) commits: broadcast::Receiver<Arc<[Event]>>,
     pub(crate) stopped: CancellationToken,
@@ -34,7 +34,7 @@ pub(crate) struct Subscription {
 pub(crate) enum Mode {
     CatchingUp,
     Live,
-    /// The log has stopped, which is told once.
+    /// The log has stopped, which is reported once.
     Stopped,
     Ended,
 }
@@ -71,7 +71,7 @@ impl Subscription {
         }
     }
 
-    /// Reads one page; an empty one is the end of what is stored.
+    /// Reads one page. An empty page is the end of the stored events.
     async fn catch_up(&mut self) -> Result<(), ReadError> {
         self.commits = self.commits.resubscribe();
         let (reader, next) = (self.reader.clone(), self.next);
@@ -98,13 +98,13 @@ impl Subscription {
             Ok(events) => {
                 let unseen = events.iter().filter(|event| event.position >= self.next);
                 self.ready = unseen.cloned().collect();
-                // A gap: the events between are stored, and read from there.
+                // There is a gap, so the events in between are read from the store.
                 if self.ready.front().is_some_and(|event| event.position != self.next) {
                     self.ready.clear();
                     self.mode = Mode::CatchingUp;
                 }
             }
-            // Commits were thrown away for it: the next begins behind a gap.
+            // The channel dropped commits, so the next one begins after a gap.
             Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => self.mode = Mode::Stopped,
         }

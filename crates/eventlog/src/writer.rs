@@ -1,24 +1,24 @@
 //! The one task that writes a log.
 //!
-//! **Group commit.** While a batch is on its way to the disk the queue fills; when it is there, all
-//! that waits becomes the next batch. No timer: an idle log commits an entry at once, a busy one
-//! shares each fsync among all who wait. Whoever was just answered is let run first: without that,
-//! 64 callers of one process fell into two uneven parts that took turns, 37 to a commit instead of 64, and
-//! on a slow disk half the rate.
+//! **Group commit.** While a batch is being written, the queue fills; then all waiting entries
+//! become the next batch. There is no timer: an idle log commits an entry at once, a busy one
+//! shares each fsync among all waiting callers. Callers that were just answered run before the next
+//! batch is closed; otherwise they fall into two uneven groups that take turns, and commits are
+//! smaller.
 //!
-//! **Ahead of its turn.** What waits behind the batch on its way is sent while that is written, where it
-//! can and that is worth it (`ahead`).
+//! **Ahead of its turn.** Entries that wait behind the batch being written are sent meanwhile, if
+//! that is possible and worthwhile (`ahead`).
 //!
-//! **Memory follows the store.** Tree, heads and time move when a batch is committed and not before.
+//! **Memory follows the store.** Tree, heads and time change only when a batch is committed.
 //!
-//! **Unknown outcomes** are resolved, not feared. Once an attempt's outcome is unknown the same batch
-//! is sent again, unchanged, until the store answers: the fence lets it in once at the most. While
-//! the epoch is ours only this batch can have moved the size, so a moved size means that it is in.
-//! Its callers wait until that is known. A batch that certainly was not written may be given up: its
-//! callers hear that the store is unavailable, and the log goes on.
+//! **Unknown outcomes** are resolved. Once an attempt's outcome is unknown, the same batch is sent
+//! again, unchanged, until the store answers: the fence admits it at most once. While the epoch is
+//! ours only this batch can have moved the size, so a moved size means that the batch was written.
+//! Its callers wait until that is known. A batch that was certainly not written may be given up:
+//! its callers are told that the store is unavailable, and the log goes on.
 //!
 //! **Losing the log** is final: another epoch, or a store that contradicts itself, ends the task,
-//! and everyone who waits is told.
+//! and every waiting caller is told.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -54,10 +54,10 @@ mod spare;
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
-/// Between two looks at a clock that is off.
+/// Time between two attempts while a clock is off.
 const CLOCK_PAUSE: Duration = Duration::from_millis(100);
 
-/// How often others are let run between two batches.
+/// Most yields to other tasks between two batches.
 const TURNS: usize = 16;
 
 pub(crate) struct Writer {
@@ -65,7 +65,7 @@ pub(crate) struct Writer {
     pub(crate) options: Options,
     pub(crate) epoch: u64,
     pub(crate) queue: mpsc::Receiver<Command>,
-    /// Taken from the queue and not sent yet, in the queue's order.
+    /// Entries taken from the queue and not sent yet, in the queue's order.
     pub(crate) backlog: VecDeque<Waiting>,
     pub(crate) closing: bool,
     pub(crate) tree: Tree,
@@ -80,7 +80,7 @@ pub(crate) struct Writer {
     pub(crate) health: watch::Sender<Health>,
 }
 
-/// The log is another's.
+/// Another process owns the log.
 struct Lost;
 
 enum Task {
@@ -114,9 +114,9 @@ impl Writer {
         }
     }
 
-    /// Those who were just answered may have more to write. Where they are tasks of this process they
-    /// are let run before the next batch is closed, so that it holds them all: or else half of them
-    /// would miss every other commit. Nothing is waited for.
+    /// Lets the callers that were just answered run, if they are tasks of this process, so that the
+    /// next batch holds their next entries too. Otherwise half of them would miss every other
+    /// commit. It does not wait.
     async fn let_back_in(&self, callers: usize) {
         for _ in 0..TURNS {
             if self.queue.len() + self.backlog.len() >= callers {
@@ -126,8 +126,8 @@ impl Writer {
         }
     }
 
-    /// What to do next: write all that waits, within the limits, or renew the lease in an idle
-    /// time. None where the log is to be closed.
+    /// Next task: commits all waiting entries, within the limits, or renews the lease of an idle
+    /// log. `None` if the log is to be closed.
     async fn next_task(&mut self) -> Option<Task> {
         if self.backlog.is_empty() {
             if self.closing {
@@ -140,7 +140,8 @@ impl Writer {
             }
         }
         self.hear_all();
-        // Two crowds take turns at the disk and here; one would leave each idle by turns.
+        // Two batches alternate between the database and this process; with a single one each of
+        // the two would be idle half of the time.
         let half = self.backlog.len() / 2;
         let most = if half >= CROWD && self.could_go_ahead(half) { half } else { usize::MAX };
         self.gather(most).map(Task::Commit)
@@ -153,7 +154,7 @@ impl Writer {
         }
     }
 
-    /// Whatever waits in the queue now.
+    /// Takes all commands that are in the queue now.
     fn hear_all(&mut self) {
         while !self.closing && self.backlog.len() < self.options.limits.batch_events {
             match self.queue.try_recv() {
@@ -163,7 +164,7 @@ impl Writer {
         }
     }
 
-    /// The first of the backlog, at most so many, that fit into one batch.
+    /// Takes the first entries of the backlog that fit into one batch, at most `most`.
     fn gather(&mut self, most: usize) -> Option<Vec<Waiting>> {
         let first = if most == 0 { None } else { self.backlog.pop_front() };
         let mut batch = Gathering::new(first?);
@@ -178,8 +179,8 @@ impl Writer {
         Some(batch.waiting)
     }
 
-    /// Commits a batch, and whatever follows it ahead of its turn. Those in it that were answered before
-    /// are told so. A group is answered whole, or refused whole.
+    /// Commits a batch, and the batches that follow it ahead of their turn. Entries whose requests
+    /// were answered before are refused as duplicates. A group is appended or refused as a whole.
     async fn commit(&mut self, batch: Vec<Waiting>) -> Result<(), Lost> {
         let give_up = batch.first().map_or_else(Instant::now, |first| self.give_up(first));
         let Some(mut flight) = self.ready(batch, give_up).await? else { return Ok(()) };
@@ -211,7 +212,7 @@ impl Writer {
                 }
                 Written::Not(StoreError::Clock(_)) if Instant::now() < give_up => {
                     self.call_back(next);
-                    // By a clock that is right they get another time.
+                    // The next attempt gets a new time, which may be right.
                     sleep(CLOCK_PAUSE).await;
                     waiting
                 }
@@ -236,12 +237,12 @@ impl Writer {
         waiting.since + self.options.limits.patience
     }
 
-    /// Waits for a batch, and meanwhile sends the one after it where that can go ahead.
+    /// Waits for a batch, and sends the next one meanwhile if that can go ahead.
     async fn fly(&mut self, flight: &mut Flight, next: &mut Option<Flight>) -> Attempted {
         let mut tried = false;
         loop {
             if next.is_none() && !tried && self.is_worth_it(flight) {
-                // What hinders it now does so until the batch is written.
+                // An obstacle remains until the batch is written.
                 tried = true;
                 *next = self.ahead(flight);
             }
@@ -258,7 +259,7 @@ impl Writer {
         }
     }
 
-    /// A batch that stands next, on its way; nothing where there is nothing in it to be written.
+    /// Stamps and sends a batch. `None` if it has no entry left to write.
     async fn ready(
         &mut self,
         batch: Vec<Waiting>,
@@ -301,7 +302,7 @@ impl Writer {
         Flight::new((waiting, stamped), batch, give_up, Arc::clone(&self.store))
     }
 
-    /// The heads of all streams of a batch; one question for all that are not remembered.
+    /// Heads of all streams of a batch. One query finds all that are not cached.
     async fn heads_of(
         &mut self,
         batch: &[Waiting],
@@ -323,8 +324,8 @@ impl Writer {
         Ok(heads)
     }
 
-    /// Answers those of a batch whose requests are known to be answered, as they may be since they
-    /// were handed over, and returns the others.
+    /// Refuses the entries whose requests were answered since they were queued, and returns the
+    /// others.
     fn refuse_known(&self, batch: Vec<Waiting>) -> Vec<Waiting> {
         let mut rest = Vec::with_capacity(batch.len());
         for waiting in batch {
@@ -380,7 +381,8 @@ impl Writer {
         }
     }
 
-    /// Lets the next owner in at once. Where it fails the lease ends by itself.
+    /// Releases the lease, so that the next owner need not wait. If that fails the lease ends by
+    /// itself.
     async fn release(&self) {
         if let Err(error) = self.store.renew(&self.renewal(Duration::ZERO)).await {
             tracing::warn!(log = %self.options.name, %error, "the lease was not released: it will end by itself");
@@ -398,7 +400,7 @@ impl Writer {
         }
     }
 
-    /// The store has just taken something.
+    /// Records that the store has just taken a write.
     fn wrote(&mut self) {
         let now = Instant::now();
         self.renew_at = now + self.options.lease / 3;
@@ -406,7 +408,7 @@ impl Writer {
         self.health.send_replace(Health { written: now, trouble: None });
     }
 
-    /// Nothing of the batch was written.
+    /// Refuses all entries of a batch that was not written.
     fn fail(&self, batch: Vec<Waiting>, error: StoreError) -> Result<(), Lost> {
         let trouble = Some(error.to_string().into());
         self.health.send_modify(|health| health.trouble = trouble);
@@ -444,14 +446,14 @@ impl Writer {
             root: self.tree.root(),
             recorded_at: self.recorded_at,
         });
-        // An error says that nobody listens.
+        // The send fails if there is no subscriber.
         let _ = self.commits.send(events);
         let mut receipts = receipts.into_iter();
         batch.into_iter().for_each(|waiting| waiting.confirm(&mut receipts));
     }
 }
 
-/// Whether a batch that is on its way has come to an end of its attempt; never where there is none.
+/// Waits for the end of an attempt that is in flight; never ends if there is none.
 async fn over(next: &mut Option<Flight>) {
     match next {
         Some(next) if next.is_flying() => {
@@ -461,12 +463,12 @@ async fn over(next: &mut Option<Flight>) {
     }
 }
 
-/// The streams of a batch.
+/// Streams of a batch.
 fn streams(batch: &[Waiting]) -> BTreeSet<StreamId> {
     batch.iter().flat_map(Waiting::streams).collect()
 }
 
-/// Repeats a question to a store that is not there.
+/// Repeats a query while the store is unavailable, until `give_up`.
 async fn patiently<T, F>(give_up: Instant, ask: impl Fn() -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,

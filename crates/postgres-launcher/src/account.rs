@@ -1,5 +1,5 @@
-//! The system user a private cluster runs as. PostgreSQL refuses to run as root, so root hands
-//! it to a user without rights; everybody else runs it themselves.
+//! System user that a private cluster runs as. PostgreSQL refuses to run as root, so root runs it
+//! as a user without rights. Any other user runs it as themselves.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,22 +9,22 @@ use std::process::{Command, Stdio};
 
 use super::PostgresError;
 
-/// Looked for in this order when root has to find somebody to run the server.
+/// Users that root tries, in this order, to run the server as.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
 
-/// Who runs the server. Invariant: `uid` is not root's.
+/// System user that runs the server. Invariant: `uid` is not root's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Account {
     pub(super) uid: u32,
     pub(super) gid: u32,
-    /// A name, or the number where there is none.
+    /// User name, or the number if there is none.
     pub(super) name: String,
-    /// Whether this is somebody else than this process runs as.
+    /// Whether this user differs from the one that this process runs as.
     pub(super) switch: bool,
 }
 
 impl Account {
-    /// Who is to run the cluster in the folder `existing`, or a new one.
+    /// Chooses the user for the cluster in the directory `existing`, or for a new one.
     pub(super) fn choose(existing: Option<&Path>) -> Result<Self, PostgresError> {
         let owner = match existing {
             Some(dir) => {
@@ -34,13 +34,14 @@ impl Account {
             None => None,
         };
         let we = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        // Absent in some minimal images, where it says no less than an empty one.
+        // Some minimal images have no such file; then no user has a name.
         let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
         decide(we, owner, &users)
     }
 
-    /// A program to run as this user: in a clean environment, away from the caller's folder
-    /// (which that user may not be able to enter) and from its terminal's signals.
+    /// Command that runs as this user, in a clean environment, in `/` (the user may not be able to
+    /// enter the caller's directory) and in its own process group, away from the terminal's
+    /// signals.
     pub(super) fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command.env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin:/usr/local/bin");
@@ -51,7 +52,7 @@ impl Account {
         command
     }
 
-    /// Gives a file or folder to this user.
+    /// Gives a file or directory to this user.
     pub(super) fn own(&self, path: &Path) -> Result<(), PostgresError> {
         match self.switch {
             true => std::os::unix::fs::lchown(path, Some(self.uid), Some(self.gid))
@@ -85,7 +86,7 @@ fn decide(
     }
 }
 
-/// Name, user number and group number of each line of `/etc/passwd`.
+/// Name, user id and group id of each line of `/etc/passwd`.
 fn entries(users: &str) -> impl Iterator<Item = (&str, u32, u32)> {
     users.lines().filter_map(|line| {
         let mut fields = line.split(':');
@@ -105,9 +106,9 @@ fn name_of(users: &str, wanted: u32) -> String {
     found.map_or_else(|| format!("user {wanted}"), |(name, ..)| name.to_owned())
 }
 
-/// The first folder on the way to `path` that `account` may not pass through, if any. Of what
-/// does not exist yet, the part that does counts. Asked only where this process is root and so
-/// would notice nothing itself.
+/// First directory on the way to `path` that `account` may not pass through, if any. Of a path that
+/// does not exist yet, the existing part counts. Only checked if this process is root and so would
+/// not notice itself.
 pub(super) fn obstacle(path: &Path, account: &Account) -> Option<PathBuf> {
     if !account.switch {
         return None;

@@ -1,6 +1,6 @@
-//! Finding programs to run a private cluster with. A folder serves if its `postgres` and `initdb`
-//! tell the same version, new enough, when run by the user who is to run the server: so a wrapper
-//! that works for that user is as good as the program, and one that does not is passed over.
+//! Search for programs to run a private cluster with. A directory qualifies if its `postgres` and
+//! `initdb` report the same version, new enough, when run as the server's user. So a wrapper that
+//! works for that user qualifies, and one that does not is passed over.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,33 +11,33 @@ use std::time::Duration;
 use super::account::Account;
 use super::{OLDEST_MAJOR, Options, PostgresError, fetch};
 
-/// Between two attempts to run a program that is refused as busy.
+/// Time between two attempts to run a program that is busy.
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
-/// A release of PostgreSQL, such as 15.13.
+/// Release of PostgreSQL, such as 15.13.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Version {
-    /// Data of one major version is not read by another.
+    /// Major version. Data of one is not read by another.
     pub(super) major: u32,
-    /// As the program tells it.
+    /// Version as the program reports it.
     pub(super) text: String,
 }
 
-/// A folder with working programs.
+/// Directory with working programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Binaries {
     pub(super) dir: PathBuf,
     pub(super) version: Version,
 }
 
-/// What serves, best first, and each place that was looked at, for people.
+/// Usable directories, best first, and each place that was searched, for people.
 #[derive(Debug, Default)]
 pub(super) struct Search {
     pub(super) found: Vec<Binaries>,
     pub(super) searched: Vec<String>,
 }
 
-/// Looks at every place. If the operator named a folder it is the only one.
+/// Searches all places, or only the directory that the operator named.
 pub(super) fn search(options: &Options, account: &Account) -> Result<Search, PostgresError> {
     if let Some(dir) = &options.pg_bin {
         return match probe(dir, account) {
@@ -80,7 +80,7 @@ impl Search {
     }
 }
 
-/// The `bin` of each folder named by a number, the highest number first.
+/// The `bin` of each directory named by a number, the highest number first.
 fn newest_first(packaged: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(packaged) else { return Vec::new() };
     let number = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
@@ -93,9 +93,9 @@ fn newest_first(packaged: &Path) -> Vec<PathBuf> {
     majors.into_iter().rev().map(|(_, bin)| bin).collect()
 }
 
-/// Runs both programs; the error is why the folder does not serve.
+/// Runs both programs. The error says why the directory does not qualify.
 pub(super) fn probe(dir: &Path, account: &Account) -> Result<Binaries, String> {
-    // Past a link, so that the programs find their own libraries and each other.
+    // Resolves a link, so that the programs find their own libraries and each other.
     let real = dir.join("postgres").canonicalize().map_err(|e| format!("`postgres`: {e}"))?;
     let dir = real.parent().unwrap_or(dir).to_owned();
     let server = ask_version(&dir, "postgres", account)?;
@@ -124,9 +124,9 @@ fn ask_version(dir: &Path, program: &str, account: &Account) -> Result<Version, 
     parse(&told).ok_or_else(|| format!("`{program} --version` says {:?}", told.trim()))
 }
 
-/// A program just unpacked can be refused as busy: another thread that starts a process at that
-/// moment hands it a copy of the handle the program is written through, until it runs something of
-/// its own. That is over in milliseconds.
+/// Runs a program and retries while it is busy. A program that was just unpacked can be busy: a
+/// process started by another thread at that moment inherits the handle that the program is written
+/// through, until that process executes its own program.
 fn output_unless_busy(command: &mut Command) -> std::io::Result<Output> {
     for _ in 0..100 {
         match command.output() {
@@ -137,7 +137,7 @@ fn output_unless_busy(command: &mut Command) -> std::io::Result<Output> {
     command.output()
 }
 
-/// Reads `postgres (PostgreSQL) 15.13 (Debian …)`.
+/// Parses `postgres (PostgreSQL) 15.13 (Debian …)`.
 fn parse(told: &str) -> Option<Version> {
     let (_, rest) = told.split_once("(PostgreSQL) ")?;
     let text = rest.split_whitespace().next()?;

@@ -1,7 +1,7 @@
-//! The folder of a private cluster: claimed by one process at a time, filled once.
+//! Directory of a private cluster: claimed by one process at a time, filled once.
 //!
-//! A new cluster is made in `postgres.new` and renamed when it is whole, so a start that was
-//! interrupted leaves nothing half made.
+//! A new cluster is made in `postgres.new` and renamed when it is complete, so an interrupted start
+//! leaves no incomplete cluster.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -13,25 +13,25 @@ use super::account::{self, Account};
 use super::binaries::Binaries;
 use super::{Options, PostgresError, files, random_hex};
 
-/// The role that owns a private cluster.
+/// Role that owns a private cluster.
 pub(super) const OWNER: &str = "postgres";
 
 const POLL: Duration = Duration::from_millis(100);
 
-/// A cluster's folder, ours as long as this lives.
+/// Cluster directory, claimed for as long as this value lives.
 #[derive(Debug)]
 pub(super) struct Cluster {
-    /// The folder that holds the cluster, its password and its lock.
+    /// Directory that holds the cluster, its password and its lock.
     pub(super) data: PathBuf,
-    /// The cluster itself.
+    /// Directory of the cluster itself.
     pub(super) dir: PathBuf,
     pub(super) account: Account,
     _lock: File,
 }
 
 impl Cluster {
-    /// Makes the folder if need be, and waits until nobody else uses it: a server outlives its
-    /// starter for a moment.
+    /// Creates the directory if necessary, and waits until no other process uses it: a server
+    /// outlives its starter for a moment.
     pub(super) fn claim(options: &Options) -> Result<Self, PostgresError> {
         let data = std::path::absolute(&options.data)
             .map_err(PostgresError::io("finding", &options.data))?;
@@ -53,7 +53,7 @@ impl Cluster {
         Ok(Self { data, dir, account, _lock: lock })
     }
 
-    /// The major version that made the cluster, if there is one yet.
+    /// Major version that made the cluster, if there is one yet.
     pub(super) fn major(&self) -> Result<Option<u32>, PostgresError> {
         if !in_use(&self.dir)? {
             return Ok(None);
@@ -65,7 +65,7 @@ impl Cluster {
         major.map(Some).ok_or_else(not_a_cluster)
     }
 
-    /// Fills the folder if there is no cluster in it.
+    /// Fills the directory if there is no cluster in it.
     pub(super) fn initialise(
         &self,
         binaries: &Binaries,
@@ -78,8 +78,8 @@ impl Cluster {
         files::remove(&new)?;
         let made = self.fill(&new, binaries, options);
         if made.is_err() {
-            // What stopped the making matters more than what is left of it; a full disk, for
-            // one, is relieved by this.
+            // The first error is reported even if the removal fails too. A full disk is relieved by
+            // the removal.
             let _ = files::remove(&new);
         }
         files::write_private(&self.password_file(), &made?)?;
@@ -88,7 +88,7 @@ impl Cluster {
         synced.map_err(PostgresError::io("syncing", &self.data))
     }
 
-    /// Makes or copies a cluster; its password.
+    /// Makes or copies a cluster. Returns its password.
     fn fill(
         &self,
         new: &Path,
@@ -106,7 +106,8 @@ impl Cluster {
         let password = self.initdb(new, binaries, options)?;
         let draft = templates.join(format!(".{}", random_hex::<8>()));
         let kept = self.keep(new, &password, &draft);
-        // Whoever was quicker made the same; and without a template it only takes longer.
+        // Another process may have made the template first. Without one, the next cluster only
+        // takes longer.
         if kept.is_err() || std::fs::rename(&draft, &template).is_err() {
             let _ = files::remove(&draft);
         }
@@ -150,7 +151,7 @@ impl Cluster {
             .unwrap_or(PostgresError::Initdb { cluster: self.dir.clone(), output: said }))
     }
 
-    /// The password of the role [`OWNER`].
+    /// Password of the role [`OWNER`].
     pub(super) fn password(&self) -> Result<String, PostgresError> {
         let path = self.password_file();
         match std::fs::read_to_string(&path) {
@@ -166,7 +167,7 @@ impl Cluster {
     }
 }
 
-/// Whether there is anything in the folder. One that may not be looked into is somebody's, too.
+/// Whether the directory has any entry. An unreadable directory counts as used.
 fn in_use(dir: &Path) -> Result<bool, PostgresError> {
     match std::fs::read_dir(dir) {
         Ok(mut entries) => Ok(entries.next().is_some()),
@@ -176,7 +177,7 @@ fn in_use(dir: &Path) -> Result<bool, PostgresError> {
     }
 }
 
-/// Takes the lock that the system gives back when a process ends, however it ends.
+/// Takes a file lock, which the system releases when the process ends in any way.
 fn lock(data: &Path, tries: &mut u128) -> Result<File, PostgresError> {
     let path = data.join("postgres.lock");
     let file = OpenOptions::new()
@@ -199,8 +200,8 @@ fn lock(data: &Path, tries: &mut u128) -> Result<File, PostgresError> {
     }
 }
 
-/// Waits until a server whose starter is gone has stopped as well, and clears away the note of
-/// one that left no other trace (its number may be anybody's by now).
+/// Waits until a server whose starter is gone has stopped as well. Removes the PID file of one that
+/// left no other trace, since its process id may have been reused.
 fn await_predecessor(data: &Path, dir: &Path, tries: &mut u128) -> Result<(), PostgresError> {
     let note = dir.join("postmaster.pid");
     while let Ok(text) = std::fs::read_to_string(&note) {
@@ -211,8 +212,8 @@ fn await_predecessor(data: &Path, dir: &Path, tries: &mut u128) -> Result<(), Po
                 let data = data.to_owned();
                 return Err(PostgresError::AlreadyRunning { data, pid: u32::try_from(pid).ok() });
             }
-            // Processes of a server that was killed may outlive it for a moment, and the note is what
-            // keeps another one from the memory and the files that they share.
+            // Processes of a killed server may outlive it for a moment. The PID file keeps another
+            // server away from the memory and files that they share.
             Some(_) | None if is_worked_in(dir) && *tries > 0 => pause(tries),
             Some(_) | None if is_worked_in(dir) => {
                 return Err(PostgresError::AlreadyRunning { data: data.to_owned(), pid: None });
@@ -223,7 +224,7 @@ fn await_predecessor(data: &Path, dir: &Path, tries: &mut u128) -> Result<(), Po
     Ok(())
 }
 
-/// Whether a process lives and, as far as can be seen, works in the cluster's folder, as every
+/// Whether the process lives and, as far as can be seen, works in the cluster's directory, as every
 /// server process does.
 fn is_server(pid: i32, dir: &Path) -> bool {
     let Some(pid) = rustix::process::Pid::from_raw(pid) else { return false };
@@ -232,7 +233,7 @@ fn is_server(pid: i32, dir: &Path) -> bool {
     !gone && folder.map_or(true, |folder| folder == dir)
 }
 
-/// Whether a process works in the cluster's folder, as far as can be seen.
+/// Whether any process works in the cluster's directory, as far as can be seen.
 fn is_worked_in(dir: &Path) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return false };
     let folder = |process: std::fs::DirEntry| std::fs::read_link(process.path().join("cwd")).ok();
@@ -276,7 +277,7 @@ mod tests {
         let data = open_folder();
         let dir = data.path().canonicalize().unwrap();
         let note = dir.join("postmaster.pid");
-        // The number of a process that lives, but works elsewhere; of none; and no number.
+        // The id of a living process that works elsewhere; an unused id; no number.
         for text in [format!("{}\n/x\n", std::process::id()), "2147483646\n".into(), "?".into()] {
             std::fs::write(&note, &text).unwrap();
             await_predecessor(&dir, &dir, &mut 0).unwrap();

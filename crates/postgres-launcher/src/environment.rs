@@ -1,12 +1,12 @@
-//! The only place of the launcher that reads the variables of the process.
+//! Environment variables of the launcher. The launcher reads them nowhere else.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::account::{self, Account};
 
-/// The variables of the process that the launcher goes by. Without `Debug`, since an address may
-/// hold a password.
+/// Environment variables that the launcher uses. Without `Debug`, since an address may hold a
+/// password.
 #[derive(Clone, Default)]
 pub struct Environment {
     /// `DATABASE_URL`. May hold a password: not for logs.
@@ -23,17 +23,17 @@ pub struct Environment {
     pub cache_home: Option<PathBuf>,
     /// `XDG_RUNTIME_DIR`.
     pub runtime_dir: Option<PathBuf>,
-    /// Where Linux distributions put one folder for each major version.
+    /// Directory in which Linux distributions have one directory for each major version.
     pub packaged: PathBuf,
 }
 
 impl Environment {
-    /// As this process was started. An empty variable counts as unset.
+    /// Reads this process's environment. An empty variable counts as unset.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the launcher's one look at the environment")]
     pub fn read() -> Self {
         let var = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        // The XDG specification: a relative path is to be ignored.
+        // XDG specification: a relative path is ignored.
         let folder = |name| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
         Self {
             database_url: var("DATABASE_URL").and_then(|url| url.into_string().ok()),
@@ -53,9 +53,9 @@ impl Environment {
     }
 }
 
-/// Where data goes if nobody says: `$XDG_DATA_HOME/sabacc`, by default
-/// `~/.local/share/sabacc`. For root, whose home the database server's user usually cannot enter,
-/// and for somebody without a home, `/var/lib/sabacc`.
+/// Default data directory: `$XDG_DATA_HOME/sabacc`, by default `~/.local/share/sabacc`. It is
+/// `/var/lib/sabacc` for a user without a home, and for root if the database server's user cannot
+/// enter root's home.
 #[must_use]
 pub fn default_data_dir(environment: &Environment) -> PathBuf {
     let account = Account::choose(None);
@@ -63,7 +63,8 @@ pub fn default_data_dir(environment: &Environment) -> PathBuf {
     reachable_or(wanted, account.ok().as_ref(), "/var/lib/sabacc")
 }
 
-/// Where fetched programs are kept, by the same rule.
+/// Default cache directory: `$XDG_CACHE_HOME/sabacc`, by default `~/.cache/sabacc`. It is
+/// `/var/cache/sabacc` if there is no home or the database server's user cannot enter it.
 pub(super) fn default_cache_dir(environment: &Environment, account: &Account) -> PathBuf {
     let wanted = environment.under_home(environment.cache_home.as_ref(), ".cache");
     reachable_or(wanted, Some(account), "/var/cache/sabacc")

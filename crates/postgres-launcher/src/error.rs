@@ -1,11 +1,12 @@
-//! What can go wrong between a stranger's machine and a running PostgreSQL, each with the way on.
+//! Errors on the way from a stranger's machine to a running PostgreSQL, each with its remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::OLDEST_MAJOR;
 
-/// Why there is no PostgreSQL. Every message is meant for the person who started us.
+/// Reason why there is no PostgreSQL. Every message is meant for the person who started the
+/// program.
 #[derive(Debug, thiserror::Error)]
 pub enum PostgresError {
     #[error(
@@ -18,7 +19,7 @@ pub enum PostgresError {
         bullets(searched)
     )]
     NotFound {
-        /// Each place, with why it did not serve.
+        /// Places that were searched, each with the reason why it did not qualify.
         searched: Vec<String>,
     },
     #[error("the database of DATABASE_URL ({address}) cannot be used: {source}")]
@@ -108,7 +109,7 @@ pub enum PostgresError {
 }
 
 impl PostgresError {
-    /// Names the file and the deed for an I/O error; a full disk is told apart.
+    /// Adds the path and the operation to an I/O error. A full disk gets its own variant.
     pub(super) fn io(
         doing: &'static str,
         path: impl Into<PathBuf>,
@@ -123,7 +124,8 @@ impl PostgresError {
         }
     }
 
-    /// The same of a server that has died so many times.
+    /// Turns a failed start into [`PostgresError::KeepsDying`] for a server that died `times`
+    /// times.
     pub(super) fn again_and_again(self, times: usize) -> Self {
         if let Self::Start { cluster, output } = self {
             return Self::KeepsDying { cluster, times, output };
@@ -131,12 +133,12 @@ impl PostgresError {
         self
     }
 
-    /// Whether processes of a server that died are still at work on the cluster.
+    /// Whether processes of a dead server still run on the cluster.
     pub(super) const fn is_leftover(&self) -> bool {
         matches!(self, Self::AlreadyRunning { .. })
     }
 
-    /// The failures that PostgreSQL's own programs report and that we know the way out of.
+    /// Recognises failures with a known remedy in the output of PostgreSQL's programs.
     pub(super) fn recognise(output: &str, cluster: &Path) -> Option<Self> {
         let path = cluster.to_owned();
         let says = |text: &str| output.contains(text);

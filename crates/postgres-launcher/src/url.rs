@@ -1,16 +1,15 @@
-//! Database addresses: `postgres://user:password@host:port/database?key=value`. Only text goes
-//! in and out, so that settings of ours and of the operator's (TLS, time limits) are kept as
-//! they were written.
+//! Database addresses: `postgres://user:password@host:port/database?key=value`. All functions work
+//! on text, so that the operator's settings (TLS, timeouts) are kept as they were written.
 
-/// Who and where of a private cluster.
+/// Directory and credentials of a private cluster's socket.
 pub(super) struct Socket<'a> {
     pub(super) dir: &'a str,
     pub(super) role: &'a str,
     pub(super) password: &'a str,
 }
 
-/// The address of a database behind a socket. Everything is said, so that `PG*` variables have
-/// no say.
+/// Address of a database behind a socket. Every parameter is explicit, so that `PG*` variables have
+/// no effect.
 pub(super) fn of_socket(socket: &Socket<'_>, database: &str) -> String {
     let Socket { dir, role, password } = socket;
     format!(
@@ -22,7 +21,7 @@ pub(super) fn of_socket(socket: &Socket<'_>, database: &str) -> String {
     )
 }
 
-/// The same address for another role; nothing of the former role's name or password is left.
+/// Replaces the role and password of an address. Nothing of the former ones is left.
 pub(super) fn with_role(url: &str, role: &str, password: &str) -> String {
     let Parts { scheme, host, path, query } = split(url);
     let mut pairs: Vec<String> = query
@@ -35,7 +34,7 @@ pub(super) fn with_role(url: &str, role: &str, password: &str) -> String {
     format!("{scheme}://{host}{path}?{}", pairs.join("&"))
 }
 
-/// The same address with another database.
+/// Replaces the database of an address.
 pub(super) fn with_database(url: &str, database: &str) -> String {
     let path_start = url.find("://").map_or(0, |i| i + 3);
     let rest = &url[path_start..];
@@ -47,7 +46,7 @@ pub(super) fn with_database(url: &str, database: &str) -> String {
     format!("{}{authority}/{}{query}", &url[..path_start], encode(database))
 }
 
-/// An address without user, password and settings, for people and logs.
+/// Address without user, password and settings, for people and logs.
 pub(super) fn redacted(url: &str) -> String {
     let Parts { scheme, host, path, query: _ } = split(url);
     format!("{scheme}://{host}{path}")

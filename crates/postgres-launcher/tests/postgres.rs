@@ -1,4 +1,4 @@
-//! The launcher against real servers: what it promises, and what it says when it cannot.
+//! The PostgreSQL launcher with real servers: its guarantees and its errors.
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -14,7 +14,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// A folder that whoever runs the server can pass through.
+/// Directory that the server's user can enter.
 fn open_folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let open = std::fs::Permissions::from_mode(0o755);
@@ -22,7 +22,7 @@ fn open_folder() -> tempfile::TempDir {
     dir
 }
 
-/// The programs of this machine, whatever `DATABASE_URL` says, and little patience.
+/// Options that ignore `DATABASE_URL` and wait only briefly for another server.
 fn options(data: &Path) -> Options {
     let mut options = Options::new(data, Environment::read());
     options.database_url = None;
@@ -196,7 +196,7 @@ async fn a_given_database_is_used_and_left_running() {
     postgres.stop().await.unwrap();
 }
 
-/// The folder of the programs that the launcher finds here.
+/// Directory of the programs that the launcher finds here.
 async fn real_programs() -> PathBuf {
     let data = open_folder();
     let postgres = obtain(&options(data.path())).await.expect("this machine has PostgreSQL");
@@ -214,7 +214,7 @@ async fn programs_behind_a_wrapper_serve_and_stop() {
     std::fs::create_dir(&wrappers).unwrap();
     for program in ["postgres", "initdb"] {
         let path = wrappers.join(program);
-        // Not replaced by the program: a signal to the wrapper would not reach it.
+        // Runs the program as a child: a signal to the wrapper does not reach it.
         let script = format!("#!/bin/sh\n'{}/{program}' \"$@\"\nexit $?\n", real.display());
         std::fs::write(&path, script).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -253,7 +253,7 @@ async fn a_full_disk_is_called_that() {
         mount.args(["-t", "tmpfs", "-o", &format!("size={size},mode=755"), "tmpfs"]).arg(&disk);
         mount.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     };
-    // The first is full while the cluster is made, the second once it runs.
+    // The first mount is full while the cluster is made, the second while the server runs.
     if !mount("8m") {
         eprintln!("SKIPPED: it takes the right to mount a small disk");
         return;
@@ -263,7 +263,7 @@ async fn a_full_disk_is_called_that() {
     assert!(unmounted.success() && mount("64m"));
     let made = obtain(&options(&disk.join("data"))).await;
     let stopped = made.unwrap().stop().await;
-    // All that is left, so that the server cannot even note its own number.
+    // Fills the rest, so that the server cannot even write its PID file.
     let filled = std::fs::write(disk.join("filler"), vec![0; 64 << 20]);
     let while_started = refused(&options(&disk.join("data"))).await;
     assert!(Command::new("umount").arg(&disk).status().unwrap().success());
@@ -272,8 +272,8 @@ async fn a_full_disk_is_called_that() {
     assert!(matches!(while_started, PostgresError::DiskFull { .. }), "{while_started}");
 }
 
-/// Not a test: what the tests below run as another process, in another environment, by another
-/// user, and kill.
+/// Body of the processes that other tests start, in another environment or as another user, and
+/// kill. Not a test itself.
 #[tokio::test]
 #[ignore = "a part of other tests"]
 #[expect(clippy::disallowed_methods, reason = "a test hands a folder to its other process")]
@@ -284,7 +284,7 @@ async fn serve_until_killed() {
     tokio::time::sleep(Duration::from_secs(120)).await;
 }
 
-/// A process of its own that runs a cluster in `data`, and the cluster's address.
+/// Starts a process that runs a cluster in `data`. Returns it with the cluster's address.
 fn serve_apart(program: &Path, data: &Path, prepare: impl Fn(&mut Command)) -> (Child, String) {
     let mut command = Command::new(program);
     command.args(["serve_until_killed", "--exact", "--ignored", "--nocapture"]);
@@ -306,7 +306,7 @@ async fn a_cluster_ends_with_a_killed_process_and_starts_again_at_once() {
     let data = open_folder();
     let (mut child, url) = serve_apart(&this_program(), data.path(), |_| ());
     tell(&url, "CREATE TABLE kept (n int)").await.unwrap();
-    // A client that stays does not keep the server up.
+    // A connected client does not keep the server running.
     let mut client = PgConnection::connect(&url).await.unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
@@ -347,7 +347,7 @@ async fn an_ordinary_user_runs_a_cluster_too() {
     let data = top.path().join("data");
     std::fs::create_dir(&data).unwrap();
     std::os::unix::fs::chown(&data, Some(uid), Some(gid)).unwrap();
-    // Where the target folder is closed to that user, a copy is not.
+    // That user may not be able to enter the target directory, but can run a copy.
     let program = top.path().join("program");
     std::fs::copy(this_program(), &program).unwrap();
     let (mut child, url) = serve_apart(&program, &data, |command| {
@@ -357,7 +357,7 @@ async fn an_ordinary_user_runs_a_cluster_too() {
     assert_eq!(std::fs::metadata(data.join("postgres")).unwrap().uid(), uid);
     child.kill().unwrap();
     child.wait().unwrap();
-    // Root takes over what that user made, and runs it as that user.
+    // Root takes over that user's cluster and runs it as that user.
     let patient = Options { patience: Duration::from_secs(20), ..options(&data) };
     let postgres = obtain(&patient).await.unwrap();
     assert!(postgres.describe().contains("run by nobody"), "{}", postgres.describe());

@@ -1,8 +1,8 @@
-//! Time, as a thing a service is given.
+//! Clocks, given to services as a dependency.
 //!
-//! Logs record wall-clock microseconds, so that is what a clock tells. Deadlines are instants on
-//! the same line: a deadline written by one owner of a table is kept by the next. But a wall clock
-//! jumps, and time does not: see [`SystemClock`].
+//! A clock tells wall-clock time in microseconds, the unit of logs. Deadlines are instants of that
+//! clock, so a deadline written by one owner of a table holds for the next owner. A wall clock can
+//! jump; [`SystemClock`] says how that is handled.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -14,45 +14,45 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use primitives::UnixMicros;
 use tokio::sync::{oneshot, watch};
 
-/// A sleep in progress. Dropping it cancels it.
+/// Sleep in progress. Dropping it cancels it.
 pub type Sleep<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// Where a service takes the time from. Never goes backwards, but for a step that is counted.
+/// Source of time for a service. It never goes backwards except for a step, and steps are counted.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> UnixMicros;
 
-    /// Ends at the instant `at`, at once where it has passed. Where the clock is stepped meanwhile it ends
-    /// then or in its own time, whichever is first: whoever waits for a deadline looks at it again.
+    /// Ends at the instant `at`, immediately if that has passed. It may end earlier if the clock is
+    /// stepped meanwhile, so a caller that waits for a deadline checks the clock again.
     fn sleep_until(&self, at: UnixMicros) -> Sleep<'_>;
 
-    /// Ends after `span`, or earlier where the clock is stepped.
+    /// Ends after `span`, or earlier if the clock is stepped.
     fn sleep(&self, span: Duration) -> Sleep<'_> {
         self.sleep_until(self.now().plus(span))
     }
 
-    /// Steps that the clock was set by since it was made.
+    /// Count and sum of the clock's steps since it was made.
     fn steps(&self) -> Steps {
         Steps::default()
     }
 
-    /// The sum of these steps, in microseconds: how much later an instant is told than if the clock had run
-    /// on. Whoever keeps instants moves them by what is added.
+    /// Sum of all steps of the clock since it was made, in microseconds: how much later an instant
+    /// is told than if the clock had run on. A holder of instants moves them by what is added.
     fn stepped(&self) -> i64 {
         self.steps().micros
     }
 }
 
-/// Steps of a clock.
+/// Count and sum of a clock's steps.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Steps {
-    /// How many they are.
+    /// Number of steps.
     pub count: u64,
     /// Their sum, in microseconds.
     pub micros: i64,
 }
 
 impl Steps {
-    /// These and one more, of so many microseconds.
+    /// Adds one step of so many microseconds.
     const fn and(self, micros: i64) -> Steps {
         Steps { count: self.count.saturating_add(1), micros: self.micros.saturating_add(micros) }
     }
@@ -60,16 +60,16 @@ impl Steps {
 
 /// The machine's wall clock, without its jumps.
 ///
-/// Time runs by the monotonic clock and is led by the wall clock, whose small corrections it follows. A
-/// wall clock that jumps is not believed at once: only where it stays there is the step taken, and
-/// counted. So a clock that is an hour ahead for a second moves nothing, and timers, which count by the
-/// monotonic clock alone, are neither fired nor frozen by either.
+/// Time runs by the monotonic clock and follows the small corrections of the wall clock. A jump of
+/// the wall clock is not believed at once: it is taken as a step, and counted, only if the clock
+/// stays there. So a clock that is an hour ahead for a second moves nothing, and timers, which run
+/// by the monotonic clock alone, neither fire nor freeze.
 ///
-/// All clocks of a process are one.
+/// All values of this type in a process share one clock.
 #[derive(Debug, Default)]
 pub struct SystemClock(());
 
-/// The one clock of the process.
+/// Clock shared by the whole process.
 static PROCESS: LazyLock<Process> = LazyLock::new(Process::start);
 
 struct Process {
@@ -79,21 +79,22 @@ struct Process {
     steps: watch::Sender<Steps>,
 }
 
-/// The wall clock as far as it is believed.
+/// Wall clock as far as it is believed.
 #[derive(Debug)]
 struct Wall {
-    /// What is added to the monotonic microseconds since the start.
+    /// Microseconds added to the monotonic microseconds since the start.
     offset: i64,
-    /// Where it would be instead, and since when it says so.
+    /// Offset after a jump that is not believed yet, and the monotonic time of the jump.
     jumped: Option<(i64, Duration)>,
 }
 
-/// A wall clock that is off by more has jumped; one that is off by less is followed.
+/// Largest correction that is followed at once, in microseconds. A larger one is a jump.
 const JUMP: i64 = 500_000;
-/// A jump back that lasts so long is a step.
+/// Time that a jump back must last to be taken as a step.
 const BACK: Duration = Duration::from_secs(10);
-/// A jump ahead that lasts so long is a step. What was recorded under a time that is ahead cannot be taken
-/// back, so that everything would wait until that time has come.
+/// Time that a jump ahead must last to be taken as a step. It is longer than for a jump back:
+/// records written under a time that is ahead cannot be taken back, so everything would wait until
+/// that time has come.
 const AHEAD: Duration = Duration::from_mins(1);
 
 impl SystemClock {
@@ -116,8 +117,8 @@ impl Process {
 }
 
 impl Wall {
-    /// Follows the wall clock, which shows `wall` where the monotonic one shows `run`. How far the time
-    /// was stepped.
+    /// Follows the wall clock, which shows `wall` while the monotonic clock shows `run`. Returns
+    /// the step in microseconds; 0 if there is none.
     fn follow(&mut self, wall: i64, run: Duration) -> i64 {
         let offset = wall.saturating_sub(micros(run));
         let off = offset.saturating_sub(self.offset);
@@ -182,7 +183,7 @@ impl Clock for SystemClock {
         Box::pin(async move {
             tokio::select! {
                 () = tokio::time::sleep_until(ends) => {}
-                // Whoever waits for an instant looks again where that is now.
+                // The caller checks again whether its instant has come.
                 _ = stepped.changed() => {}
             }
         })
@@ -193,7 +194,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is told: for tests and the simulator.
+/// Clock that stands still until it is advanced: for tests and the simulator.
 #[derive(Debug)]
 pub struct ManualClock {
     state: Mutex<Manual>,
@@ -203,7 +204,8 @@ pub struct ManualClock {
 struct Manual {
     now: UnixMicros,
     steps: Steps,
-    /// Ordered by instant, then by who slept first, so that equal runs wake alike.
+    /// Sleepers ordered by instant, then by order of arrival, so that equal runs wake them in the
+    /// same order.
     sleepers: BTreeMap<(UnixMicros, u64), oneshot::Sender<()>>,
     next: u64,
 }
@@ -221,7 +223,7 @@ impl ManualClock {
         }
     }
 
-    /// Moves on by `span` and wakes, in order, everybody whose instant has come.
+    /// Advances by `span` and wakes, in order, all sleepers whose instant has come.
     pub fn advance(&self, span: Duration) {
         let mut state = self.locked();
         state.now = state.now.plus(span);
@@ -230,12 +232,13 @@ impl ManualClock {
             if first.key().0 > now {
                 break;
             }
-            // Whoever gave the sleep up does not listen any more.
+            // A cancelled sleep has no receiver.
             let _ = first.remove().send(());
         }
     }
 
-    /// The clock is set by so many microseconds: nobody's time has come, and everybody looks again.
+    /// Steps the clock by `by` microseconds and wakes every sleeper, none of whose instants has
+    /// come.
     pub fn step(&self, by: i64) {
         let mut state = self.locked();
         state.now = UnixMicros(state.now.0.saturating_add_signed(by));
@@ -245,7 +248,7 @@ impl ManualClock {
         }
     }
 
-    /// The next instant somebody waits for: where a simulation may jump to.
+    /// Earliest instant that a sleeper waits for. A simulation may jump there.
     #[must_use]
     pub fn next_alarm(&self) -> Option<UnixMicros> {
         let mut state = self.locked();
@@ -274,7 +277,7 @@ impl Clock for ManualClock {
         state.sleepers.insert((at, number), wake);
         Box::pin(async move {
             if woken.await.is_err() {
-                // The clock is gone: its time never comes.
+                // The clock is gone, so its time never comes.
                 std::future::pending::<()>().await;
             }
         })
@@ -322,8 +325,8 @@ mod tests {
 
     const SECOND: i64 = 1_000_000;
 
-    /// What follows from readings of the wall clock, one a second: the time that is told each second, as it
-    /// differs from one that runs on, and the steps.
+    /// Follows readings of the wall clock, one a second. Returns for each second the offset that is
+    /// believed and the step.
     fn told(wall: impl Iterator<Item = i64>) -> Vec<(i64, i64)> {
         let mut at = Wall { offset: 0, jumped: None };
         let follow = |(second, off): (i64, i64)| {

@@ -1,17 +1,17 @@
-//! Chance from outside, as a thing a service is given.
+//! Entropy, given to services as a dependency.
 
 use std::sync::{Mutex, PoisonError};
 
 use rand::rngs::{StdRng, SysRng};
 use rand::{Rng, SeedableRng, TryRng};
 
-/// Where a service takes unpredictable bytes from.
+/// Source of unpredictable bytes for a service.
 pub trait Entropy: Send + Sync + 'static {
-    /// Fills `out`, every byte.
+    /// Fills every byte of `out`.
     ///
     /// # Panics
-    /// Where the operating system has no entropy to give: nothing fair can be dealt and no key made
-    /// without it, so the process stops rather than go on with less.
+    /// The operating system has no entropy. Without it no fair card and no key can be made, so the
+    /// process stops.
     fn fill(&self, out: &mut [u8]);
 }
 
@@ -25,7 +25,7 @@ impl Entropy for SystemEntropy {
     }
 }
 
-/// The same bytes for the same seed: for tests and the simulator, never where credits are played.
+/// Deterministic entropy from a seed: for tests and the simulator, never where credits are played.
 #[derive(Debug)]
 pub struct SeededEntropy {
     generator: Mutex<StdRng>,
@@ -44,7 +44,7 @@ impl Entropy for SeededEntropy {
     }
 }
 
-/// `N` fresh bytes.
+/// Returns `N` fresh bytes.
 pub fn bytes<const N: usize>(entropy: &dyn Entropy) -> [u8; N] {
     let mut out = [0; N];
     entropy.fill(&mut out);

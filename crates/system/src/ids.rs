@@ -1,7 +1,8 @@
-//! New identifiers.
+//! Generator of identifiers.
 //!
-//! Tables, disputes and requests get UUIDv7: their order is nearly that of time, so an index over them grows
-//! at one end. Players get random ones: a pseudonym must not tell when its owner joined.
+//! Tables, disputes and requests get a UUIDv7. Its order is nearly that of time, so an index over
+//! them grows at one end. Players get a random id: a pseudonym must not reveal when its owner
+//! joined.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ impl IdMaker {
         IdMaker { clock, entropy }
     }
 
-    /// From the machine's own clock and entropy.
+    /// Generator that uses the machine's clock and entropy.
     #[must_use]
     pub fn system() -> IdMaker {
         IdMaker::new(Arc::new(SystemClock::new()), Arc::new(SystemEntropy))
@@ -49,13 +50,14 @@ impl IdMaker {
         PlayerId(self.uuid_v4())
     }
 
-    /// Random but for the version and variant bits.
+    /// Random UUID, version 4.
     #[must_use]
     pub fn uuid_v4(&self) -> [u8; 16] {
         uuid::Builder::from_random_bytes(entropy::bytes(&*self.entropy)).into_uuid().into_bytes()
     }
 
-    /// Milliseconds, then the fraction of the millisecond in 12 bits, then 62 random bits.
+    /// UUID version 7: Unix milliseconds, the fraction of the millisecond in 12 bits, 62 random
+    /// bits.
     #[must_use]
     pub fn uuid_v7(&self) -> [u8; 16] {
         let micros = self.clock.now().0;

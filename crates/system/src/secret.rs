@@ -1,10 +1,10 @@
-//! A value that must not be seen: it has no `Display`, and its `Debug` says nothing.
+//! Secret text: it has no `Display`, and its `Debug` shows nothing.
 
 use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// A password, a connection string, a key: printed never, wiped when dropped.
+/// Password, connection string or key: never printed, wiped when dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Zeroizing<String>);
 

@@ -1,4 +1,4 @@
-//! Knows: how tests get a PostgreSQL, a fresh database in it, and a port that nobody uses.
+//! Knows: how tests get a PostgreSQL, a fresh database in it, and an unused port.
 //! Does not know: what is tested with them.
 
 mod port;

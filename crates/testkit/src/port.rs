@@ -3,19 +3,19 @@
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Ports that systems give to nobody by themselves: connections that go out get higher ones.
+/// First port to try. Systems assign higher ports to outgoing connections.
 const FIRST: u32 = 10_000;
 const COUNT: u32 = 20_000;
 
-/// A TCP port on 127.0.0.1 that was free a moment ago. Nothing keeps it for the caller, but no
-/// connection that goes out is given it either, and this process hands it out once. Where a listener can
-/// be passed instead of a number, do that.
+/// TCP port on 127.0.0.1 that was free a moment ago. It is not reserved, but no outgoing connection
+/// gets it, and this process returns it only once. Prefer to pass a listener instead of a number
+/// where that is possible.
 ///
 /// # Errors
-/// If the system has no port left.
+/// The system has no port left.
 pub fn free_port() -> anyhow::Result<u16> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    // Tests of several processes begin at different places.
+    // Test processes that run at the same time begin at different ports.
     let begin = std::process::id().wrapping_mul(97) % COUNT;
     for _ in 0..COUNT {
         let next = NEXT.fetch_add(1, Ordering::Relaxed);

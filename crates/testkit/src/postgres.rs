@@ -1,8 +1,9 @@
-//! One PostgreSQL for each test process.
+//! One PostgreSQL per test process.
 //!
-//! It is started by the first test that asks, from a copy of a cluster kept in the target folder,
-//! and does not wait for the disk. It ends with the process, however that ends, and its files with
-//! it. With `DATABASE_URL` set, databases are made there instead, and left there.
+//! The first test that asks for it starts it, from a copy of a cluster kept in the target
+//! directory. Its commits do not wait for the disk. It ends with the process, in whatever way that
+//! ends, and its files are removed. With `DATABASE_URL` set, databases are created there instead,
+//! and are left there.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,17 +13,17 @@ use postgres_launcher::{self as launcher, Environment, Options};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tokio::sync::OnceCell;
 
-/// The process's server.
+/// PostgreSQL server of this test process.
 #[derive(Debug)]
 pub struct Postgres {
     server: launcher::Postgres,
     databases: AtomicU32,
 }
 
-/// The process's server, started if this is the first call.
+/// Server of this process, started by the first call.
 ///
 /// # Errors
-/// If there is no PostgreSQL to be had; the error says what to do.
+/// No PostgreSQL is available; the error says what to do.
 pub async fn postgres() -> anyhow::Result<&'static Postgres> {
     static POSTGRES: OnceCell<Postgres> = OnceCell::const_new();
     POSTGRES.get_or_try_init(start).await
@@ -35,15 +36,15 @@ async fn start() -> anyhow::Result<Postgres> {
     options.ephemeral = true;
     options.templates = target_folder().map(|target| target.join("tmp"));
     let server = launcher::obtain(&options).await?;
-    // From here on the server's own watch removes the folder, since a static is never dropped.
+    // From here on the server's own watch removes the directory, since a static is never dropped.
     if options.database_url.is_none() {
         let _ = data.keep();
     }
     Ok(Postgres { server, databases: AtomicU32::new(0) })
 }
 
-/// Memory where there is plenty (containers often have 64 MB), or else the usual temporary folder.
-/// A cluster is a thousand small files, which some disks take seconds to write.
+/// Directory in memory if that has plenty of room (containers often have 64 MB), else the temporary
+/// directory. A cluster is a thousand small files, which are slow to write on some disks.
 fn quickest_folder() -> PathBuf {
     const PLENTY: u64 = 2 << 30;
     let memory = Path::new("/dev/shm");
@@ -53,26 +54,26 @@ fn quickest_folder() -> PathBuf {
     }
 }
 
-/// Cargo's target folder, which the test program lies in.
+/// Target directory of Cargo, which contains the test program.
 fn target_folder() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists()).map(PathBuf::from)
 }
 
 impl Postgres {
-    /// The address, as superuser, of a fresh and empty database; `name` is for people who look at
-    /// the server while tests run, and may be used again.
+    /// Creates an empty database and returns its address for the superuser. `name` is for people
+    /// who look at the server while tests run; it may be used again.
     ///
     /// # Errors
-    /// If the server refuses.
+    /// The server refuses.
     pub async fn database(&self, name: &str) -> anyhow::Result<String> {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
         let name: String = name.chars().take(40).map(plain).collect();
-        // Unique on a shared server, too, and within the 63 bytes of a name.
+        // Unique on a shared server too, and within the 63 bytes of a name.
         let name = format!("{name}_{}_{number}", std::process::id());
         let mut connection = PgConnection::connect(&self.server.admin_url()).await?;
-        // Letters, digits and underscores only, so nothing can break out of the quotes.
+        // Only letters, digits and underscores, so that the name needs no escaping.
         let create = AssertSqlSafe(format!("CREATE DATABASE \"{name}\" TEMPLATE template0"));
         sqlx::query(create)
             .execute(&mut connection)
@@ -82,13 +83,13 @@ impl Postgres {
         Ok(self.server.url_of(&name))
     }
 
-    /// The server's own address, as superuser, for what concerns all databases (roles, say).
+    /// Address of the server for the superuser, for what concerns all databases, such as roles.
     #[must_use]
     pub fn admin_url(&self) -> String {
         self.server.admin_url()
     }
 
-    /// Version and whereabouts, for people.
+    /// Version and location, for people.
     #[must_use]
     pub fn describe(&self) -> String {
         self.server.describe()

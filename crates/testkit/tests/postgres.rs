@@ -1,4 +1,4 @@
-//! The server that tests get: fresh databases, nothing shared by accident, nothing left behind.
+//! Test server: fresh databases, nothing shared by accident, nothing left behind.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -17,7 +17,7 @@ async fn databases_of_one_name_are_fresh_each_time() {
     for _ in 0..2 {
         let url = postgres.database("Of One-Name").await.unwrap();
         let mut connection = connect(&url).await;
-        // Fails where the table is there already.
+        // Fails if the table exists already.
         sqlx::query("CREATE TABLE only_here (n int)").execute(&mut connection).await.unwrap();
     }
 }
@@ -32,7 +32,8 @@ async fn a_second_test_gets_the_same_server_from_another_runtime() {
     assert_eq!(one, 1);
 }
 
-/// Not a test: what [`nothing_is_left_of_a_killed_test_process`] starts and kills.
+/// Body of the process that [`nothing_is_left_of_a_killed_test_process`] starts and kills. Not a
+/// test itself.
 #[tokio::test]
 #[ignore = "a part of another test"]
 async fn say_where_and_wait() {

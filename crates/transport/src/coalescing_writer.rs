@@ -1,15 +1,13 @@
-//! Fewer, larger writes.
+//! Writer that coalesces small writes into fewer, larger ones.
 //!
-//! A table tells four players of one move: four streams of one connection, each with a task that has a
-//! frame to send. The first that runs would have its frame written at once, and so would each of the
-//! others: a call of the system and a packet for a few hundred bytes, a seventh of all processor time
-//! under load. So a connection that has something to write lets everybody who is ready run first, once,
-//! and then writes what has come together. Nothing is waited for: on an idle machine that is over in a
-//! microsecond.
+//! A move at a table is sent to each player: several streams of one connection, each with a task
+//! that has a frame to send. Written one by one, each frame costs a system call and a packet of a
+//! few hundred bytes. So a connection with something to write first lets all tasks that are ready
+//! run once, and then writes everything together. There is no timer: an idle machine delays a write
+//! by one turn of the scheduler.
 //!
-//! What comes together is kept here and not in HTTP/2's own buffer, which takes no frame of a kilobyte
-//! or more but hands each over by itself, in two writes, and a turn later each. A decision at a table of
-//! four had cost the servers eight writes that way, and costs two; 200 tables play a fifth more.
+//! The bytes are collected here and not in the HTTP/2 library's buffer, which passes each frame of
+//! a kilobyte or more on by itself, in two writes.
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -21,20 +19,20 @@ use futures_util::task::AtomicWaker;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::yield_now;
 
-/// As much comes together in one write. More than that has been worth a write for long.
+/// Bytes collected for one write. A larger amount is worth a write of its own.
 const WRITE: usize = 16 * 1024;
 
-/// A connection whose writes are put off by one turn of the scheduler.
+/// Connection whose writes are deferred by one turn of the scheduler.
 ///
-/// A flush is over before the turn is: it answers at once, and asks for the task to be polled again.
-/// Whoever has flushed must flush or read whenever it is polled, until it shuts down. HTTP/1, HTTP/2
+/// A flush returns at once, before the turn is over, and asks for the task to be polled again. So
+/// the owner must flush or read whenever it is polled after a flush, until shutdown. HTTP/1, HTTP/2
 /// and TLS do.
 #[derive(Debug)]
 pub struct CoalescingWriter<I> {
     inner: I,
-    /// What has come together. It takes no memory while nothing has.
+    /// Collected bytes. It has no capacity while it is empty.
     bytes: Vec<u8>,
-    /// So much of it is written.
+    /// Number of collected bytes that are already written.
     written: usize,
     turn: Arc<Turn>,
 }
@@ -46,7 +44,7 @@ impl<I> CoalescingWriter<I> {
 }
 
 impl<I: AsyncWrite + Unpin> CoalescingWriter<I> {
-    /// Writes all that has come together.
+    /// Writes all collected bytes.
     fn poll_out(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.written < self.bytes.len() {
             let rest = &self.bytes[self.written..];
@@ -69,8 +67,8 @@ impl<I: AsyncRead + AsyncWrite + Unpin> AsyncRead for CoalescingWriter<I> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        // Who waits for an answer does not flush again. That it cannot be written yet, or ever, is no
-        // matter of reading.
+        // A task that waits for an answer does not flush again. An error of this write is not an
+        // error of reading.
         if this.turn.has_come()
             && let Poll::Ready(Err(error)) = this.poll_out(context)
         {
@@ -123,7 +121,7 @@ const IDLE: u8 = 0;
 const ASKED: u8 = 1;
 const COME: u8 = 2;
 
-/// The turn of a connection's task to write.
+/// Turn of a connection's task to write.
 #[derive(Debug, Default)]
 struct Turn {
     state: AtomicU8,
@@ -131,13 +129,14 @@ struct Turn {
 }
 
 impl Turn {
-    /// Lets everybody else who is ready run, then wakes the task.
+    /// Lets all other ready tasks run, then wakes the task.
     fn ask(self: &Arc<Turn>, context: &Context<'_>) {
         self.task.register(context.waker());
         let asked = self.state.compare_exchange(IDLE, ASKED, Ordering::AcqRel, Ordering::Acquire);
         if asked.is_ok() {
             let waker = Waker::from(Arc::clone(self));
-            // Polled once it has asked for the next turn. Waking oneself would wake another thread too.
+            // `yield_now` defers the waker to the end of the turn. Waking directly would wake
+            // another thread too.
             let _ = pin!(yield_now()).poll(&mut Context::from_waker(&waker));
         }
     }
@@ -153,7 +152,7 @@ impl Turn {
 
 impl Wake for Turn {
     fn wake(self: Arc<Turn>) {
-        // Not if it was given up in between.
+        // Nothing to do if the turn was given up in between.
         let asked = self.state.compare_exchange(ASKED, COME, Ordering::AcqRel, Ordering::Acquire);
         if asked.is_ok() {
             self.task.wake();
@@ -171,7 +170,7 @@ mod tests {
 
     use super::*;
 
-    /// A peer: what was written to it, call by call, and how much it takes before it wants a rest.
+    /// Peer that records each write. `room` lists how many bytes each write takes; 0 is pending.
     #[derive(Debug, Clone, Default)]
     struct Peer {
         writes: Arc<Mutex<Vec<Vec<u8>>>>,
@@ -221,7 +220,7 @@ mod tests {
         }
     }
 
-    /// A connection, polled by hand.
+    /// Connection that the test polls by hand.
     struct Hand {
         connection: CoalescingWriter<Peer>,
         peer: Peer,
@@ -255,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Runs what was put off. Outside a runtime nothing is, so each test has one.
+    /// Runs the deferred wakes. They need a runtime, so each test has one.
     async fn turn() {
         yield_now().await;
     }

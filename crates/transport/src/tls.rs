@@ -1,7 +1,7 @@
-//! Certificates, on both ends of a connection.
+//! Certificates of both ends of a connection.
 //!
-//! A server with a `client_ca` lets in only who shows a certificate of it. One TLS library (rustls)
-//! with one provider (ring) for all of it.
+//! A server with a `client_ca` accepts only callers with a certificate of that authority. One TLS
+//! library (rustls) with one provider (ring) serves both ends.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use tonic::transport::{Certificate, ClientTlsConfig, Identity};
 
 use system::secret::Secret;
 
-/// What one end shows and whom it believes, in PEM.
+/// Certificate and trusted authority of one end, in PEM.
 #[derive(Clone)]
 pub struct Tls {
-    /// Our certificate and what leads from it to its root; needed on a server.
+    /// Certificate chain and private key of this end; required on a server.
     certificate: Option<(String, Secret)>,
-    /// Whose certificates we believe. On a server: nobody else gets in. On a client: none means the
-    /// well-known roots.
+    /// Authority by which the other end's certificates are verified. A server with one refuses
+    /// callers without a certificate of it; a client without one uses the well-known roots.
     authority: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// The certificates or keys cannot be used.
+/// Error of certificates or keys that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     #[error("{path} cannot be read: {source}")]
@@ -55,16 +55,16 @@ pub enum TlsError {
 }
 
 impl Tls {
-    /// From texts in PEM.
+    /// TLS configuration from texts in PEM.
     #[must_use]
     pub const fn new(certificate: Option<(String, Secret)>, authority: Option<String>) -> Tls {
         Tls { certificate, authority }
     }
 
-    /// From files; none where no file is named.
+    /// Reads the files; `None` if no file is named.
     ///
     /// # Errors
-    /// A file cannot be read, or one of certificate and key is named without the other.
+    /// A file cannot be read, or only one of certificate and key is named.
     pub fn from_files(
         certificate: Option<&Path>,
         key: Option<&Path>,
@@ -79,10 +79,10 @@ impl Tls {
         Ok((pair.is_some() || authority.is_some()).then_some(Tls::new(pair, authority)))
     }
 
-    /// For a server that speaks HTTP/2, and HTTP/1.1 too where `http1` says so.
+    /// Acceptor of a server with HTTP/2, and with HTTP/1.1 if `http1` is set.
     ///
     /// # Errors
-    /// There is nothing to show, or what there is cannot be used.
+    /// There is no certificate, or the certificates or the key cannot be used.
     pub fn acceptor(&self, http1: bool) -> Result<TlsAcceptor, TlsError> {
         let (certificate, key) = self.certificate.as_ref().ok_or(TlsError::NothingToShow)?;
         let chain = certificates(certificate, "a certificate")?;
@@ -111,7 +111,7 @@ impl Tls {
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
 
-    /// For a client.
+    /// Configuration of a client.
     #[must_use]
     pub fn client(&self) -> ClientTlsConfig {
         let mut config = ClientTlsConfig::new();

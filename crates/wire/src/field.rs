@@ -2,13 +2,13 @@
 
 use primitives::{Credits, PlayerId, RequestId, SeatNo, TableId};
 
-/// A field that cannot be what it should be.
+/// Error of a field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {problem}")]
 pub struct BadField {
-    /// The field's name as the protobuf file spells it, with its path, such as `move.cards[0]`.
+    /// Path of the field with the names of the protobuf file, such as `move.cards[0]`.
     pub field: String,
-    /// What is wrong, and what is allowed.
+    /// Explanation of the fault, and of what is allowed.
     pub problem: String,
 }
 
@@ -18,7 +18,7 @@ impl BadField {
     }
 }
 
-/// An id of 16 bytes, of any kind.
+/// Parses an id of any kind: 16 bytes.
 pub fn id<'a, T: TryFrom<&'a [u8]>>(field: &str, bytes: &'a [u8]) -> Result<T, BadField> {
     T::try_from(bytes).map_err(|_| {
         let problem = match bytes.len() {
@@ -29,7 +29,7 @@ pub fn id<'a, T: TryFrom<&'a [u8]>>(field: &str, bytes: &'a [u8]) -> Result<T, B
     })
 }
 
-/// The id of a command.
+/// Parses the id of a command: 16 bytes, not all zero.
 pub fn request_id(bytes: &[u8]) -> Result<RequestId, BadField> {
     if bytes.is_empty() {
         let problem = "missing: 16 bytes that you make up, and send again when you repeat the call";
@@ -42,22 +42,22 @@ pub fn request_id(bytes: &[u8]) -> Result<RequestId, BadField> {
     Ok(id)
 }
 
-/// A table's id.
+/// Parses the id of a table.
 pub fn table_id(bytes: &[u8]) -> Result<TableId, BadField> {
     id("table_id", bytes)
 }
 
-/// A player's id.
+/// Parses the id of a player.
 pub fn player_id(bytes: &[u8]) -> Result<PlayerId, BadField> {
     id("player_id", bytes)
 }
 
-/// An amount of credits.
+/// Parses an amount of credits.
 pub fn credits(field: &str, amount: u64) -> Result<Credits, BadField> {
     Credits::try_new(amount).map_err(|error| BadField::new(field, error.to_string()))
 }
 
-/// An amount of at least one credit.
+/// Parses an amount of at least one credit.
 pub fn positive(field: &str, amount: u64) -> Result<Credits, BadField> {
     if amount == 0 {
         Err(BadField::new(field, "at least 1 credit"))
@@ -66,19 +66,19 @@ pub fn positive(field: &str, amount: u64) -> Result<Credits, BadField> {
     }
 }
 
-/// A seat's number.
+/// Parses the number of a seat.
 pub fn seat(field: &str, number: u32) -> Result<SeatNo, BadField> {
     SeatNo::try_from(number).map_err(|error| BadField::new(field, error.to_string()))
 }
 
-/// Exactly `N` bytes.
+/// Parses exactly `N` bytes.
 pub fn exactly<const N: usize>(field: &str, bytes: &[u8]) -> Result<[u8; N], BadField> {
     bytes
         .try_into()
         .map_err(|_| BadField::new(field, format!("{N} bytes; this has {} bytes", bytes.len())))
 }
 
-/// Text of `min` to `max` characters, none of them a control character.
+/// Parses a text of `min` to `max` characters without control characters.
 pub fn text(field: &str, text: &str, min: usize, max: usize) -> Result<String, BadField> {
     let length = text.chars().count();
     if length < min || length > max {

@@ -1,4 +1,4 @@
-//! Hand histories as protobuf messages and bytes, and back: nothing is lost either way.
+//! Conversion of hand histories to protobuf messages and bytes, and back, without loss.
 
 use ::history::HandHistory;
 use primitives::{Credits, Quoted};
@@ -10,20 +10,20 @@ use rules::FieldValue;
 
 use crate::field::{BadField, credits};
 
-/// The binary form.
+/// Encodes a history as protobuf bytes.
 #[must_use]
 pub fn encode(history: &HandHistory) -> Vec<u8> {
     write(history).encode_to_vec()
 }
 
-/// Reads the binary form.
+/// Decodes a history from protobuf bytes.
 pub fn decode(bytes: &[u8]) -> Result<HandHistory, BadField> {
     let message = pb::HandHistory::decode(bytes)
         .map_err(|error| BadField::new("hand_history", error.to_string()))?;
     read(message)
 }
 
-/// The message of a history.
+/// Converts a history to its message.
 #[must_use]
 pub fn write(history: &HandHistory) -> pb::HandHistory {
     let HandHistory {
@@ -81,7 +81,7 @@ fn write_field((name, value): &(String, FieldValue)) -> common::RuleSetField {
     common::RuleSetField { name: name.clone(), value: Some(value) }
 }
 
-/// Reads the message of a history; amounts out of range are refused.
+/// Converts a message to a history. Amounts out of range are refused.
 pub fn read(message: pb::HandHistory) -> Result<HandHistory, BadField> {
     let pb::HandHistory {
         variant,

@@ -1,7 +1,7 @@
-//! The wallet's events: as the ledger says them, and as the wallet's log keeps them.
+//! Conversion of the wallet's events between the ledger's types and the log's payloads.
 //!
-//! What is read was written in just these words: a stored event that the ledger's own would not
-//! become again, byte for byte and in the same stream, is refused.
+//! Reading is exact: a stored event is refused unless writing the parsed event gives the same bytes
+//! in the same stream.
 
 use ::ledger::{
     Account, Adjustment, Amount, Ended, Event, Hold, Kind, Leg, Limits, Measure, Posted, Seconds,
@@ -16,33 +16,33 @@ use proto::wallet::v1::{Leg as PbLeg, TransferKind};
 use crate::Recorded;
 use crate::recorded::Unreadable;
 
-/// A stored event is none that a wallet writes.
+/// Error of a stored event that no wallet can have written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Foreign {
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
     #[error("no wallet writes {0}")]
     Kind(&'static str),
-    /// Which field.
+    /// Name of the field.
     #[error("{0} is not what the ledger writes there")]
     Field(&'static str),
     #[error("the ledger does not write this in these words")]
     Words,
-    /// Where it lies, and where it belongs.
+    /// Stream of the event, and the stream that it belongs to.
     #[error("the event lies in stream {0}, and belongs into {1}")]
     Stream(StreamId, StreamId),
 }
 
-/// An event as it is appended.
+/// Converts an event for appending.
 #[must_use]
 pub fn new_event(event: &Event) -> NewEvent {
     recorded(event).on(stream(event))
 }
 
-/// The event behind a stored one.
+/// Parses a stored event.
 ///
 /// # Errors
-/// Where no wallet can have written it.
+/// No wallet can have written it.
 pub fn parse(stored: &eventlog_core::Event) -> Result<Event, Foreign> {
     let event = event(&Recorded::try_from(stored)?)?;
     let again = new_event(&event);
@@ -52,17 +52,17 @@ pub fn parse(stored: &eventlog_core::Event) -> Result<Event, Foreign> {
     if again.payload == stored.payload && !stored.sealed { Ok(event) } else { Err(Foreign::Words) }
 }
 
-/// The event behind a payload, wherever it lies.
+/// Parses a payload, without its stream.
 ///
 /// # Errors
-/// Where no wallet can have written it.
+/// No wallet can have written it.
 pub fn event(payload: &Recorded) -> Result<Event, Foreign> {
     let event = read::event(payload)?;
     if recorded(&event) == *payload { Ok(event) } else { Err(Foreign::Words) }
 }
 
-/// Where an event lies: what involves a table in the table's stream, what involves only a player in
-/// the player's, what involves the house alone in the stream of zeros.
+/// Stream of an event: the table's if it involves a table, else the player's if it involves a
+/// player, else the stream of zeros.
 #[must_use]
 pub fn stream(event: &Event) -> StreamId {
     let of_player = |player: &PlayerId| StreamId::from(*player);
@@ -90,7 +90,7 @@ fn of(table: Option<TableId>, player: Option<PlayerId>) -> StreamId {
     table.map_or(player, StreamId::from)
 }
 
-/// What a transfer is for, as the API says it.
+/// Protobuf kind of a transfer.
 #[must_use]
 pub const fn kind_to_pb(kind: Kind) -> TransferKind {
     match kind {
@@ -105,7 +105,7 @@ pub const fn kind_to_pb(kind: Kind) -> TransferKind {
     }
 }
 
-/// The event's payload.
+/// Payload of an event.
 #[must_use]
 pub fn recorded(event: &Event) -> Recorded {
     match event {
@@ -208,7 +208,7 @@ const fn setter_to_pb(by: Setter) -> pb::LimitSetter {
     }
 }
 
-/// What a limit bounds, as the API says it.
+/// Protobuf value of a limit's measure.
 #[must_use]
 pub const fn measure_to_pb(measure: Measure) -> LimitMeasure {
     match measure {
@@ -238,7 +238,7 @@ fn limits_set(player_id: bytes::Bytes, by: Setter, terms: &SetTerms) -> pb::Limi
     }
 }
 
-/// The same in plain numbers.
+/// Converts the units of limits to plain numbers.
 fn plain<T: Copy>(terms: &Terms<T>, unit: impl Fn(T) -> u64) -> Terms<u64> {
     let limits = |limits: Limits<T>| Limits {
         day: limits.day.map(&unit),

@@ -1,8 +1,8 @@
-//! Knows: protobuf messages and the domain's own words, how each becomes the other, and gRPC codes.
-//! Does not know: sockets, logs, tables in play, databases, the time.
+//! Knows: protobuf messages and domain types, their conversion, and gRPC codes.
+//! Does not know: sockets, logs, tables in play, databases, clocks.
 //!
-//! The only room where a generated type meets a domain type. Parsing destructures every field of a
-//! message, so that a new field is a compile error here and nowhere silently ignored.
+//! The only crate where generated types meet domain types. Parsing destructures every field of a
+//! message, so that a new field is a compile error here and is never silently ignored.
 
 pub mod clock;
 pub mod field;

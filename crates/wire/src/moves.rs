@@ -1,4 +1,4 @@
-//! Moves: as clients send them, as logs keep them, as viewers see them.
+//! Conversion of moves: as clients send them, as logs keep them, as viewers see them.
 
 use primitives::{Quoted, SeatNo};
 use proto::common::v1::{LegalMove, Move as PbMove, MoveKind};
@@ -6,16 +6,17 @@ use rules::{Card, Deck, Legal, Move, Player, SeenEvent, Side, Source, Token, Wor
 
 use crate::field::{self, BadField};
 
-/// What is needed to read a player's move: his deck, the cards he may name and who sits where.
+/// Context for reading a player's move: their deck, the cards that they may name, and the seats of
+/// the hand.
 pub struct Reader<'a> {
     pub deck: &'static Deck,
-    /// The cards a code may mean: those the player holds, or may add.
+    /// Cards that a code may refer to: those that the player holds or may add.
     pub cards: &'a [Card],
     pub seats: &'a [SeatNo],
 }
 
 impl Reader<'_> {
-    /// Reads a move. What the rules say to it is another matter.
+    /// Parses a move. The rules judge it later.
     pub fn read(&self, sent: &PbMove) -> Result<Move, BadField> {
         let PbMove { kind, cards, amount, names, target_seat, value } = sent;
         let kind = MoveKind::try_from(*kind)
@@ -61,7 +62,8 @@ impl Reader<'_> {
         self.many(codes).map(|cards| cards[0])
     }
 
-    /// Copies that look alike are told apart by taking the first that is not taken yet.
+    /// Cards of the codes. Of copies that look alike, each code takes the first that is not taken
+    /// yet.
     fn many(&self, codes: &[String]) -> Result<Vec<Card>, BadField> {
         let mut taken: Vec<Card> = Vec::new();
         for (at, code) in codes.iter().enumerate() {
@@ -93,7 +95,7 @@ impl Reader<'_> {
     }
 }
 
-/// Which fields of a move are filled.
+/// Fields of a move that are filled.
 struct Fields {
     cards: usize,
     amount: bool,
@@ -127,8 +129,8 @@ impl Fields {
     }
 }
 
-/// For each kind: how many cards, whether an amount, how many names, whether a target may be, and
-/// whether a die must be.
+/// Fields of each kind of move: the number of cards, whether it has an amount, the number of names,
+/// whether it may have a target, and whether it has a die.
 fn takes(kind: MoveKind) -> (std::ops::RangeInclusive<usize>, bool, usize, bool, bool) {
     match kind {
         MoveKind::Unspecified
@@ -184,7 +186,7 @@ fn token(name: &str) -> Result<Token, BadField> {
     Token::parse(name).ok_or_else(|| BadField::new("move.names", "there is no such shift token"))
 }
 
-/// The move without its cards, which whoever writes it adds as far as its reader may see them.
+/// Converts a move without its cards. The caller adds those that its reader may see.
 #[must_use]
 pub fn write(mv: &Move, seats: &[SeatNo]) -> PbMove {
     let mut out = PbMove::default();
@@ -245,7 +247,7 @@ pub fn write(mv: &Move, seats: &[SeatNo]) -> PbMove {
     out
 }
 
-/// The cards a move names, in order.
+/// Cards that a move names, in order.
 #[must_use]
 pub fn cards_of(mv: &Move) -> Vec<Card> {
     match mv {
@@ -278,20 +280,20 @@ pub fn cards_of(mv: &Move) -> Vec<Card> {
     }
 }
 
-/// A player's seat number; 0 for a player this hand does not have.
+/// Number of a player's seat; 0 for a player who is not in this hand.
 #[must_use]
 pub fn seat_of(player: Player, seats: &[SeatNo]) -> u32 {
     seats.get(player.index()).map_or(0, |seat| u32::from(seat.get()))
 }
 
-/// A move with its cards, for somebody who may see them.
+/// Converts a move with its cards, for a reader who may see them.
 #[must_use]
 pub fn show(mv: &Move, deck: &Deck, seats: &[SeatNo]) -> PbMove {
     let cards = cards_of(mv).into_iter().map(|card| deck.code(card).to_owned()).collect();
     PbMove { cards, ..write(mv, seats) }
 }
 
-/// A move as one viewer sees it: what is hidden from him is "??".
+/// Converts a move as one viewer sees it: cards and names that are hidden from them are "??".
 #[must_use]
 pub fn censored(mv: &Move, seen: &SeenEvent, deck: &Deck, seats: &[SeatNo]) -> PbMove {
     let hidden = |word: &Word| match word {
@@ -315,10 +317,10 @@ pub fn censored(mv: &Move, seen: &SeenEvent, deck: &Deck, seats: &[SeatNo]) -> P
     }
 }
 
-/// What stands for a card or a name that its reader may not see.
+/// Placeholder of a card or a name that the reader may not see.
 pub const HIDDEN: &str = "??";
 
-/// A legal move with its choices.
+/// Converts a legal move with its choices.
 #[must_use]
 pub fn legal(legal: &Legal, deck: &Deck, seats: &[SeatNo]) -> LegalMove {
     let mut out =
@@ -371,7 +373,7 @@ pub fn legal(legal: &Legal, deck: &Deck, seats: &[SeatNo]) -> LegalMove {
     out
 }
 
-/// The kind of move that a legal one stands for.
+/// Kind of move that a legal move stands for.
 fn kind_of(legal: &Legal) -> MoveKind {
     match legal {
         Legal::Draw => MoveKind::Draw,

@@ -1,7 +1,9 @@
-//! Where every card of a hand lies, by shuffle and position: what a table may write down.
+//! Positions of all cards of a hand, by shuffle and position: the form in which a table may record
+//! them.
 //!
-//! The rules speak of cards, the dealer and the logs of places. This is the dictionary between them,
-//! built from the same events as the hand, so that whoever replays a hand's stream can rebuild it.
+//! The rules name cards; the dealer and the logs name positions. [`Places`] translates between
+//! them. It is built from the same events as the hand, so that a replay of the hand's stream
+//! rebuilds it.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +13,7 @@ use rules::{Card, Chance, Count, Deal};
 
 use crate::replay::Layout;
 
-/// Which place each known card has, and how far each draw pile is used up.
+/// Position of each known card, and the number of cards dealt from each draw pile.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
     piles: BTreeMap<u8, Pile>,
@@ -20,7 +22,7 @@ pub struct Places {
     next_op: u32,
 }
 
-/// A draw pile as its last shuffle left it, `next` cards of it dealt.
+/// Draw pile as its last shuffle left it, with `next` cards dealt from it.
 #[derive(Debug, Clone, Copy)]
 struct Pile {
     op: u32,
@@ -28,7 +30,7 @@ struct Pile {
     len: u16,
 }
 
-/// The stored events and the rules disagree about where cards are.
+/// Contradiction between the stored events and the rules about positions of cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Misplaced {
     #[error("a card is named that has no known place")]
@@ -48,36 +50,36 @@ pub enum Misplaced {
 }
 
 impl Places {
-    /// The index of the next operation.
+    /// Index of the next operation.
     #[must_use]
     pub fn next_op(&self) -> u32 {
         self.next_op
     }
 
-    /// The number of cards left in a draw pile.
+    /// Number of cards left in a draw pile.
     #[must_use]
     pub fn left(&self, pile: u8) -> usize {
         self.piles.get(&pile).map_or(0, |pile| usize::from(pile.len.saturating_sub(pile.next)))
     }
 
-    /// Where a known card lies.
+    /// Position of a known card.
     pub fn of(&self, card: Card) -> Result<Handle, Misplaced> {
         self.of_card.get(&card).copied().ok_or(Misplaced::NoPlace)
     }
 
-    /// Which known card lies there.
+    /// Known card at a position.
     pub fn card_at(&self, place: Handle) -> Result<Card, Misplaced> {
         self.at.get(&place).copied().ok_or(Misplaced::NoPlace)
     }
 
-    /// The next operation as any use of chance but a shuffle; counts it.
+    /// Makes the next operation, of any use of chance except a shuffle. Advances the index.
     pub fn operation(&mut self, kind: pb::operation::Kind) -> pb::Operation {
         let index = self.next_op;
         self.next_op += 1;
         pb::Operation { index, kind: Some(kind) }
     }
 
-    /// Shuffles what remains of a pile, top to bottom, and then `add`, into that pile.
+    /// Makes the shuffle of a pile: of what remains of it, top to bottom, followed by `add`.
     pub fn shuffle(&mut self, pile: u8, add: &[Card]) -> Result<pb::Operation, Misplaced> {
         let fresh = add.iter().all(|card| !self.of_card.contains_key(card));
         let mut shuffle = pb::Shuffle { pile: u32::from(pile), ..Default::default() };
@@ -102,7 +104,8 @@ impl Places {
         Ok(operation)
     }
 
-    /// A use of chance as the dealer is asked for it; counts it. A deal is no operation.
+    /// Makes the operation that asks the dealer for a use of chance. Advances the index. A deal is
+    /// no operation.
     pub fn ask(&mut self, due: &Chance) -> Result<pb::Operation, Misplaced> {
         use pb::operation::Kind;
         let kind = match due {
@@ -118,8 +121,7 @@ impl Places {
         Ok(self.operation(kind))
     }
 
-    /// Where the cards of a deal of a known size come from; they and the restocks on the way are
-    /// taken.
+    /// Takes the positions of a deal of known size, with the restocking shuffles that it needs.
     pub fn lay_out(&mut self, deal: &Deal) -> Result<Layout, Misplaced> {
         let mut layout = Layout::default();
         for part in &deal.parts {
@@ -136,8 +138,8 @@ impl Places {
         Ok(layout)
     }
 
-    /// Where the cards of a deal without restocks come from; they are taken. `count` is their
-    /// number, which only a deal of unknown size needs.
+    /// Takes the positions of a deal without restocks. `count` is the number of cards, which is
+    /// only needed for a deal of unknown size.
     pub fn take_for(&mut self, deal: &Deal, count: usize) -> Result<Vec<Handle>, Misplaced> {
         if let [part] = deal.parts.as_slice()
             && let Count::UntilOneOf(_) = part.count
@@ -148,7 +150,7 @@ impl Places {
         if restocks.is_empty() { Ok(places) } else { Err(Misplaced::OtherPlaces) }
     }
 
-    /// Takes the top card's place off a pile.
+    /// Takes the top position of a pile.
     pub fn take(&mut self, pile: u8) -> Result<Handle, Misplaced> {
         let pile = self.piles.get_mut(&pile).ok_or(Misplaced::PileEmpty)?;
         if pile.next >= pile.len {
@@ -159,13 +161,13 @@ impl Places {
         Ok(place)
     }
 
-    /// The card at a place has become known here.
+    /// Records the card at a position, now that it is known.
     pub fn learn(&mut self, place: Handle, card: Card) {
         self.of_card.insert(card, place);
         self.at.insert(place, card);
     }
 
-    /// The places left in a draw pile, from the top.
+    /// Positions left in a draw pile, from the top.
     #[must_use]
     pub fn rest(&self, pile: u8) -> Vec<Handle> {
         self.piles.get(&pile).map_or_else(Vec::new, |pile| {
@@ -174,13 +176,13 @@ impl Places {
     }
 }
 
-/// A place as the dealer's API writes it.
+/// Converts a position for the dealer's API.
 #[must_use]
 pub fn handle_to_pb(place: Handle) -> pb::Handle {
     pb::Handle { op: place.op, position: u32::from(place.position) }
 }
 
-/// A place from the dealer's API. Positions are below 256 by far.
+/// Parses a position from the dealer's API. It must fit into 16 bits.
 pub fn handle_from_pb(place: &pb::Handle) -> Result<Handle, Misplaced> {
     let pb::Handle { op, position } = *place;
     let position = u16::try_from(position).map_err(|_| Misplaced::OtherPlaces)?;

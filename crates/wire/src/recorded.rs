@@ -1,4 +1,4 @@
-//! What the logs hold: every event of every service, by its type number.
+//! Payloads of the logs: every event of every service, by its type number.
 
 use bytes::Bytes;
 use eventlog_core::{Event, NewEvent};
@@ -6,10 +6,10 @@ use primitives::StreamId;
 use prost::Message;
 use proto::event::v1::{self as pb, EventType};
 
-/// The version of the payloads' schema that is written today.
+/// Schema version of the payloads that this program writes.
 pub const SCHEMA: u16 = 1;
 
-/// A stored payload is not what its type number says.
+/// Error of a stored payload that does not match its type number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     #[error("there is no event type {0}")]
@@ -24,8 +24,8 @@ pub enum Unreadable {
 
 macro_rules! recorded {
     ($($name:ident)*; sealed: $($hidden:ident)*) => {
-        /// An event's payload. Of a sealed event it is what the seal leaves to see: whoever has the
-        /// key finds the message of the variant's name in it.
+        /// Payload of an event. Of a sealed event it is the visible part; the sealed part contains
+        /// the message of the variant's name and can be read with the key.
         #[derive(Clone, PartialEq)]
         pub enum Recorded {
             $($name(pb::$name),)*
@@ -33,7 +33,7 @@ macro_rules! recorded {
         }
 
         impl Recorded {
-            /// The number by which the log names the event's type.
+            /// Type number of the event in the log.
             #[must_use]
             pub fn kind(&self) -> u16 {
                 let kind = match self {
@@ -43,7 +43,7 @@ macro_rules! recorded {
                 u16::try_from(i32::from(kind)).expect("event types are small")
             }
 
-            /// The event's name, such as `MoveDecided`.
+            /// Name of the event, such as `MoveDecided`.
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
@@ -104,7 +104,7 @@ recorded! {
 }
 
 impl Recorded {
-    /// The event as the log takes it.
+    /// Makes a new event of a stream.
     #[must_use]
     pub fn on(&self, stream: impl Into<StreamId>) -> NewEvent {
         NewEvent {
@@ -136,7 +136,7 @@ impl TryFrom<&Event> for Recorded {
     }
 }
 
-/// The name alone: payloads stay out of logs.
+/// Shows the name alone: payloads stay out of log lines.
 impl std::fmt::Debug for Recorded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())

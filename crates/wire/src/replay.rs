@@ -1,9 +1,9 @@
-//! A hand's stream and the rules' events: each made from the other.
+//! Replay of a hand: conversion between a hand's stream and the rules' events.
 //!
-//! [`HandReplay`] is a hand in play together with where its cards lie. The table builds it from its
-//! own log after a crash, the audit builds it from the records it is given; both by the same steps
-//! in the same order. Hidden faces are not on record: `faces` supplies them, from the dealer or from
-//! the opened seed.
+//! [`HandReplay`] is a hand in play together with the positions of its cards. The table builds it
+//! from its own log after a crash; the audit builds it from the records that it is given. Both take
+//! the same steps in the same order. Hidden faces are not recorded: `faces` supplies them, from the
+//! dealer or from the revealed seed.
 
 use std::collections::VecDeque;
 
@@ -19,26 +19,26 @@ use crate::moves::{self, Reader};
 use crate::places::{Misplaced, Places, handle_from_pb};
 use crate::recorded::Recorded;
 
-/// A hand in play, and the dictionary of its cards.
+/// Hand in play, with the positions of its cards.
 #[derive(Clone)]
 pub struct HandReplay {
     pub hand: Hand,
     pub places: Places,
-    /// The seats of p1, p2 …
+    /// Seats of p1, p2 …
     pub seats: Vec<SeatNo>,
-    /// Of a deal whose restocking shuffle is on record and whose cards are not yet.
+    /// Layout of a deal whose restocking shuffle is recorded and whose cards are not recorded yet.
     layout: Option<Layout>,
 }
 
-/// Where the cards of one deal come from, in order.
+/// Positions of the cards of one deal, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Layout {
-    /// Shuffles of discards into piles that run out on the way.
+    /// Shuffles of discards into piles that run out during the deal.
     pub restocks: VecDeque<dealer::Operation>,
     pub places: Vec<Handle>,
 }
 
-/// A hand's stream says what cannot be.
+/// Error of a hand's stream that cannot be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unplayable {
     #[error("the hand cannot be set up: {0}")]
@@ -74,15 +74,15 @@ impl From<SeatNoOutOfRange> for Unplayable {
 }
 
 impl HandReplay {
-    /// The hand as its first event describes it.
+    /// Sets the hand up as its first event describes it.
     pub fn open(opened: &pb::HandOpened) -> Result<HandReplay, Unplayable> {
         let setup = setup(opened)?;
         let hand = Hand::try_new(&setup).map_err(|error| Unplayable::Setup(error.to_string()))?;
         Ok(HandReplay { hand, places: Places::default(), seats: setup.seats, layout: None })
     }
 
-    /// Takes a recorded event, and says which of the rules' events it was; nothing for records
-    /// that are no input of the rules. The face of a hidden card is asked of `faces`.
+    /// Applies a recorded event and returns the rules' event that it stands for; `None` for records
+    /// that are no input of the rules. `faces` gives the face of a hidden card.
     pub fn apply(
         &mut self,
         recorded: &Recorded,
@@ -95,8 +95,8 @@ impl HandReplay {
         Ok(event)
     }
 
-    /// As [`HandReplay::apply`], but the hand itself stays: whoever wants to look at it before the
-    /// event gives the event to [`rules::evolve`] himself.
+    /// Reads a recorded event like [`HandReplay::apply`], but leaves the hand unchanged. A caller
+    /// that needs the hand before the event passes the event to [`rules::evolve`] itself.
     pub fn read(
         &mut self,
         recorded: &Recorded,
@@ -139,7 +139,7 @@ impl HandReplay {
         Ok(Some(rules::chance(&self.hand, outcome)?))
     }
 
-    /// The next shuffle of discards that the deal that is due needs on its way.
+    /// Next shuffle of discards that the due deal needs.
     fn restock(&mut self, due: &Chance) -> Result<dealer::Operation, Unplayable> {
         let Chance::Deal(deal) = due else {
             return Err(Unplayable::NotCalledFor("a restock where no deal is due"));
@@ -201,7 +201,7 @@ impl HandReplay {
         Ok(rules::decide(&self.hand, player, mv, by)?)
     }
 
-    /// A recorded move with its cards.
+    /// Parses a recorded move with its cards.
     fn move_of(
         &self,
         mv: Option<&common::Move>,
@@ -221,7 +221,7 @@ impl HandReplay {
         Ok(reader.read(&common::Move { cards: codes, ..mv.clone() })?)
     }
 
-    /// The player of a seat.
+    /// Player of a seat.
     pub fn player_of(&self, seat: u32) -> Result<Player, Unplayable> {
         let index = self.seats.iter().position(|other| u32::from(other.get()) == seat);
         index
@@ -230,7 +230,7 @@ impl HandReplay {
             .ok_or(Unplayable::NotCalledFor("a seat that is not in the hand"))
     }
 
-    /// The seat a deal goes to; 0 for the table.
+    /// Seat that a deal goes to; 0 for the table.
     #[must_use]
     pub fn recipient(&self, to: To) -> u32 {
         match to {
@@ -239,7 +239,7 @@ impl HandReplay {
         }
     }
 
-    /// A decision as it is recorded: faces only of those cards that everybody sees from then on.
+    /// Record of a decision, with the faces of only those cards that become public by it.
     pub fn record_move(&self, event: &Event) -> Result<Option<pb::MoveDecided>, Misplaced> {
         let Event::Decided { player, mv, by } = event else { return Ok(None) };
         let public = rules::public_cards(&self.hand, event);
@@ -254,7 +254,7 @@ impl HandReplay {
         }))
     }
 
-    /// Where a known card lies, with its face if everybody may see it.
+    /// Position of a known card, with its face if it is public.
     pub fn card_ref(&self, card: Card, public: bool) -> Result<common::CardRef, Misplaced> {
         let Handle { op, position } = self.places.of(card)?;
         let code = if public { self.hand.rules().variant().deck.code(card) } else { "" };
@@ -267,7 +267,7 @@ impl HandReplay {
     }
 }
 
-/// How a hand starts, as its first event describes it.
+/// Parses the setup of a hand from its first event.
 pub fn setup(opened: &pb::HandOpened) -> Result<Setup, Unplayable> {
     let rules = RuleSet::from_canonical(&opened.rule_set)
         .map_err(|error| Unplayable::Setup(error.to_string()))?;
@@ -286,7 +286,7 @@ pub fn setup(opened: &pb::HandOpened) -> Result<Setup, Unplayable> {
     })
 }
 
-/// What the dealer's public numbers mean to the use of chance that asked for them.
+/// Outcome of a use of chance from the dealer's public numbers.
 pub fn outcome(due: &Chance, values: &[u32]) -> Result<Outcome, Unplayable> {
     let damaged = || Unplayable::Damaged("chance gave numbers that cannot be".to_owned());
     match due {

@@ -1,4 +1,4 @@
-//! Rule sets as requests name them.
+//! Parsing of rule sets in requests.
 
 use primitives::Quoted;
 use proto::common::v1::rule_set_field::Value;
@@ -7,7 +7,7 @@ use rules::{FieldValue, RuleSet};
 
 use crate::status::{Refused, refused};
 
-/// A rule set from the fields that differ from the variant's defaults.
+/// Parses a rule set from the fields that differ from the variant's defaults.
 pub fn read(variant: &str, fields: &[RuleSetField]) -> Result<RuleSet, Refused> {
     let mut named = Vec::with_capacity(fields.len());
     for (at, RuleSetField { name, value }) in fields.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! How a player stands: as the ledger says it, and as the API does.
+//! Conversion of a player's standing from the ledger's types to the API's.
 
 use ::ledger::{Bar, Measure, Notice, Reached, Standing, Window};
 use primitives::UnixMicros;
@@ -7,7 +7,7 @@ use proto::common::v1::{LimitMark, LimitWindow, PlayStanding, StandingKind};
 
 use crate::ledger::measure_to_pb;
 
-/// The standing as the API says it.
+/// Converts a standing to the API's form.
 #[must_use]
 pub fn play_standing(standing: &Standing) -> PlayStanding {
     let kind = |kind: StandingKind| PlayStanding { kind: kind.into(), ..PlayStanding::default() };
@@ -29,7 +29,7 @@ pub fn play_standing(standing: &Standing) -> PlayStanding {
     }
 }
 
-/// A span as the API says it.
+/// Converts a time window to the API's form.
 #[must_use]
 pub const fn window_to_pb(window: Window) -> LimitWindow {
     match window {
@@ -39,8 +39,8 @@ pub const fn window_to_pb(window: Window) -> LimitWindow {
     }
 }
 
-/// An instant as protobuf writes it; what lies beyond the year 9999, which protobuf cannot write, as
-/// its last second.
+/// Converts an instant to a protobuf timestamp. An instant after the year 9999, which protobuf does
+/// not allow, becomes the last second of that year.
 #[must_use]
 pub fn timestamp(at: UnixMicros) -> Timestamp {
     const LAST: i64 = 253_402_300_799;

@@ -1,5 +1,5 @@
-//! The only place that knows gRPC codes: every error is a canonical code, an `ErrorInfo` with a
-//! reason of the documented enum, and details where they help.
+//! gRPC statuses: every error has a canonical code, an `ErrorInfo` with a documented reason, and
+//! details where they help. The only module that knows gRPC codes.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use tonic_types::{ErrorDetails, StatusExt};
 
 use crate::field::BadField;
 
-/// The domain of every `ErrorInfo` of ours.
+/// Domain of every `ErrorInfo`.
 pub const DOMAIN: &str = "sabacc";
 
-/// An error on its way to becoming a status.
+/// Refusal of a call, from which a status is made.
 #[derive(Debug, Clone)]
 pub struct Refused {
     reason: ErrorReason,
@@ -22,7 +22,8 @@ pub struct Refused {
     retry: Option<Duration>,
 }
 
-/// Starts an error: the reason decides the code, the message says what to do.
+/// Begins a refusal. The reason decides the code and whether the caller may retry; the message says
+/// what to do.
 pub fn refused(reason: ErrorReason, message: impl Into<String>) -> Refused {
     let code = code(reason);
     let retry = if code == Code::Unavailable {
@@ -37,21 +38,21 @@ pub fn refused(reason: ErrorReason, message: impl Into<String>) -> Refused {
 }
 
 impl Refused {
-    /// Adds a fact that a program can read.
+    /// Adds a fact for programs.
     #[must_use]
     pub fn with(mut self, key: &'static str, value: impl Into<String>) -> Refused {
         self.metadata.push((key, harmless(&value.into())));
         self
     }
 
-    /// Names the field that is to blame.
+    /// Names the field at fault.
     #[must_use]
     pub fn field(mut self, field: &str) -> Refused {
         self.field = Some(BadField::new(harmless(field), self.message.clone()));
         self
     }
 
-    /// Says when to try again.
+    /// Sets the time after which the caller may retry.
     #[must_use]
     pub fn retry_after(mut self, delay: Duration) -> Refused {
         self.retry = Some(delay);
@@ -63,13 +64,13 @@ impl Refused {
         self.reason
     }
 
-    /// What to do, for people.
+    /// Explanation for people, with what to do.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Facts for programs; the field that is to blame is `field`.
+    /// Facts for programs, with the field at fault as `field`.
     pub fn metadata(&self) -> impl Iterator<Item = (&str, &str)> {
         let field = self.field.as_ref().map(|bad| ("field", bad.field.as_str()));
         self.metadata.iter().map(|(key, value)| (*key, value.as_str())).chain(field)
@@ -99,11 +100,13 @@ impl From<Refused> for Status {
     }
 }
 
-/// Characters of any text in an error. What it repeats of a caller's words is [`Quoted`](primitives::Quoted)
-/// where it is put in; this holds for what was forgotten.
+/// Most characters of any text in an error. Text of a caller is quoted by
+/// [`Quoted`](primitives::Quoted) where it is inserted; this bound covers the places that forget
+/// it.
 const LONGEST: usize = 512;
 
-/// A text of an error as it may leave: not long, and without a character that a terminal would obey.
+/// Truncates a text to `LONGEST` characters and replaces characters that a terminal would
+/// interpret.
 fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(4 * LONGEST));
     for letter in text.chars().take(LONGEST) {
@@ -123,13 +126,13 @@ impl From<BadField> for Status {
     }
 }
 
-/// The reason's name without its prefix, as `ErrorInfo.reason` carries it.
+/// Name of a reason without its prefix, as in `ErrorInfo.reason`.
 #[must_use]
 pub fn name(reason: ErrorReason) -> &'static str {
     reason.as_str_name().trim_start_matches("ERROR_REASON_")
 }
 
-/// The reason an error of ours carries, if it is one of ours.
+/// Reason of a status; `None` if the status is not one of ours.
 #[must_use]
 pub fn reason_of(status: &Status) -> Option<ErrorReason> {
     let info = status.get_details_error_info()?;
@@ -139,7 +142,7 @@ pub fn reason_of(status: &Status) -> Option<ErrorReason> {
     ErrorReason::from_str_name(&format!("ERROR_REASON_{}", info.reason))
 }
 
-/// The canonical code of each reason, as the protobuf file documents it.
+/// Canonical code of each reason, as documented in the protobuf file.
 #[must_use]
 pub fn code(reason: ErrorReason) -> Code {
     match reason {
@@ -187,7 +190,7 @@ pub fn code(reason: ErrorReason) -> Code {
     }
 }
 
-/// The error of a log that did not take an append: what the caller should do next.
+/// Refusal of a call whose log did not take an append. The caller should repeat the call.
 #[must_use]
 pub fn unavailable(what: &str) -> Refused {
     refused(
@@ -196,7 +199,7 @@ pub fn unavailable(what: &str) -> Refused {
     )
 }
 
-/// Whether a call failed for a reason that passes: the same request again may well succeed.
+/// Whether a call failed for a temporary reason, so that the same request may succeed later.
 #[must_use]
 pub fn is_passing(status: &Status) -> bool {
     match status.code() {
@@ -220,20 +223,20 @@ pub fn is_passing(status: &Status) -> bool {
     }
 }
 
-/// Whether a refusal is for a reason that passes: the same request again may well succeed.
+/// Whether a refusal has a temporary reason, so that the same request may succeed later.
 #[must_use]
 pub fn passes(reason: ErrorReason) -> bool {
     matches!(code(reason), Code::Unavailable | Code::ResourceExhausted | Code::DeadlineExceeded)
 }
 
-/// Error for a request id that only services may send.
+/// Refusal of a request id that only services may send.
 #[must_use]
 pub fn derived_request_id() -> Refused {
     let problem = "UUIDs of version 8 are for ids that services derive: send a UUIDv7";
     BadField::new("request_id", problem).into()
 }
 
-/// Error for a request id that says it was made `ahead` of now.
+/// Refusal of a request id that was made `ahead` of the present, according to itself.
 #[must_use]
 pub fn request_id_of_the_future(ahead: Duration) -> Refused {
     let problem = format!(
@@ -243,7 +246,8 @@ pub fn request_id_of_the_future(ahead: Duration) -> Refused {
     BadField::new("request_id", problem).into()
 }
 
-/// Error for one more request id that memory cannot know; `wait` until the next is taken.
+/// Refusal of a request id that needs a lookup, too soon after the last one. `wait` is the time
+/// until the next is accepted.
 #[must_use]
 pub fn odd_request_id(wait: Duration) -> Refused {
     let message = "this request_id is no UUIDv7 of about now, so it has to be looked up, which is done \
@@ -251,7 +255,8 @@ pub fn odd_request_id(wait: Duration) -> Refused {
     refused(ErrorReason::Overloaded, message).field("request_id").retry_after(wait)
 }
 
-/// Error for a player who has had as many commands recorded as a day takes; `wait` until the next.
+/// Refusal of a command of a player who has used up the day's records. `wait` is the time until the
+/// next day.
 #[must_use]
 pub fn records_of_the_day_spent(wait: Duration) -> Refused {
     let message = "you have had as many commands recorded today as one player may: playing on, leaving \
@@ -259,7 +264,7 @@ pub fn records_of_the_day_spent(wait: Duration) -> Refused {
     refused(ErrorReason::RecordsSpent, message).retry_after(wait)
 }
 
-/// The error for a request id that was used before with other content.
+/// Refusal of a request id that was used before with other content.
 #[must_use]
 pub fn request_id_reused() -> Refused {
     refused(

@@ -1,7 +1,7 @@
 //! The role × method matrix, read from the descriptors that the .proto files compile to.
 //!
-//! Prost forgets the extensions of what it decodes, so the few fields that matter are declared here
-//! once more, the option among them as the plain field that it is on the wire.
+//! Prost drops extensions when it decodes a message. So the few fields that matter are declared
+//! here again, with the option as the plain field that it is on the wire.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use prost::Message;
 
 use super::{Identity, Role};
 
-/// Services that everybody may call, without a token: they say nothing of the game.
+/// Services open to everybody without a token. They reveal nothing about games.
 const OPEN: &[&str] = &[
     "/grpc.health.v1.Health/",
     "/grpc.reflection.v1.ServerReflection/",
@@ -74,7 +74,7 @@ struct MethodLimits {
     request_bytes: u32,
 }
 
-/// The descriptors are not what this program was built with.
+/// Error in the descriptors: they are not those that this program was built with.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
     #[error("the descriptors are not an encoded FileDescriptorSet")]
@@ -85,33 +85,34 @@ pub enum AccessError {
     Services { method: String },
 }
 
-/// What is known of one method.
+/// Access rule, cost and size limit of one method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub(crate) roles: BTreeSet<Role>,
-    /// The services among those who may call it, by the subject of their tokens.
+    /// Subjects of the services that may call the method.
     pub(crate) services: BTreeSet<String>,
     pub(crate) streams: bool,
-    /// Requests go on while the answer is given.
+    /// Whether the client streams: requests go on while the answer is given.
     pub(crate) client_streams: bool,
-    /// What a call costs its caller: 1, or more where the method's option says so.
+    /// Units that a call costs: 1, or more if the method's option says so.
     pub(crate) cost: u32,
-    /// The longest request, where the method's option says so.
+    /// Bytes of the longest request, if the method's option names a bound.
     pub(crate) message_bytes: Option<usize>,
 }
 
-/// Who may call what. A method without the option is closed to everybody.
+/// Access rules of all methods. A method without the option is closed to everybody.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
-    /// `/package.Service/Method` → its rule.
+    /// Rule by path, `/package.Service/Method`.
     rules: BTreeMap<String, Rule>,
 }
 
 impl Access {
-    /// From an encoded `FileDescriptorSet`.
+    /// Reads the rules from an encoded `FileDescriptorSet`.
     ///
     /// # Errors
-    /// The bytes are something else, or an option names a role that does not exist.
+    /// The bytes are not a descriptor set, an option names an unknown role, or a method names
+    /// services without the role `service` or the role without services.
     pub fn from_descriptors(descriptors: &[u8]) -> Result<Access, AccessError> {
         let mut rules = BTreeMap::new();
         for File { package, service } in FileSet::decode(descriptors)?.file {
@@ -142,12 +143,12 @@ impl Access {
         Ok(Access { rules })
     }
 
-    /// Every method with the roles that may call it, sorted by path.
+    /// All methods with the roles that may call them, sorted by path.
     pub fn methods(&self) -> impl Iterator<Item = (&str, &BTreeSet<Role>)> {
         self.rules.iter().map(|(path, rule)| (path.as_str(), &rule.roles))
     }
 
-    /// The services that may call a method.
+    /// Subjects of the services that may call a method.
     pub fn services(&self, path: &str) -> impl Iterator<Item = &str> {
         self.rules.get(path).into_iter().flat_map(|rule| &rule.services).map(String::as_str)
     }
@@ -163,7 +164,7 @@ impl Access {
 }
 
 impl Rule {
-    /// Whether somebody may call the method.
+    /// Whether the identity may call the method.
     pub(crate) fn admits(&self, identity: &Identity) -> bool {
         self.roles.contains(&identity.role)
             && match identity.role {

@@ -1,22 +1,22 @@
-//! What a call turns out to have cost, paid after it.
+//! Cost of a call that is known only after it.
 //!
-//! What a method costs is known before, but for a few whose work depends on what is asked. The service
-//! that has done it says how much it was, in a header of its answer; whoever let the call in charges it
-//! to the player and the address that it came from, and tells nobody else.
+//! The cost of most methods is fixed. The work of a few depends on the request. The service that
+//! did the work states the units in a header of its answer. The server that admitted the call
+//! charges them to the player and to the address it came from, and removes the header.
 
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName};
 
-/// Units that an answer has cost beside those of its method, as its service says.
+/// Header of an answer: units that the call cost in addition to its method's cost.
 pub const UNITS: HeaderName = HeaderName::from_static("x-sabacc-units");
 
-/// In a request's extensions: payer of what the call turns out to cost.
+/// Charges a call's additional units to its caller. Lies in the request's extensions.
 #[derive(Clone)]
 pub struct Bill(Arc<dyn Fn(u32) + Send + Sync>);
 
 impl Bill {
-    /// `charge` takes units, whether they can be paid at once or not.
+    /// `charge` takes the units even if they exceed what is available.
     pub fn new(charge: impl Fn(u32) + Send + Sync + 'static) -> Bill {
         Bill(Arc::new(charge))
     }
@@ -27,7 +27,7 @@ impl Bill {
     }
 }
 
-/// Takes the units out of an answer's headers; 0 where there are none.
+/// Removes the header [`UNITS`] and returns its number; 0 if it is absent or not a number.
 pub fn take_units(headers: &mut HeaderMap) -> u32 {
     let said = headers.remove(UNITS);
     said.and_then(|said| said.to_str().ok()?.parse().ok()).unwrap_or(0)

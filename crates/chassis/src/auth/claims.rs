@@ -1,4 +1,4 @@
-//! What a token says.
+//! Claims of a token.
 
 use std::time::Duration;
 
@@ -9,32 +9,32 @@ use system::entropy::{self, Entropy};
 
 use super::{Identity, Role};
 
-/// The one audience we are.
+/// Audience of every token.
 pub const AUDIENCE: &str = "sabacc";
 
-/// The claims of a token. Others are allowed and not read.
+/// Claims of a token. Other claims are allowed and ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
-    /// Who issued it, for people: which key signed it is what counts.
+    /// Name of the issuer, for people. The key that signed the token decides.
     pub iss: String,
     #[serde(deserialize_with = "one_or_many", serialize_with = "first_alone")]
     pub aud: Vec<String>,
-    /// A player's id, or the name of an operator, an auditor or a service.
+    /// Player id, or the name of an operator, an auditor or a service.
     pub sub: String,
     pub role: Role,
-    /// Seconds since 1970: from then on the token is worth nothing.
+    /// Time from which the token is invalid, in seconds since 1970.
     pub exp: u64,
-    /// Seconds since 1970.
+    /// Time of issue, in seconds since 1970.
     pub iat: u64,
-    /// Seconds since 1970: before then the token is worth nothing yet.
+    /// Time before which the token is not valid yet, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nbf: Option<u64>,
-    /// Its own identifier.
+    /// Identifier of the token itself.
     pub jti: String,
 }
 
 impl Claims {
-    /// For `identity`, from now on, for `lifetime` (whole seconds).
+    /// Claims for `identity`, valid from now on for `lifetime` (whole seconds).
     #[must_use]
     pub fn new(
         issuer: &str,
@@ -56,7 +56,7 @@ impl Claims {
         }
     }
 
-    /// Whom it names; none where the subject does not fit the role.
+    /// Identity that the claims name; `None` if the subject does not fit the role.
     pub(super) fn identity(&self) -> Option<Identity> {
         let subject = match self.role {
             Role::Player => self.sub.parse::<PlayerId>().ok()?.to_string(),
@@ -70,7 +70,7 @@ impl Claims {
     }
 }
 
-/// The standard lets an audience be one text or a list.
+/// Reads an audience, which the standard allows to be one text or a list.
 fn one_or_many<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -1,4 +1,4 @@
-//! The layer that stands before every gRPC service.
+//! Tower layer that authenticates and authorizes every gRPC call.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -23,8 +23,8 @@ use crate::rate_limiter::RateLimiter;
 use crate::refusal::{answer, overloaded, refusal};
 use crate::telemetry::is_grpc;
 
-/// Lets a call through where its token is believed, its role may call the method, and its player may
-/// call now. Cheap to clone.
+/// Admits a call if its token is valid, its role may call the method, and its player is within
+/// their limits. Cheap to clone.
 #[derive(Clone)]
 pub struct Guard {
     verifier: Verifier,
@@ -33,7 +33,7 @@ pub struct Guard {
     open: Option<Arc<OpenCalls>>,
 }
 
-/// In a request's extensions: the life of the token that it was let through with.
+/// Expiry of the token that a request was admitted with. Lies in the request's extensions.
 #[derive(Clone)]
 pub(crate) struct TokenLife {
     until: UnixMicros,
@@ -41,31 +41,32 @@ pub(crate) struct TokenLife {
 }
 
 impl TokenLife {
-    /// How long it is still good.
+    /// Time until the token expires.
     pub(crate) fn left(&self) -> Duration {
         self.until.since(self.clock.now())
     }
 }
 
-/// Takes units of calls, or says how long to wait for them.
+/// Takes units of calls, or returns the time to wait for them.
 type Pay = dyn Fn(u32) -> Result<(), Duration> + Send + Sync;
 
-/// In a request's extensions: payer of the messages of its stream.
+/// Rate limit for the messages of a stream. Lies in the request's extensions.
 #[derive(Clone)]
 pub(crate) struct Paced(Arc<Pay>);
 
 impl Paced {
-    /// Pays for a message, or says how long it has to wait.
+    /// Takes one unit for a message, or returns the time that it has to wait.
     pub(crate) fn message(&self) -> Result<(), Duration> {
         (self.0)(1)
     }
 }
 
-/// In a request's extensions: the address that it comes from, as a payer. It has paid one unit.
+/// Rate limit of the address that a request comes from. Lies in the request's extensions. The
+/// address has already paid one unit for the call.
 #[derive(Clone)]
 pub(crate) struct AddressPays {
     pay: Arc<Pay>,
-    /// Of what was done already.
+    /// Charges work that was already done.
     bill: Bill,
 }
 
@@ -78,7 +79,7 @@ impl AddressPays {
     }
 }
 
-/// A call that is let through.
+/// Admitted call with its caller.
 struct Admitted {
     identity: Identity,
     until: UnixMicros,
@@ -86,13 +87,13 @@ struct Admitted {
 }
 
 impl Guard {
-    /// Without a bound to what a player may do at a time.
+    /// Guard without limits per player.
     #[must_use]
     pub fn new(verifier: Verifier, access: Arc<Access>) -> Guard {
         Guard { verifier, access, rate: None, open: None }
     }
 
-    /// The same with the bounds of a player.
+    /// Adds the limits per player.
     #[must_use]
     pub fn limited(self, limits: &Limits) -> Guard {
         let Limits { player_calls, player_open, player_streams, .. } = limits;
@@ -101,7 +102,8 @@ impl Guard {
         Guard { rate: player_calls.map(RateLimiter::new).map(Arc::new), open, ..self }
     }
 
-    /// Who calls `path` with this `authorization` header; nobody where the path is open to all.
+    /// Admits a call of `path` with this `authorization` header. `Ok(None)` if the path needs no
+    /// token.
     fn admit(
         &self,
         path: &str,
@@ -132,7 +134,7 @@ impl Guard {
         }
         let place = match identity.role {
             Role::Player => {
-                // Its address pays in full too: many players may be one.
+                // The address pays in full too: one caller may hold many players' tokens.
                 let rest = rule.cost.saturating_sub(1);
                 address.map_or(Ok(()), |address| (address.pay)(rest)).map_err(address_too_fast)?;
                 self.limit(&identity.subject, rule)?
@@ -142,7 +144,7 @@ impl Guard {
         Ok(Some(Admitted { identity, until, place }))
     }
 
-    /// What a player's call turns out to cost is charged to them, and to their address.
+    /// Charges a call's additional cost to the player and to their address.
     fn bill(&self, identity: &Identity, address: Option<AddressPays>) -> Bill {
         let (rate, player) = (self.rate.clone(), identity.subject.clone());
         Bill::new(move |units| {
@@ -155,7 +157,7 @@ impl Guard {
         })
     }
 
-    /// Holds a player to their limits.
+    /// Applies the player's rate limit and takes a permit for an open call.
     fn limit(&self, player: &str, rule: &Rule) -> Result<Option<Place>, Box<Status>> {
         if let Some(rate) = &self.rate {
             rate.take(player, rule.cost, Instant::now()).map_err(too_fast)?;
@@ -209,7 +211,7 @@ impl<S> Layer<S> for Guard {
     }
 }
 
-/// A service behind a [`Guard`].
+/// Service behind a [`Guard`].
 #[derive(Clone)]
 pub struct Guarded<S> {
     guard: Guard,
@@ -231,7 +233,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        // Only a guard says who calls.
+        // Only the guard may set the identity and the bill.
         request.extensions_mut().remove::<Identity>();
         request.extensions_mut().remove::<Bill>();
         let authorization = request.headers().get(http::header::AUTHORIZATION);
@@ -248,7 +250,7 @@ where
         });
         match admitted {
             Ok(None) => {
-                // Nobody is known who could pay for what follows, but the address.
+                // Without an identity only the address can pay for the messages.
                 if let Some(AddressPays { pay, bill: _ }) =
                     request.extensions_mut().remove::<AddressPays>()
                 {

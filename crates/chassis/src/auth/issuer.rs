@@ -1,4 +1,4 @@
-//! Making tokens: what `sabacc up` gives its players, and what services show each other.
+//! Issues tokens: for the players of `sabacc up`, and for services that call each other.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,11 +14,11 @@ use system::secret::Secret;
 
 use super::{Claims, Identity, Role, jws};
 
-/// How long a service's own token lives, and how long before its end a new one is made.
+/// Lifetime of a service's own token.
 const LIFETIME: Duration = Duration::from_secs(600);
 const RENEWED_BEFORE: Duration = Duration::from_secs(120);
 
-/// The text is not a key of the expected kind.
+/// Error of a text that is not a key of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     #[error(
@@ -47,7 +47,7 @@ impl fmt::Debug for TokenIssuer {
 }
 
 impl TokenIssuer {
-    /// `name` goes into each token's `iss`.
+    /// Reads a private key. `name` goes into each token's `iss`.
     ///
     /// # Errors
     /// The text is not a private Ed25519 key.
@@ -56,26 +56,26 @@ impl TokenIssuer {
         Ok(TokenIssuer { name: name.to_owned(), key })
     }
 
-    /// A new key.
+    /// Issuer with a new random key.
     pub fn generate(name: &str, entropy: &dyn Entropy) -> TokenIssuer {
         let key = SigningKey::from_bytes(&entropy::bytes(entropy));
         TokenIssuer { name: name.to_owned(), key }
     }
 
-    /// What a verifier needs to know.
+    /// Key by which a verifier checks the issuer's tokens.
     #[must_use]
     pub fn public_key(&self) -> VerifyingKey {
         self.key.verifying_key()
     }
 
-    /// The public key as other programs read it.
+    /// Public key in PEM.
     #[must_use]
     pub fn public_pem(&self) -> String {
         let pem = self.public_key().to_public_key_pem(LineEnding::LF);
         pem.expect("32 bytes always encode")
     }
 
-    /// The private key, to be kept.
+    /// Private key in PKCS#8 PEM.
     #[must_use]
     pub fn private_pem(&self) -> Secret {
         let pem = self.key.to_pkcs8_pem(LineEnding::LF).expect("32 bytes always encode");
@@ -87,7 +87,7 @@ impl TokenIssuer {
         &self.name
     }
 
-    /// The token.
+    /// Signs the claims and returns the token.
     #[must_use]
     pub fn issue(&self, claims: &Claims) -> String {
         let payload = serde_json::to_vec(claims).expect("texts and numbers always encode");
@@ -95,7 +95,7 @@ impl TokenIssuer {
     }
 }
 
-/// A service's own token, made anew before it ends. Cheap to clone.
+/// A service's own token, renewed before it expires. Cheap to clone.
 #[derive(Clone)]
 pub struct ServiceToken {
     shared: Arc<Shared>,
@@ -110,7 +110,7 @@ struct Shared {
 }
 
 impl ServiceToken {
-    /// For the service `name`.
+    /// Token of the service `name`, with the role `service`.
     #[must_use]
     pub fn new(
         issuer: TokenIssuer,
@@ -121,7 +121,8 @@ impl ServiceToken {
         ServiceToken::of(issuer, (Role::Service, name), clock, entropy)
     }
 
-    /// For a service that reads what auditors may read, and may do nothing else anywhere.
+    /// Token of a service with the role `auditor`: it reads what auditors may read and does nothing
+    /// else.
     #[must_use]
     pub fn auditing(
         issuer: TokenIssuer,
@@ -143,7 +144,7 @@ impl ServiceToken {
         ServiceToken { shared: Arc::new(Shared { issuer, identity, clock, entropy, current }) }
     }
 
-    /// A token good for two minutes at least.
+    /// Token that is valid for at least two more minutes.
     #[must_use]
     pub fn current(&self) -> String {
         let Shared { issuer, identity, clock, entropy, current } = &*self.shared;

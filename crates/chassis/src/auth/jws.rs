@@ -1,10 +1,10 @@
-//! Signed texts: JWS compact serialization (RFC 7515) with EdDSA over Ed25519 (RFC 8037), alone.
+//! JWS compact serialization (RFC 7515) with EdDSA over Ed25519 (RFC 8037), and no other algorithm.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use serde::Deserialize;
 
-/// No token of ours comes near this; what is longer is not looked at.
+/// Bytes of the longest token that is parsed.
 pub(super) const LONGEST: usize = 4096;
 
 /// `{"alg":"EdDSA","typ":"JWT"}`
@@ -15,14 +15,14 @@ struct Header {
     alg: String,
     #[serde(default)]
     typ: Option<String>,
-    /// Extensions that must be understood: we understand none.
+    /// Critical extensions. A token that has any is refused, because none are supported.
     #[serde(default)]
     crit: Option<serde_json::Value>,
     #[serde(default)]
     b64: Option<serde_json::Value>,
 }
 
-/// A token taken apart and its header accepted. Its signature is not checked yet.
+/// Parsed token with an accepted header. Its signature is not checked yet.
 pub(super) struct Unverified<'a> {
     signed: &'a [u8],
     payload: Vec<u8>,
@@ -30,8 +30,8 @@ pub(super) struct Unverified<'a> {
 }
 
 impl Unverified<'_> {
-    /// None unless the token is three parts of canonical base64url, the header asks for EdDSA and
-    /// nothing beyond it, and the signature has the length of one.
+    /// Parses a token. `None` unless it is three parts of canonical base64url, the header asks for
+    /// EdDSA and nothing beyond it, and the signature has 64 bytes.
     pub(super) fn parse(token: &str) -> Option<Unverified<'_>> {
         if token.len() > LONGEST {
             return None;
@@ -48,14 +48,14 @@ impl Unverified<'_> {
         Some(Unverified { signed: signed.as_bytes(), payload: decode(payload)?, signature })
     }
 
-    /// The payload, where `key` signed it.
+    /// The payload, if `key` signed it.
     pub(super) fn verified(&self, key: &VerifyingKey) -> Option<&[u8]> {
         key.verify_strict(self.signed, &self.signature).ok()?;
         Some(&self.payload)
     }
 }
 
-/// `payload` signed.
+/// Signs `payload` and returns the token.
 pub(super) fn sign(payload: &[u8], key: &SigningKey) -> String {
     let signed = format!("{HEADER}.{}", Base64UrlUnpadded::encode_string(payload));
     let signature = key.sign(signed.as_bytes());

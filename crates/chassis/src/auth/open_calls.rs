@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Counts what is open. Keeps nothing of players who have nothing open.
+/// Counts open calls and streams per player. Forgets players who have none open.
 #[derive(Debug)]
 pub(super) struct OpenCalls {
     most: usize,
@@ -17,7 +17,7 @@ struct Count {
     streams: usize,
 }
 
-/// The place of one call or stream; given back when dropped.
+/// Permit of one open call or stream. Gives it back when dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     player: String,
@@ -26,7 +26,7 @@ pub(super) struct Place {
 }
 
 impl OpenCalls {
-    /// Any number where there is no bound.
+    /// Limits on calls and on streams; `None` means no limit.
     pub(super) fn new(most: Option<usize>, most_streams: Option<usize>) -> OpenCalls {
         let unbounded = |bound: Option<usize>| bound.unwrap_or(usize::MAX);
         OpenCalls {
@@ -36,7 +36,7 @@ impl OpenCalls {
         }
     }
 
-    /// A place for one more, unless the player has all they may.
+    /// Permit for one more call, or `None` if the player has reached a limit.
     pub(super) fn enter(self: &Arc<OpenCalls>, player: &str, stream: bool) -> Option<Place> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let Count { all, streams } = open.get(player).copied().unwrap_or_default();

@@ -1,7 +1,8 @@
-//! Who is at the other end of a connection, by the certificate that was shown.
+//! Names in the certificate that a caller showed on its connection.
 //!
-//! A token says who calls, and whoever reads one can show it. Where callers have certificates, a
-//! service's token counts only on a connection whose certificate bears the service's name.
+//! A token is a bearer credential: a third party that reads it can show it. Where callers have
+//! certificates, a service's token is valid only on a connection whose certificate has the
+//! service's name.
 
 use std::sync::Arc;
 
@@ -9,21 +10,21 @@ use rustls::pki_types::CertificateDer;
 
 use super::{Identity, Role};
 
-/// The names in a caller's certificate. In the extensions of every request that came over a
-/// connection with one.
+/// DNS names of a caller's certificate. Lies in the extensions of each request that came over a
+/// connection with a client certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PeerNames(Arc<[String]>);
 
 impl PeerNames {
-    /// The DNS names in the certificate's subjectAltName; none where it cannot be read.
+    /// DNS names in the certificate's subjectAltName; empty if the certificate cannot be parsed.
     pub(crate) fn of(certificate: &CertificateDer<'_>) -> PeerNames {
         let read = webpki::EndEntityCert::try_from(certificate);
         let names = read.iter().flat_map(|read| read.valid_dns_names().map(str::to_owned));
         PeerNames(names.collect())
     }
 
-    /// Whether a token of this identity may come over the connection. People's tokens are passed on
-    /// by services.
+    /// Whether a token of this identity may come over the connection. Only tokens of services are
+    /// bound to the certificate: services forward the tokens of people.
     pub(crate) fn fits(&self, identity: &Identity) -> bool {
         match identity.role {
             Role::Service => self.0.contains(&identity.subject),

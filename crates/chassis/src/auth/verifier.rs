@@ -1,4 +1,4 @@
-//! Judging tokens.
+//! Verification of tokens.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,34 +13,35 @@ use super::issuer::KeyError;
 use super::jws::Unverified;
 use super::{AUDIENCE, Claims, Identity, Role};
 
-/// Verified tokens remembered, at 200 bytes or so each.
+/// Capacity of the cache of verified tokens, at about 200 bytes each.
 const REMEMBERED: usize = 10_000;
 
-/// An issuer's clock may be ahead of ours by this many seconds.
+/// Seconds by which an issuer's clock may be ahead of this server's.
 const SKEW: u64 = 30;
 
-/// No token may live longer than this many seconds: it cannot be called back.
+/// Longest lifetime of a token, in seconds. It is bounded because a token cannot be revoked.
 const LONGEST_LIFE: u64 = 31 * 86_400;
 
-/// A key whose tokens we believe, as far as its roles go.
+/// Issuer's key with the roles it may grant.
 #[derive(Debug, Clone)]
 pub struct IssuerKey {
     pub key: VerifyingKey,
-    /// The roles it may give: whoever lets players in need not be able to make operators.
+    /// Roles that the key may grant. An issuer of players' tokens need not be able to make
+    /// operators.
     pub roles: BTreeSet<Role>,
 }
 
 impl IssuerKey {
-    /// One that may give every role.
+    /// Key that may grant every role.
     #[must_use]
     pub fn trusted(key: VerifyingKey) -> IssuerKey {
         IssuerKey { key, roles: BTreeSet::from(Role::ALL) }
     }
 
-    /// From a public key in PEM.
+    /// Reads a public key in PEM.
     ///
     /// # Errors
-    /// It is not one of Ed25519, or a weak one.
+    /// The text is not an Ed25519 public key, or the key is weak.
     pub fn from_pem(pem: &str, roles: BTreeSet<Role>) -> Result<IssuerKey, KeyError> {
         let key = VerifyingKey::from_public_key_pem(pem).map_err(|_| KeyError::Public)?;
         if key.is_weak() {
@@ -50,7 +51,7 @@ impl IssuerKey {
     }
 }
 
-/// Why a token is not believed. Says nothing of its content.
+/// Reason why a token is refused. Says nothing of the token's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     #[error("there is no token: send the metadata `authorization: Bearer <token>`")]
@@ -75,32 +76,32 @@ pub struct Verifier {
 struct Shared {
     issuers: Vec<IssuerKey>,
     clock: Arc<dyn Clock>,
-    /// Digest of a believed token → whom it names and until when.
+    /// Digest of a verified token → its identity and expiry.
     remembered: Mutex<BTreeMap<[u8; 32], (Identity, UnixMicros)>>,
 }
 
 impl Verifier {
-    /// Believes `issuers`, and nobody where there are none.
+    /// Verifier for the keys of `issuers`. Without any it refuses every token.
     #[must_use]
     pub fn new(issuers: Vec<IssuerKey>, clock: Arc<dyn Clock>) -> Verifier {
         let remembered = Mutex::new(BTreeMap::new());
         Verifier { shared: Arc::new(Shared { issuers, clock, remembered }) }
     }
 
-    /// The time by which tokens are judged.
+    /// Clock by which expiry is judged.
     pub(super) fn clock(&self) -> &Arc<dyn Clock> {
         &self.shared.clock
     }
 
-    /// Whom the token names.
+    /// Identity that the token names.
     ///
     /// # Errors
-    /// It is not to be believed.
+    /// The token is malformed, expired, or not signed by a known issuer that may grant its role.
     pub fn verify(&self, token: &str) -> Result<Identity, TokenError> {
         self.judge(token).map(|(identity, _)| identity)
     }
 
-    /// Whom the token names, and until when.
+    /// Identity that the token names, and its expiry. Looks into the cache first.
     fn judge(&self, token: &str) -> Result<(Identity, UnixMicros), TokenError> {
         let Shared { issuers, clock, remembered } = &*self.shared;
         let now = clock.now();
@@ -115,17 +116,17 @@ impl Verifier {
             remembered.retain(|_, (_, until)| now < *until);
         }
         if remembered.len() >= REMEMBERED {
-            // Digests have no order worth keeping: the first is as good a victim as any.
+            // Digests have no useful order, so evicting the first entry is as good as any.
             remembered.pop_first();
         }
         remembered.insert(digest, (identity.clone(), until));
         Ok((identity, until))
     }
 
-    /// Whom the token of an `authorization` header's value names, and until when.
+    /// Identity and expiry of the token in an `authorization` header's value.
     ///
     /// # Errors
-    /// There is none, or it is not to be believed.
+    /// There is no token, or it is refused.
     pub fn verify_header(
         &self,
         value: Option<&[u8]>,
@@ -140,7 +141,8 @@ impl Verifier {
     }
 }
 
-/// The signature first: nothing of a forged token is worth an answer.
+/// Checks a token against the issuers and the time. The signature comes first, so that a forged
+/// token learns nothing about its other faults.
 fn judge(
     token: &str,
     issuers: &[IssuerKey],
@@ -199,7 +201,7 @@ mod tests {
         Claims::new("door", &identity, Duration::from_secs(60), (&clock, &entropy))
     }
 
-    /// What the door makes of the player's claims after `change`.
+    /// Verifies a player's claims after `change`.
     fn check(change: impl FnOnce(&mut Claims), expected: Result<&str, TokenError>) {
         let door = door(&Role::ALL);
         let mut claims = claims(Role::Player, PLAYER);
@@ -289,7 +291,7 @@ mod tests {
         let payload = other.split('.').nth(1).unwrap();
         let spliced = format!("{}.{payload}.{}", parts[0], parts[2]);
         assert_eq!(door.verifier.verify(&spliced), Err(TokenError::Forged));
-        // {"alg":"none"}, with and without something for a signature.
+        // `{"alg":"none"}`, without and with a signature.
         for signature in ["", parts[2]] {
             let unsigned = format!("eyJhbGciOiJub25lIn0.{}.{signature}", parts[1]);
             assert_eq!(door.verifier.verify(&unsigned), Err(TokenError::Malformed));

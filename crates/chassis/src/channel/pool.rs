@@ -1,12 +1,11 @@
-//! Several connections to one peer.
+//! Pool of connections to one peer.
 //!
-//! An HTTP/2 connection carries as many streams at once as its server says; a call beyond that waits,
-//! and waits for ever where the streams before it are watches that do not end. So calls are spread
-//! over connections by how many of them each carries, and one more is opened where all are busy: a
-//! connection never carries more answers than its window is made for. Where all connections are busy
-//! that may be opened, a call is refused. Streams hold their places for as long as their callers like, so
-//! they have three quarters of all places and no more: calls that end find the rest. A connection that is no longer needed stays: idle, it costs a
-//! ping every twenty seconds.
+//! A server bounds the concurrent streams of an HTTP/2 connection. A call beyond that bound waits,
+//! and may wait for ever, since watch streams do not end. So calls are spread over connections by
+//! load, and another connection is opened when all are busy. A connection never carries more
+//! answers than its window is made for. When all connections that may be opened are busy, a call is
+//! refused. Streams may last for ever, so they may use three quarters of all permits; the rest is
+//! kept for unary calls. Idle connections are kept: they cost a ping every twenty seconds.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,29 +19,29 @@ use super::{ChannelError, PeerChannel};
 use crate::held::Held;
 use crate::serve::IsStream;
 
-/// Calls on a connection before another one is opened: below the 256 streams that our services take
-/// on each from the inside.
+/// Calls on a connection before another one is opened. Lower than the 256 streams that an internal
+/// service accepts on one connection.
 const BUSY: usize = 200;
-/// Connections at the most.
+/// Most connections of a pool.
 const MOST: usize = 64;
-/// Streams on all connections together.
+/// Most streams on all connections together.
 const STREAMS: usize = BUSY * MOST / 4 * 3;
 
 type Open = Box<dyn Fn() -> Result<PeerChannel, ChannelError> + Send + Sync>;
 
-/// A way to a peer over as many connections as it takes. Cheap to clone.
+/// Channel to a peer over as many connections as the load needs. Cheap to clone.
 #[derive(Clone)]
 pub struct Pool {
     shared: Arc<Shared>,
 }
 
-/// Why a call has no answer.
+/// Reason why a call has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// The call was not made.
+    /// The call was not sent.
     #[error("as many calls are under way to the service behind as it may be sent")]
     Busy,
-    /// No connection was to be had, or it broke: what became of the call is not known.
+    /// No connection could be made, or it broke: the outcome of the call is unknown.
     #[error(transparent)]
     Transport(#[from] tonic::transport::Error),
 }
@@ -50,27 +49,27 @@ pub enum CallError {
 struct Shared {
     open: Open,
     lanes: Mutex<Vec<Lane>>,
-    /// Held by each stream as long as its place is.
+    /// One strong reference per open stream, for counting.
     streams: Arc<()>,
 }
 
 struct Lane {
     channel: PeerChannel,
-    /// Held by each call on it until the last byte of its answer.
+    /// One strong reference per call on the connection until the last byte of its answer.
     calls: Arc<()>,
 }
 
-/// A call's place on a connection, and a stream's among the streams.
+/// Permit of a call on a connection, and of a stream among the streams.
 struct Place {
     _call: Arc<()>,
     _stream: Option<Arc<()>>,
 }
 
 impl Pool {
-    /// A pool with one connection, which `open` makes, as it makes every other.
+    /// Pool with one connection. `open` makes it and every later one.
     ///
     /// # Errors
-    /// Where `open` fails; it is expected to fail always or never.
+    /// `open` fails. It is expected to fail always or never.
     pub fn new(
         open: impl Fn() -> Result<PeerChannel, ChannelError> + Send + Sync + 'static,
     ) -> Result<Pool, ChannelError> {
@@ -83,21 +82,21 @@ impl Pool {
         Ok(Pool { shared: Arc::new(shared) })
     }
 
-    /// How many connections there are.
+    /// Number of connections.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 }
 
-/// A call goes to the least busy connection. A stream is known by its mark, [`IsStream`].
+/// Sends each call to the least busy connection. [`IsStream`] marks streams.
 impl Service<Request<Body>> for Pool {
     type Response = Response<Body>;
     type Error = CallError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        // Readiness is a connection's, and each call has its own.
+        // Each call waits for its own connection's readiness.
         Poll::Ready(Ok(()))
     }
 
@@ -114,7 +113,7 @@ impl Service<Request<Body>> for Pool {
 }
 
 impl Shared {
-    /// The connection that takes the next call, and the call's place; none where all are busy.
+    /// Connection for the next call, and the call's permit; `None` if all connections are busy.
     fn least_busy(&self, streams: bool) -> Option<(PeerChannel, Place)> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         if streams && Arc::strong_count(&self.streams) > STREAMS {

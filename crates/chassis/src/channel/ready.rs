@@ -1,4 +1,4 @@
-//! Asking another service whether it is ready.
+//! Readiness of another service.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use tower::{Service as _, ServiceExt as _};
 use super::PeerChannel;
 use crate::serve::Condition;
 
-/// Between two questions.
+/// Time between two checks of a peer.
 const PAUSE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Bytes of an answer that are read.
 const LONGEST: usize = 4096;
 
-/// Whether the service behind a channel is ready.
+/// Checks whether the service behind a channel is ready.
 ///
 /// # Errors
-/// What is missing, or that there is no answer.
+/// The unmet conditions, or that there is no answer.
 pub async fn is_ready(channel: &PeerChannel) -> Result<(), String> {
     match tokio::time::timeout(PATIENCE, ask(channel.clone())).await {
         Ok(answer) => answer,
@@ -41,7 +41,7 @@ async fn ask(mut channel: PeerChannel) -> Result<(), String> {
     Err(format!("it is not ready: {}", said.trim().replace('\n', "; ")))
 }
 
-/// What lies at the bottom of an error: the transport's own words say only that something failed.
+/// Root cause of an error: the transport's own message says only that something failed.
 fn root(error: &dyn std::error::Error) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
@@ -50,7 +50,7 @@ fn root(error: &dyn std::error::Error) -> String {
     error.to_string()
 }
 
-/// Keeps a condition by asking a peer, for ever.
+/// Keeps a condition up to date by checking a peer, for ever.
 pub async fn watch_ready(channel: PeerChannel, condition: Condition) {
     loop {
         condition.set(is_ready(&channel).await.err().as_deref());

@@ -1,4 +1,4 @@
-//! The settings that all services share.
+//! Settings that all services share.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use crate::limits::Limits;
 use crate::proxies::{Network, Proxies};
 use crate::telemetry::TelemetryConfig;
 
-/// The programs of a card room.
+/// Programs of a card room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Service {
     Gateway,
@@ -39,7 +39,7 @@ impl Service {
         }
     }
 
-    /// Where it listens unless told otherwise: nobody but this machine reaches it there.
+    /// Default address to listen on: reachable from this machine alone.
     const fn listen(self) -> SocketAddr {
         let port = match self {
             Service::Gateway => 7400,
@@ -58,44 +58,43 @@ impl Service {
     }
 }
 
-/// Everything a service is told.
+/// Settings of a service.
 #[derive(Debug, Clone)]
 pub struct ServiceConfig {
-    /// How this process is called where it owns a log: nobody else is called the same, and it is
-    /// told to operators.
+    /// Name of this process as owner of a log: unique among processes, shown to operators.
     pub instance: String,
     pub listen: SocketAddr,
-    /// None where the service keeps nothing, or where somebody else sees to a database.
+    /// Database of the service. `None` if it keeps nothing, or if the caller provides a database.
     pub database_url: Option<Secret>,
-    /// Whether a database is taken that may lose what it has acknowledged: for tests alone.
+    /// Whether a database is accepted that may lose acknowledged commits: for tests alone.
     pub allow_unsafe_database: bool,
-    /// Who its log is. None where it has no log, or where somebody else sees to that too.
+    /// Name and key of the service's log. `None` if it has no log, or if the caller provides them.
     pub log: Option<LogIdentity>,
-    /// Nobody and nothing where it has no log.
+    /// Witnesses of the log; empty if the service has no log.
     pub log_witnesses: LogWitnesses,
     pub peers: Peers,
     pub auth: AuthConfig,
-    /// What the server shows; none means no TLS.
+    /// Certificate and key of the server. `None` means no TLS.
     pub tls: Option<Tls>,
     pub limits: Limits,
-    /// Who says for others whose address a connection or a call is.
+    /// Proxies that are believed about the addresses of callers.
     pub trusted_proxies: Proxies,
     pub telemetry: TelemetryConfig,
-    /// How long a stop waits for what was accepted.
+    /// Longest time that a stop waits for accepted work.
     pub drain_grace: Duration,
 }
 
-/// Where the other services are, `http://` or `https://`.
+/// Addresses of the other services, `http://` or `https://`.
 #[derive(Debug, Clone, Default)]
 pub struct Peers {
     pub table: Option<Uri>,
     pub dealer: Option<Uri>,
     pub wallet: Option<Uri>,
-    /// What is shown to them and whom of them we believe.
+    /// Certificate shown to the peers, and the authority that theirs are verified by.
     pub tls: Option<Tls>,
 }
 
-/// Whose tokens are believed, and with what our own are signed.
+/// Keys of trusted issuers, and the key that signs this service's own tokens.
 #[derive(Debug, Clone, Default)]
 pub struct AuthConfig {
     pub issuers: Vec<IssuerKey>,
@@ -103,10 +102,10 @@ pub struct AuthConfig {
 }
 
 impl ServiceConfig {
-    /// All settings of a program that has none of its own.
+    /// Settings of a program that runs alone: what it needs must be set.
     ///
     /// # Errors
-    /// Everything that is wrong or missing, at once.
+    /// All settings that are wrong or missing.
     pub fn parse_whole(service: Service, source: Source) -> Result<ServiceConfig, ConfigError> {
         let mut settings = Settings::new(source);
         let config = ServiceConfig::read(service, &mut settings);
@@ -114,17 +113,17 @@ impl ServiceConfig {
         settings.finish().map(|()| config)
     }
 
-    /// The settings of a service that is given by its surroundings what is not set.
+    /// Settings of a service whose caller provides what is not set.
     ///
     /// # Errors
-    /// Everything that is wrong, at once.
+    /// All settings that are wrong.
     pub fn parse(service: Service, source: Source) -> Result<ServiceConfig, ConfigError> {
         let mut settings = Settings::new(source);
         let config = ServiceConfig::read(service, &mut settings);
         settings.finish().map(|()| config)
     }
 
-    /// Notes what a service needs as a program of its own and is not told, all of it.
+    /// Adds a problem for each setting that the service needs to run alone and that is not set.
     pub fn require(service: Service, settings: &mut Settings) {
         match service {
             Service::Gateway => {}
@@ -156,8 +155,8 @@ impl ServiceConfig {
         }
     }
 
-    /// The shared settings, for a service that has more. What is returned may be used only after
-    /// `settings.finish()` was content.
+    /// Reads the shared settings, for a service that has more. The result may be used only after
+    /// `settings.finish()` returned `Ok`.
     pub fn read(service: Service, settings: &mut Settings) -> ServiceConfig {
         let listen = settings
             .get("listen", "ADDRESS:PORT, such as 127.0.0.1:7400 or [::]:7400", |text| {
@@ -185,8 +184,8 @@ impl ServiceConfig {
     }
 }
 
-/// What a program shows that calls a service by hand: what a service shows its peers, or else what it
-/// shows its callers. None where there is neither.
+/// TLS of a program that calls a service by hand: a service's TLS for peers, or else its TLS for
+/// callers. `None` if neither is configured.
 ///
 /// # Errors
 /// A file cannot be read or used.
@@ -271,7 +270,7 @@ fn auth(service: Service, settings: &mut Settings) -> AuthConfig {
     AuthConfig { issuers, signing }
 }
 
-/// `role+role=file`, or a file alone.
+/// Parses `role+role=file`, or a file alone, which gets all roles.
 fn issuer(entry: &str) -> Option<(BTreeSet<Role>, String)> {
     let (roles, path) = match entry.split_once('=') {
         None => (BTreeSet::from(Role::ALL), entry),

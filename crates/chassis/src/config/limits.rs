@@ -1,4 +1,4 @@
-//! The settings below `limits`.
+//! Settings below `limits`.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::settings::Settings;
 use crate::limits::Limits;
 
-/// Limits of a server, where `default` holds unless they are set. A bound that may be absent is 0 where
-/// it is.
+/// Limits of a server; `default` holds for what is not set. A bound that may be absent is absent if
+/// it is set to 0.
 pub(super) fn limits(settings: &mut Settings, default: &Limits) -> Limits {
     let streams = settings.number("limits.streams", 1..=10_000, default.streams.into());
     let message_bytes = 1024..=64 * 1024 * 1024;

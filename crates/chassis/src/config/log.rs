@@ -1,5 +1,5 @@
-//! Who a service's log is to everybody else: the name that its checkpoints bear, and the one key that
-//! signs for it.
+//! Public identity of a service's log: the name that its checkpoints bear, and the key that signs
+//! for it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,27 +15,27 @@ use merkle::note::VerifierKey;
 use super::base::Service;
 use super::settings::Settings;
 
-/// A log as it signs.
+/// Name and key of a log.
 #[derive(Clone)]
 pub struct LogIdentity {
-    /// The log's origin, such as `sabacc.example/table`: not empty, without white space, `+` and
+    /// Origin of the log, such as `sabacc.example/table`: not empty, without white space, `+` and
     /// control characters. It never changes.
     pub origin: Arc<str>,
-    /// Signs checkpoints and whatever else is said in the log's name. Not the key that tokens are
-    /// signed with.
+    /// Key that signs checkpoints and the log's other statements. Distinct from the key that signs
+    /// tokens.
     pub key: SigningKey,
 }
 
-/// Who else sees a log's checkpoints, and where the last one is remembered beside the database.
+/// Witnesses of a log's checkpoints, and the file that remembers the last one outside the database.
 #[derive(Clone, Debug, Default)]
 pub struct LogWitnesses {
-    /// Addresses to which `/add-checkpoint` is added, and the keys of who answers there.
+    /// Base addresses, to which `/add-checkpoint` is appended, with the key of each witness.
     pub witnesses: Vec<(Uri, VerifierKey)>,
     pub memory: Option<PathBuf>,
 }
 
 impl LogWitnesses {
-    /// From the settings `witnesses` and `checkpoint_file`.
+    /// Reads the settings `witnesses` and `checkpoint_file`.
     pub(super) fn read(settings: &mut Settings) -> LogWitnesses {
         let allowed = "a comma-separated list, each an http:// or https:// address, a space, and the \
                        witness's key: https://witness.example w1.example+8f2a1c3d+BA…";
@@ -48,8 +48,8 @@ impl LogWitnesses {
         LogWitnesses { witnesses: witnesses.unwrap_or_default(), memory }
     }
 
-    /// A witness as an operator names it: `http://` or `https://` address, a space, a witness's
-    /// verifier key. Nothing where the text is none.
+    /// Parses a witness: an `http://` or `https://` address, a space, and the witness's verifier
+    /// key. `None` if the text is no such thing.
     #[must_use]
     pub fn witness(text: &str) -> Option<(Uri, VerifierKey)> {
         let (url, key) = text.split_once(' ')?;
@@ -61,7 +61,8 @@ impl LogWitnesses {
 }
 
 impl LogIdentity {
-    /// Notes that `origin` and `log_key` are not set; where one of them is, the other was asked for.
+    /// Adds problems for `origin` and `log_key` if neither is set. If one of them is,
+    /// [`LogIdentity::read`] has reported the other.
     pub(super) fn require(service: Service, settings: &mut Settings) {
         let older = service == Service::Dealer && settings.is_set("commitment_key", &[]);
         if settings.is_set("origin", &[]) || settings.is_set("log_key", &[]) || older {
@@ -73,15 +74,15 @@ impl LogIdentity {
         settings.require("log_key", &[], key);
     }
 
-    /// From the settings `origin` and `log_key`, which come together or not at all; what is wrong
-    /// is noted.
+    /// Reads the settings `origin` and `log_key`, which must be set together. Adds a problem for
+    /// what is wrong.
     pub(super) fn read(service: Service, settings: &mut Settings) -> Option<LogIdentity> {
         let allowed = "a name for the log, such as sabacc.example/table";
         let origin = settings.get("origin", allowed, origin);
         let mut name = "log_key";
         let mut path = settings.path(name);
         if service == Service::Dealer {
-            // What the setting was called when the key signed nothing but commitments.
+            // Former name of the setting.
             let older = settings.path("commitment_key");
             if path.is_some() && older.is_some() {
                 let advice = "log_key is its new name: set only that".to_owned();
@@ -108,7 +109,7 @@ impl LogIdentity {
     }
 }
 
-/// Without the secret.
+/// Leaves the key out.
 impl fmt::Debug for LogIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "LogIdentity({})", self.origin)

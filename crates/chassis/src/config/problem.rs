@@ -1,15 +1,15 @@
-//! What is wrong with a configuration.
+//! Problems of a configuration.
 
 use std::fmt;
 
 /// One wrong setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The setting as its author wrote it: `limits.streams in sabacc.toml`, or `SABACC_LISTEN`.
+    /// Setting as its author wrote it: `limits.streams in sabacc.toml`, or `SABACC_LISTEN`.
     pub setting: String,
-    /// What it says; none where it is missing or secret.
+    /// Value of the setting. `None` if it is missing or secret.
     pub value: Option<String>,
-    /// What is wrong with it and what would be right.
+    /// Explanation of the fault, and the values that would be right.
     pub advice: String,
 }
 
@@ -22,10 +22,10 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The configuration cannot be used. Nothing was started.
+/// Error of a configuration that cannot be used. Nothing was started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
-    /// Never empty.
+    /// At least one problem.
     pub problems: Vec<Problem>,
 }
 

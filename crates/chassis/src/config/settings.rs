@@ -1,4 +1,4 @@
-//! Taking settings out of a source, one by one, and at the end asking what is left over.
+//! Typed access to the settings of a source. At the end it reports the settings that nobody read.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -10,11 +10,11 @@ use system::secret::Secret;
 use super::problem::{ConfigError, Problem};
 use super::source::Source;
 
-/// Variables with our prefix that a process may meet although no service's setting has their name.
+/// Variables with the prefix `SABACC_` that are no setting of a service.
 const ELSEWHERE: &[&str] =
     &["SABACC_CONFIG", "SABACC_FETCH_POSTGRES", "SABACC_PG_BIN", "SABACC_SERVER", "SABACC_TOKEN"];
 
-/// Reads settings by name and collects what is wrong with them.
+/// Reads settings by name and collects their problems.
 #[derive(Debug)]
 pub struct Settings {
     source: Source,
@@ -22,7 +22,7 @@ pub struct Settings {
     problems: Vec<Problem>,
 }
 
-/// A setting as found: how its author called it, and its text.
+/// Setting that was found: its name as its author wrote it, and its text.
 struct Found {
     setting: String,
     value: String,
@@ -34,8 +34,8 @@ impl Settings {
         Settings { source, asked: BTreeSet::new(), problems: Vec::new() }
     }
 
-    /// The setting `key`, parsed. None where it is not set, or wrong, which is noted together with
-    /// `allowed`, the words for what would be right.
+    /// Reads the setting `key`. `None` if it is not set or does not parse; in the second case a
+    /// problem with `allowed`, a description of right values, is added.
     pub fn get<T>(
         &mut self,
         key: &str,
@@ -54,32 +54,32 @@ impl Settings {
         parsed
     }
 
-    /// A whole number within `range`.
+    /// Reads a whole number within `range`.
     pub fn number(&mut self, key: &str, range: RangeInclusive<u64>, default: u64) -> u64 {
         let allowed = format!("a whole number from {} to {}", range.start(), range.end());
         self.get(key, &allowed, |text| text.parse().ok().filter(|number| range.contains(number)))
             .unwrap_or(default)
     }
 
-    /// A span of time in whole milliseconds, from one to a day; the key ends in `_ms`.
+    /// Reads a duration in whole milliseconds, from 1 ms to one day. The key ends in `_ms`.
     pub fn millis(&mut self, key: &str, default: Duration) -> Duration {
         let unset = u64::try_from(default.as_millis()).unwrap_or(u64::MAX);
         Duration::from_millis(self.number(key, 1..=86_400_000, unset))
     }
 
-    /// One of `words`.
+    /// Reads one of `words`.
     pub fn choice(&mut self, key: &str, words: &[&'static str]) -> Option<&'static str> {
         let allowed = words.join(", ");
         self.get(key, &allowed, |text| words.iter().copied().find(|word| *word == text))
     }
 
-    /// A path; not looked at.
+    /// Reads a path. The file is not accessed.
     pub fn path(&mut self, key: &str) -> Option<PathBuf> {
         self.get(key, "a path", |text| (!text.is_empty()).then(|| PathBuf::from(text)))
     }
 
-    /// A text that is never repeated in a message; also under the names in `aliases`, which are
-    /// variables without our prefix.
+    /// Reads a text that no message repeats. `aliases` are further names of it: variables without
+    /// the prefix `SABACC_`.
     pub fn secret(&mut self, key: &str, aliases: &[&str]) -> Option<Secret> {
         let found = self.find(key, aliases)?;
         if found.value.is_empty() {
@@ -89,13 +89,14 @@ impl Settings {
         Some(Secret::new(found.value))
     }
 
-    /// The variable `name`, whose prefix is not ours.
+    /// Value of the variable `name`, which does not have the prefix `SABACC_`. `None` if it is
+    /// unset or empty.
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.source.environment.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// Notes that `key`, as far as it was understood, cannot be used.
+    /// Adds a problem: `key` was understood and cannot be used.
     pub fn refuse(&mut self, key: &str, advice: String) {
         let found = self.find(key, &[]);
         let (setting, value) = match found {
@@ -105,27 +106,27 @@ impl Settings {
         self.note(setting, value, advice);
     }
 
-    /// Whether `key` is set, rightly or wrongly, also under the names in `aliases`.
+    /// Whether `key` or one of `aliases` is set, to any value.
     pub fn is_set(&mut self, key: &str, aliases: &[&str]) -> bool {
         self.find(key, aliases).is_some()
     }
 
-    /// Notes that `key` is needed and not set; nothing where it is, also under the names in `aliases`.
+    /// Adds a problem if neither `key` nor one of `aliases` is set.
     pub fn require(&mut self, key: &str, aliases: &[&str], advice: &str) {
         if !self.is_set(key, aliases) {
             self.refuse(key, format!("must be set: {advice}"));
         }
     }
 
-    /// Notes that the variable `name`, whose prefix is not ours, cannot be used.
+    /// Adds a problem of the variable `name`, which does not have the prefix `SABACC_`.
     pub fn refuse_variable(&mut self, name: &str, value: &str, advice: &str) {
         self.note(name.to_owned(), Some(value.to_owned()), advice.to_owned());
     }
 
-    /// Whether everything was understood and nothing is left over.
+    /// Checks that there are no problems and that no setting is left over.
     ///
     /// # Errors
-    /// All problems noted, and every key that nobody asked for.
+    /// All problems, among them each setting that nothing read.
     pub fn finish(mut self) -> Result<(), ConfigError> {
         let file = &self.source.file;
         let keys: Vec<&str> = self.asked.iter().map(String::as_str).collect();
@@ -166,7 +167,7 @@ impl Settings {
     }
 }
 
-/// A name we do not know may be a misspelt one of a secret.
+/// Value to show in a message. `None` if the name may be a misspelt name of a secret.
 fn shown(name: &str, value: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     let secret = ["url", "key", "token", "secret", "pass", "dat"];
@@ -177,7 +178,7 @@ fn variable_of(key: &str) -> String {
     format!("SABACC_{}", key.replace('.', "_").to_ascii_uppercase())
 }
 
-/// The name most like `name`, if one is, else all of them.
+/// Suggests the name nearest to `name` if it is at most three letters away, else lists all names.
 fn nearest(name: &str, names: &[&str]) -> String {
     let alike = names.iter().map(|other| (distance(name, other), *other)).min();
     match alike {
@@ -186,7 +187,7 @@ fn nearest(name: &str, names: &[&str]) -> String {
     }
 }
 
-/// Letters to change, add or leave away to get from one word to the other.
+/// Levenshtein distance of two words.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

@@ -1,24 +1,25 @@
-//! Where settings come from, flattened: one name, one text.
+//! Raw settings of a file and of the environment: one text per name.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::problem::{ConfigError, Problem};
 
-/// A configuration file's settings and the environment, not yet judged.
+/// Settings of a configuration file and variables of the environment, not parsed yet.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
     pub(super) file: String,
-    /// `limits.streams` → `32`. Lists of texts are joined with commas.
+    /// Setting by key: `limits.streams` → `32`. Lists of texts are joined with commas.
     pub(super) settings: BTreeMap<String, String>,
     pub(super) environment: BTreeMap<String, String>,
 }
 
 impl Source {
-    /// This process's environment, and the file named by `file` or by `SABACC_CONFIG`, if either is.
+    /// Reads this process's environment, and the file `file` or else the file that `SABACC_CONFIG`
+    /// names.
     ///
     /// # Errors
-    /// The file cannot be read or is not TOML; a variable of ours is not Unicode.
+    /// The file cannot be read or is not TOML, or the value of a variable is not Unicode.
     pub fn from_process(file: Option<&Path>) -> Result<Source, ConfigError> {
         let mut environment = BTreeMap::new();
         #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
@@ -43,11 +44,11 @@ impl Source {
         Source::new(&path.display().to_string(), &text, environment)
     }
 
-    /// From texts: the file's name for messages, its content, and the variables.
+    /// Parses texts: the file's name for messages, its content, and the variables.
     ///
     /// # Errors
-    /// The content is not TOML, or holds something other than texts, numbers, yes/no and lists of
-    /// texts in tables.
+    /// The content is not TOML, or holds a value other than texts, whole numbers, booleans, lists
+    /// of texts, and tables of these.
     pub fn new(
         file: &str,
         content: &str,
@@ -74,7 +75,7 @@ fn is_ours(name: &str) -> bool {
         || matches!(name, "DATABASE_URL" | "NO_COLOR" | "RUST_LOG")
 }
 
-/// `Err` is the key whose value has no flat form.
+/// Flattens nested tables into dotted keys. The error is the key of a value that has no flat form.
 fn flatten(
     prefix: &str,
     table: toml::Table,

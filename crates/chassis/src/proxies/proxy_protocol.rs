@@ -1,7 +1,8 @@
-//! The PROXY protocol, versions 1 and 2: what a proxy that passes bytes writes before the first of them.
+//! PROXY protocol, versions 1 and 2: the header that a proxy which passes bytes writes first.
 //!
-//! Read only of trusted proxies. No connection of ours begins like one of the two headers by itself:
-//! HTTP/2 begins with `PRI`, TLS with a byte 22, HTTP/1 with a method, and none is called `PROXY`.
+//! Only trusted proxies' headers are read. No other connection begins like one of the two headers:
+//! HTTP/2 begins with `PRI`, TLS with a byte 22, HTTP/1 with a method, and no method is called
+//! `PROXY`.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -12,23 +13,23 @@ use tokio::net::TcpStream;
 
 const FIRST: &[u8] = b"PROXY ";
 const SECOND: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
-/// Bytes of a line of version 1 at the most, with its end.
+/// Bytes of the longest line of version 1, with its end.
 const LINE: usize = 107;
-/// Bytes behind the fixed part of version 2: addresses, and what else a proxy says.
+/// Most bytes after the fixed part of version 2: addresses and extensions.
 const REST: u16 = 4096;
-/// Before what has come of a beginning is looked at again.
+/// Time before an incomplete beginning is read again.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What a connection began with.
+/// Beginning of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Header {
-    /// Nothing of the PROXY protocol; not a byte was taken.
+    /// No PROXY header. No byte was consumed.
     None,
-    /// The address that the proxy was called from; none where it speaks for itself.
+    /// Address that the proxy was called from; `None` if the proxy speaks for itself.
     From(Option<IpAddr>),
 }
 
-/// Takes the header off the connection, if there is one.
+/// Consumes the header of the connection, if there is one.
 ///
 /// # Errors
 /// The connection broke, or the header is malformed.
@@ -50,7 +51,7 @@ pub(crate) async fn take(stream: &mut TcpStream) -> io::Result<Header> {
     }
 }
 
-/// `PROXY TCP4 192.0.2.1 192.0.2.9 56324 443`, or `PROXY UNKNOWN` and anything.
+/// Parses `PROXY TCP4 192.0.2.1 192.0.2.9 56324 443`, or `PROXY UNKNOWN` followed by anything.
 async fn line(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr>> {
     let mut line = Vec::with_capacity(LINE);
     while !line.ends_with(b"\r\n") {
@@ -86,7 +87,7 @@ async fn binary(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAd
     let mut rest = vec![0; usize::from(length)];
     stream.read_exact(&mut rest).await?;
     match (command, family >> 4) {
-        // LOCAL: the proxy itself asks whether we are there.
+        // LOCAL: the proxy's own health check.
         (0x20, _) => Ok(None),
         (0x21, 1) => {
             let source: &[u8; 4] =
@@ -114,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// What is made of a connection that begins with `bytes`, and what is left of it.
+    /// Header and remaining bytes of a connection that begins with `bytes`.
     async fn taken(bytes: &[u8]) -> (io::Result<Header>, Vec<u8>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut out = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();

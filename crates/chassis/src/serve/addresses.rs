@@ -1,9 +1,10 @@
-//! Who may connect, whose calls a connection carries, and how often an address may call.
+//! Admission of connections and calls by caller address.
 //!
-//! An address may have so many connections and streams, and take so many units of calls a second: a
-//! call is one, a connection is more since it costs more, and a token that is not believed is charged
-//! afterwards. All of it but the streams is decided before a token is looked at. Who cannot pay for a
-//! connection is not answered; who only has too many is, by a few connections that are kept for that.
+//! Connections, streams and units of calls a second are bounded per address. A call takes one unit,
+//! a connection more, and a token that is not valid is charged afterwards. All of this except the
+//! streams is decided before a token is looked at. An address that cannot pay for a connection gets
+//! no answer. One that only has too many connections is told so, over a few connections reserved
+//! for that.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -25,40 +26,40 @@ use crate::rate_limiter::RateLimiter;
 
 /// Units of a connection: a handshake costs more than a call.
 const CONNECTION: u32 = 4;
-/// Units of a token that is not believed, beside those of its call.
+/// Units of an invalid token, in addition to those of its call.
 const UNBELIEVED: u32 = 9;
-/// What a network of 48 bits may take, in networks of 56: as much as a few households.
+/// Limit of a 48-bit network, as a multiple of a 56-bit network's: the share of a few households.
 const WIDER: NonZeroU32 = NonZeroU32::new(4).expect("it is not zero");
-/// Connections at once that only hear why they cannot be had.
+/// Concurrent connections that are only told why they are refused.
 const REFUSING: usize = 32;
 
-/// The callers of one server, by address.
+/// Limits of one server's callers, by address.
 pub(super) struct Addresses {
     connections: Arc<Places>,
     streams: Arc<Places>,
     rate: Option<RateLimiter<IpAddr>>,
-    /// Of the networks of 48 bits.
+    /// Rate limits of 48-bit networks.
     around: Option<RateLimiter<IpAddr>>,
     exempt_loopback: bool,
     proxies: Proxies,
     refusing: Arc<Semaphore>,
 }
 
-/// Whose calls a connection carries.
+/// Origin of a connection's calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// This machine's own, which is exempt. Where a call on it was handed on by a proxy that is not
-    /// trusted, it is somebody else's: then it counts as this address's.
+    /// This machine, which is exempt. A call that was forwarded by an untrusted proxy may come from
+    /// anybody, so it counts for this address.
     Exempt(IpAddr),
     Address(IpAddr),
-    /// A trusted proxy's, each call from somebody else. The address is the proxy's own.
+    /// Trusted proxy, each of whose calls may have another caller. The address is the proxy's own.
     Proxy(IpAddr),
 }
 
-/// What becomes of a connection.
+/// Decision about a new connection.
 pub(super) enum Entry {
     Admitted(Place),
-    /// It may hear why not.
+    /// Too many connections; this one is told so.
     Refused(OwnedSemaphorePermit),
     Dropped,
 }
@@ -76,10 +77,10 @@ impl Addresses {
         }
     }
 
-    /// Whose a fresh connection is, after what a trusted proxy wrote before its first byte.
+    /// Origin of a new connection, after the header that a trusted proxy may write first.
     ///
     /// # Errors
-    /// The connection broke, or such a proxy wrote something malformed.
+    /// The connection broke, or a trusted proxy wrote a malformed header.
     pub(super) async fn origin(&self, stream: &mut TcpStream, peer: IpAddr) -> io::Result<Origin> {
         let peer = peer.to_canonical();
         if !self.proxies.trust(peer) {
@@ -94,15 +95,16 @@ impl Addresses {
         }
     }
 
-    /// Whose a connection is that comes from an address without a word of a proxy. Where proxies are
-    /// trusted nobody is exempt: all the world could come in by one on this machine.
+    /// Origin of a connection that comes straight from an address. If proxies are trusted, no
+    /// address is exempt: one on this machine could forward anybody's calls.
     fn direct(&self, peer: IpAddr) -> Origin {
         let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
         let exempt = self.exempt_loopback && self.proxies.is_empty() && own.contains(&peer);
         if exempt { Origin::Exempt(network(peer)) } else { Origin::Address(network(peer)) }
     }
 
-    /// A place for a connection. One of a trusted proxy carries many, and is not counted.
+    /// Admits or refuses a connection. Only connections of [`Origin::Address`] are counted: a
+    /// trusted proxy's connection carries many callers.
     pub(super) fn enter(self: &Arc<Addresses>, origin: Origin, now: Instant) -> Entry {
         let Origin::Address(address) = origin else { return Entry::Admitted(Place::UNCOUNTED) };
         if self.take(address, CONNECTION, now).is_err() {
@@ -115,12 +117,12 @@ impl Addresses {
         place.map_or(Entry::Dropped, Entry::Refused)
     }
 
-    /// What the streams of all addresses are counted with.
+    /// Counter of the streams of all addresses.
     pub(super) const fn streams(&self) -> &Arc<Places> {
         &self.streams
     }
 
-    /// Whose call it is, where that is counted.
+    /// Address that a call counts for; `None` if it is exempt.
     pub(super) fn caller(&self, origin: Origin, headers: &HeaderMap) -> Option<IpAddr> {
         match origin {
             Origin::Exempt(own) => Proxies::are_told_of(headers).then_some(own),
@@ -129,12 +131,13 @@ impl Addresses {
         }
     }
 
-    /// Counts a call, or says how long to wait for the next.
+    /// Takes one unit for a call, or returns the time to wait for it.
     pub(super) fn call(&self, caller: Option<IpAddr>, now: Instant) -> Result<(), Duration> {
         caller.map_or(Ok(()), |address| self.take(address, 1, now))
     }
 
-    /// The payer of what a call costs beside its one unit; nobody where calls are not counted.
+    /// Rate limit of the caller's address, for the cost beyond the first unit. `None` if calls are
+    /// not limited.
     pub(super) fn pays(self: &Arc<Addresses>, caller: Option<IpAddr>) -> Option<AddressPays> {
         self.rate.as_ref()?;
         let (address, pays, charged) = (caller?, Arc::clone(self), Arc::clone(self));
@@ -144,22 +147,22 @@ impl Addresses {
         ))
     }
 
-    /// Takes units of an address and of its neighbourhood, or says how long to wait for them.
+    /// Takes units of an address and of its 48-bit network, or returns the time to wait for them.
     fn take(&self, address: IpAddr, units: u32, now: Instant) -> Result<(), Duration> {
-        // Whoever is too fast for himself costs his neighbours nothing.
+        // The address comes first, so that refused calls cost its neighbours nothing.
         self.rate.as_ref().map_or(Ok(()), |rate| rate.take(&address, units, now))?;
         let around = self.around.as_ref().zip(neighbourhood(address));
         around.map_or(Ok(()), |(rate, around)| rate.take(&around, units, now))
     }
 
-    /// Charges for a token that was not believed.
+    /// Charges an address for an invalid token.
     pub(super) fn unbelieved(&self, caller: Option<IpAddr>, now: Instant) {
         if let (Some(rate), Some(address)) = (&self.rate, caller) {
             rate.charge(&address, UNBELIEVED, now);
         }
     }
 
-    /// Charges an address and its neighbourhood for what was done.
+    /// Charges an address and its 48-bit network for work already done.
     fn charge(&self, address: IpAddr, units: u32, now: Instant) {
         if let (Some(rate), Some(around)) = (&self.around, neighbourhood(address)) {
             rate.charge(&around, units, now);
@@ -170,7 +173,7 @@ impl Addresses {
     }
 }
 
-/// What counts as one address: in IPv6 a network of 56 bits, as one household has (RFC 6177).
+/// Network that counts as one address: in IPv6 one of 56 bits, which is one household's (RFC 6177).
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -181,8 +184,8 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Key of the 48 bits around an address of IPv6, as one site has: told from the network of 56 bits that
-/// begins alike by its last bit. An address of IPv4 has no neighbours that are its own.
+/// Key of the 48-bit network around an IPv6 address, which is one site's. The last bit tells it
+/// from the 56-bit network with equal leading bits. `None` for IPv4.
 pub(super) fn neighbourhood(address: IpAddr) -> Option<IpAddr> {
     match address {
         IpAddr::V6(address) => {
@@ -243,7 +246,7 @@ mod tests {
         assert!(admitted(&addresses, "2001:db8:0:2:ffff::2").is_none());
         let others = ["2001:db8:0:100::1", "2001:db8:0:200::1", "2001:db8:0:300::1"];
         let others = others.map(|peer| admitted(&addresses, peer).unwrap());
-        // A site has four households' share, whatever it makes of its addresses.
+        // A site has four households' share, however it divides its addresses.
         assert!(admitted(&addresses, "2001:db8:0:400::1").is_none());
         assert!(admitted(&addresses, "2001:db8:1:400::1").is_some());
         drop(others);
@@ -299,7 +302,7 @@ mod tests {
         assert!((0..200).all(|_| addresses.call(None, now).is_ok()), "nobody's are not counted");
     }
 
-    /// One household of a site cannot spend the others' share by calls that are refused.
+    /// One household of a site cannot use up the others' share by calls that are refused.
     #[test]
     fn what_is_refused_to_an_address_costs_its_neighbours_nothing() {
         let addresses = addresses(|limits| limits.address_calls = NonZeroU32::new(100));

@@ -1,5 +1,5 @@
-//! Plain files beside gRPC on one port: what is asked for below a path is answered by a service of its
-//! own, without a token; everything else goes where it went.
+//! Router by path, for plain files and gRPC on one port: paths with a given prefix go to a service
+//! of their own, without a token; all others go to the gRPC services.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -9,7 +9,7 @@ use http::{Request, Response};
 use tonic::body::Body;
 use tower::Service;
 
-/// Two services on one port.
+/// Two services on one port, told apart by the path.
 #[derive(Clone)]
 pub struct Beside<P, A> {
     below: &'static str,
@@ -18,7 +18,7 @@ pub struct Beside<P, A> {
 }
 
 impl<P, A> Beside<P, A> {
-    /// `plain` answers paths that begin with `below`, such as `/log/`, and `app` the others.
+    /// `plain` answers paths that begin with `below`, such as `/log/`; `app` answers the others.
     #[must_use]
     pub const fn new(below: &'static str, plain: P, app: A) -> Beside<P, A> {
         Beside { below, plain, app }

@@ -1,8 +1,9 @@
-//! Requests no longer than they may be.
+//! Size limits of requests.
 //!
-//! The body of a unary call is read whole before anybody works on it: it is one message, no longer than
-//! its method takes. The messages of a stream pass one by one, each no longer than that, and each paid
-//! for like a call: one that comes before its time waits, and behind it the stream is not read.
+//! The body of a unary call is read whole before the service sees it: it is one message within the
+//! method's size limit. The messages of a stream pass one by one, each within that limit and each
+//! paid for like a call. A message that comes too early waits, and the stream is not read
+//! meanwhile.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -25,11 +26,11 @@ use crate::auth::{Access, Paced};
 use crate::refusal::{answer, refusal};
 use crate::telemetry::is_grpc;
 
-/// In a request's extensions: its body was read whole, by now.
+/// Marks a request whose body was read whole. Lies in the request's extensions.
 #[derive(Debug, Clone, Copy)]
 pub struct WholeBody;
 
-/// Holds requests to a length.
+/// Limits the size of messages.
 #[derive(Clone)]
 pub struct BodiesLayer {
     longest: usize,
@@ -37,7 +38,7 @@ pub struct BodiesLayer {
 }
 
 impl BodiesLayer {
-    /// To `longest` bytes a message, where the method's option names no more.
+    /// Limit of `longest` bytes a message, unless the method's option names another.
     #[must_use]
     pub const fn new(longest: usize, access: Arc<Access>) -> BodiesLayer {
         BodiesLayer { longest, access }
@@ -52,7 +53,7 @@ impl<S> Layer<S> for BodiesLayer {
     }
 }
 
-/// A service whose requests are no longer than they may be.
+/// Service whose messages are limited in size.
 #[derive(Clone)]
 pub struct Bodies<S> {
     layer: BodiesLayer,
@@ -87,7 +88,7 @@ where
             let metered = |inner| Body::new(Metered::new(inner, longest, paced, ending));
             return Box::pin(self.inner.call(request.map(metered)));
         }
-        // The one that is ready is the one that is called.
+        // `poll_ready` was called on this instance, so this instance is called and a clone is kept.
         let ready = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, ready);
         Box::pin(async move {
@@ -104,7 +105,7 @@ where
     }
 }
 
-/// A body that is one message.
+/// Reads a body that must be one message.
 async fn whole(mut body: Body, longest: usize) -> Result<Bytes, Box<Status>> {
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
@@ -145,18 +146,18 @@ fn too_long(longest: usize) -> Box<Status> {
     Box::new(refusal(Code::InvalidArgument, "MESSAGE_TOO_LONG", message))
 }
 
-/// A stream of messages, each weighed and paid for.
+/// Body of a stream whose messages are checked for size and paid for.
 struct Metered {
     inner: Body,
     frames: Frames,
     longest: usize,
     paced: Option<Paced>,
     ending: Option<Ending>,
-    /// What has come and is not passed on yet.
+    /// Received bytes that are not passed on yet.
     held: Bytes,
-    /// The next message's time has not come.
+    /// Timer until the next message may pass.
     early: Option<Pin<Box<Sleep>>>,
-    /// The next message is paid for.
+    /// Whether the next message is paid for.
     paid: bool,
 }
 

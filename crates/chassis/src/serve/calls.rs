@@ -1,4 +1,4 @@
-//! The calls of one connection, before anything of them is believed: counted, weighed, let through.
+//! Calls of one connection before authentication: counted, checked for size, admitted.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -26,36 +26,37 @@ use crate::limits::Limits;
 use crate::refusal::{self, answer, refusal};
 use crate::telemetry::is_grpc;
 
-/// So many more calls refused for their pace than let through, and the connection is closed.
+/// Excess of calls refused for their rate over calls admitted at which the connection is closed.
 const DEAF: u32 = 64;
-/// Told to a call on a connection that is one too many.
+/// Retry time for a call on a refused connection.
 const LATER: Duration = Duration::from_secs(1);
 
-/// What the calls of a connection share.
+/// State shared by the calls of a connection.
 pub(super) struct Calls {
     pub(super) info: TcpConnectInfo,
-    /// Names that the caller's certificate bears, where one was asked for.
+    /// Names in the caller's certificate, if it showed one.
     pub(super) names: Option<PeerNames>,
     pub(super) origin: Origin,
     pub(super) addresses: Arc<Addresses>,
     header_bytes: usize,
     room: Semaphore,
-    /// The connection is one too many: nothing on it is let through.
+    /// Whether the connection is one too many: no call on it is admitted.
     refused: bool,
     asked: AtomicBool,
     too_fast: AtomicU32,
-    /// Cancelled where the connection is to be closed for its caller's sake.
+    /// Cancelled if the caller's calls are too fast for so long that the connection is closed.
     pub(super) deaf: CancellationToken,
-    /// Cancelled where the connection's time is over: its streams end.
+    /// Cancelled when the connection's age and grace are over: its streams end.
     pub(super) ended: CancellationToken,
 }
 
-/// In a request's extensions: the address that it is counted with, in IPv6 a network; absent where it
-/// is counted with none.
+/// Address that a request counts for, in IPv6 a network. Lies in the request's extensions; absent
+/// if the request counts for none.
 #[derive(Debug, Clone, Copy)]
 pub struct CallerAddress(pub IpAddr);
 
-/// In a request's extensions: the end of its connection's time.
+/// Token that is cancelled when the connection's streams have to end. Lies in the request's
+/// extensions.
 #[derive(Clone)]
 pub(super) struct ConnectionEnd(pub(super) CancellationToken);
 
@@ -81,7 +82,7 @@ impl Calls {
         }
     }
 
-    /// Whether anything was asked on the connection.
+    /// Whether any call was made on the connection.
     pub(super) fn any(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
@@ -131,7 +132,7 @@ impl Calls {
                 }
                 response.map(|body| Body::new(Pieces::new(body)))
             }
-            // The panic itself is on standard error already.
+            // The panic hook has already written it to standard error.
             Err(_) => {
                 let message = "the service contradicts itself; tell its operator the trace id";
                 answer(&refusal(Code::Internal, "CORRUPT", message), grpc)
@@ -154,7 +155,7 @@ impl Calls {
             return Err(refusal::overloaded(message, wait));
         }
         let fewer = |count: u32| count.checked_sub(1);
-        // Where none were too fast, none are.
+        // Fails only at zero, where there is nothing to subtract.
         let _ = self.too_fast.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
         if size(headers) > self.header_bytes {
             let message = format!("the headers are longer than {} bytes", self.header_bytes);
@@ -169,7 +170,7 @@ fn size(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum()
 }
 
-/// Whether an answer says that there is no token to believe, to a caller of gRPC or of plain HTTP.
+/// Whether an answer says that the token is missing or invalid, in gRPC or in plain HTTP.
 fn is_unbelieved<B>(response: &Response<B>) -> bool {
     if response.status() == StatusCode::UNAUTHORIZED {
         return true;

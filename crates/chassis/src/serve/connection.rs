@@ -29,21 +29,22 @@ use crate::auth::PeerNames;
 use crate::limits::Limits;
 use crate::telemetry::Traced;
 
-/// Between the end of a connection's streams and its own: they say that they end.
+/// Time between the end of a connection's streams and its own, in which they send their last
+/// status.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// A connection that only hears why it cannot be had lives so long.
+/// Lifetime of a connection that is only told why it is refused.
 const REFUSED: Duration = Duration::from_secs(2);
-/// Bytes that a stream may be ahead of whoever reads it, in either direction.
+/// Bytes that a stream may be ahead of its reader, in either direction.
 const WINDOW: u32 = 64 * 1024;
 
-/// A connection as it was accepted.
+/// Newly accepted connection.
 pub(super) struct Accepted {
     pub(super) stream: TcpStream,
     pub(super) peer: SocketAddr,
     pub(super) addresses: Arc<Addresses>,
 }
 
-/// Serves `app` on a fresh connection. Ends when the connection does.
+/// Serves `app` on a new connection. Returns when the connection ends.
 pub(super) async fn serve<S, B>(accepted: Accepted, app: S, server: Arc<Server>)
 where
     S: Service<Request<Body>, Response = Response<B>, Error = Infallible>,
@@ -115,10 +116,10 @@ where
         pin!(protocol.serve_connection(TokioIo::new(CoalescingWriter::new(io)), service));
     let mut watch = Watch::new(limits.stream_stall);
     let mut end = pin!(End::new(limits, calls.is_refused()));
-    // Pings begin with HTTP/2: until then nothing else notices a caller who says nothing.
+    // Pings begin with HTTP/2. Until then only this timer notices a silent caller.
     let mut patience = pin!(tokio::time::sleep(limits.keepalive + limits.keepalive_answer));
     let mut elsewhere = server.health.readiness().elsewhere();
-    // Whoever comes to a process that waits already may stay: it has been chosen as it is.
+    // A caller that connects to a standby has chosen it as it is and may stay.
     let mut left = elsewhere.borrow().is_some();
     let (mut stopping, mut waited, mut deaf) = (false, false, false);
     loop {
@@ -145,7 +146,7 @@ where
                 Step::EndStreams => calls.ended.cancel(),
                 Step::Cut => return,
             },
-            // Whoever stays would be told for ever to come again.
+            // A caller that stayed would be told for ever to try again.
             Ok(_) = elsewhere.wait_for(Option::is_some), if !left => {
                 left = true;
                 connection.as_mut().graceful_shutdown();
@@ -164,7 +165,7 @@ where
     }
 }
 
-/// The end of a connection's time, in three steps.
+/// End of a connection's life, in three steps.
 struct End {
     next: Step,
     timer: Pin<Box<Sleep>>,
@@ -173,9 +174,9 @@ struct End {
 
 #[derive(Clone, Copy)]
 enum Step {
-    /// Nothing new begins; what runs may end.
+    /// Accept no new call; running calls go on.
     Leave,
-    /// What still runs is ended, and says so.
+    /// End the running streams with a status.
     EndStreams,
     Cut,
 }
@@ -187,7 +188,7 @@ impl End {
         End { next: Step::Leave, timer: Box::pin(tokio::time::sleep(age)), grace }
     }
 
-    /// Waits for the next step. Dropping the future loses nothing.
+    /// Waits for the next step. Cancel safe.
     async fn next(&mut self) -> Step {
         self.timer.as_mut().await;
         let step = self.next;
@@ -203,17 +204,17 @@ impl End {
         step
     }
 
-    /// Ends it now.
+    /// Begins the second step now.
     fn hasten(&mut self) {
         self.next = Step::EndStreams;
         self.timer.as_mut().reset(Instant::now());
     }
 }
 
-/// Everything that hyper and h2 leave open or set wide.
+/// Limits of the HTTP connection that hyper and h2 leave open or set too high.
 ///
-/// All streams together have what the connection may be sent, so that none of them, however little of
-/// it is read, takes from another.
+/// The connection's window is the sum of all streams' windows, so that a stream that is read slowly
+/// takes nothing from the others.
 fn protocol(limits: &Limits, http1: bool) -> Builder<Streams> {
     let mut builder = Builder::new(Streams { patience: limits.stream_stall });
     if !http1 {
@@ -223,7 +224,7 @@ fn protocol(limits: &Limits, http1: bool) -> Builder<Streams> {
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.keepalive_answer)
-        // 8 KiB is the least that hyper takes.
+        // hyper accepts no less than 8 KiB.
         .max_buf_size(usize::try_from(limits.header_bytes).unwrap_or(usize::MAX).max(8192));
     let window = WINDOW.min(i32::MAX.unsigned_abs() / limits.streams.max(1));
     builder
@@ -235,14 +236,15 @@ fn protocol(limits: &Limits, http1: bool) -> Builder<Streams> {
         .max_send_buf_size(usize::try_from(WINDOW).unwrap_or(usize::MAX))
         .max_local_error_reset_streams(limits.error_resets)
         .max_pending_accept_reset_streams(limits.pending_resets)
-        // What is a little too long is refused by us, in words.
+        // Headers that are a little too long pass here, so that `Calls` can refuse them with a
+        // reason.
         .max_header_list_size(limits.header_bytes.saturating_mul(2))
         .keep_alive_interval(limits.keepalive)
         .keep_alive_timeout(limits.keepalive_answer);
     builder
 }
 
-/// The age, give or take a tenth.
+/// Random age within a tenth of `age`.
 fn aged(age: Duration) -> Duration {
     let chance = u32::from(u16::from_be_bytes(entropy::bytes(&SystemEntropy)));
     let least = age / 10 * 9;

@@ -1,4 +1,4 @@
-//! The end of patience with a unary call.
+//! Deadlines of unary calls.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,8 +14,8 @@ use tower::{Layer, Service};
 use crate::auth::Access;
 use crate::refusal::refusal;
 
-/// Ends unary calls that take too long: after the limit, or the caller's own `grpc-timeout` where
-/// that is shorter. Streams have no deadline of ours.
+/// Ends unary calls after the limit, or after the caller's `grpc-timeout` if that is shorter.
+/// Streams have no deadline here.
 #[derive(Clone)]
 pub struct DeadlineLayer {
     limit: Duration,
@@ -37,7 +37,7 @@ impl<S> Layer<S> for DeadlineLayer {
     }
 }
 
-/// A service whose unary calls end in time.
+/// Service whose unary calls have a deadline.
 #[derive(Clone)]
 pub struct Deadline<S> {
     layer: DeadlineLayer,
@@ -79,7 +79,7 @@ where
     }
 }
 
-/// The caller's `grpc-timeout`: up to eight digits and a unit.
+/// Parses the caller's `grpc-timeout`: up to eight digits and a unit.
 fn asked(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get("grpc-timeout")?.to_str().ok()?;
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;

@@ -1,34 +1,34 @@
-//! Messages of gRPC as they lie in a body: a byte, a length in four, and so many bytes.
+//! gRPC message framing in a body: one byte of flags, four bytes of length, the message.
 
-/// A place in a body.
+/// Position in a body, relative to its messages.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Frames {
     head: [u8; HEAD],
-    /// Bytes of the head that were seen.
+    /// Bytes of the current head that were seen.
     seen: usize,
-    /// Bytes of the message that were not.
+    /// Bytes of the current message that were not seen yet.
     left: usize,
 }
 
 /// Bytes before each message.
 pub(super) const HEAD: usize = 5;
 
-/// What was passed over.
+/// Result of advancing over bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Passed {
-    /// So many bytes: to the end of a message, or all there were.
+    /// Number of bytes: up to the end of a message, or all.
     pub(super) bytes: usize,
-    /// The length of the message whose head was completed.
+    /// Length of the message whose head was completed.
     pub(super) begun: Option<usize>,
 }
 
 impl Frames {
-    /// Between two messages.
+    /// Whether the position is between two messages.
     pub(super) const fn is_between(&self) -> bool {
         self.seen == 0
     }
 
-    /// Passes over bytes, up to the end of the message that they are of.
+    /// Advances over bytes, at most to the end of the current message.
     pub(super) fn pass(&mut self, bytes: &[u8]) -> Passed {
         let mut begun = None;
         let of_head = bytes.len().min(HEAD - self.seen);
@@ -49,7 +49,7 @@ impl Frames {
         Passed { bytes: of_head + of_message, begun }
     }
 
-    /// Passes over all bytes.
+    /// Advances over all bytes.
     pub(super) fn pass_all(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let Passed { bytes: passed, begun: _ } = self.pass(bytes);

@@ -1,4 +1,4 @@
-//! gRPC services put together: routed, guarded, in time, with health and reflection.
+//! Assembly of gRPC services: routing, guard, deadlines, health and reflection.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -23,14 +23,14 @@ use crate::refusal::refusal;
 /// Services behind their guard, ready for a [`Server`](super::Server).
 pub type GrpcApp = Guarded<Streams<Lifetime<Readable<Deadline<Bodies<Routes>>>>>>;
 
-/// Collects the services of one server.
+/// Builder of one server's services.
 pub struct Grpc {
     routes: RoutesBuilder,
     health: Health,
 }
 
 impl Grpc {
-    /// With the health service already.
+    /// Begins with the health service.
     #[must_use]
     pub fn new(health: Health) -> Grpc {
         let mut routes = RoutesBuilder::default();
@@ -38,7 +38,7 @@ impl Grpc {
         Grpc { routes, health }
     }
 
-    /// One service more, which serves from now on.
+    /// Adds a service and reports it as serving.
     pub async fn add<S>(mut self, service: S) -> Grpc
     where
         S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
@@ -50,7 +50,7 @@ impl Grpc {
         self
     }
 
-    /// Lets everybody ask what there is (`grpc.reflection.v1`).
+    /// Adds reflection (`grpc.reflection.v1`), open to everybody.
     ///
     /// # Errors
     /// The bytes are not an encoded `FileDescriptorSet`.
@@ -63,7 +63,7 @@ impl Grpc {
         Ok(self)
     }
 
-    /// The whole, where `verifier` says who calls and `access` what they may.
+    /// Assembles the layers. `verifier` authenticates callers and `access` authorizes them.
     #[must_use]
     pub fn guarded(self, verifier: Verifier, access: Arc<Access>, limits: &Limits) -> GrpcApp {
         let deadline = DeadlineLayer::new(limits.unary_deadline, Arc::clone(&access));
@@ -80,7 +80,7 @@ impl Grpc {
     }
 }
 
-/// For a method that is described and allowed, and of a service that is not here.
+/// Answer for a method that is described and allowed, but whose service is not on this server.
 fn nobody_serves() -> Response<Body> {
     refusal(Code::Unimplemented, "NO_SUCH_METHOD", "this server does not have this method")
         .into_http()

@@ -1,7 +1,7 @@
-//! Whether we serve, as load balancers ask it (`grpc.health.v1`).
+//! Health of the server, as load balancers ask for it (`grpc.health.v1`).
 //!
-//! `""` is the server's readiness and each service's name that of the service, which is never more than
-//! the server's; `"liveness"` says that the process is alive, and nothing else.
+//! `""` is the server's readiness. Each service's name is the status of that service, which never
+//! serves while the server is not ready. `"liveness"` says only that the process is alive.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,15 +13,15 @@ use tonic_health::server::{HealthReporter, HealthService};
 
 use super::readiness::{Condition, Readiness};
 
-/// The name under which the process alone is asked for.
+/// Name of the process's liveness.
 pub const LIVENESS: &str = "liveness";
 
-/// The health of one server and of each service on it. Cheap to clone.
+/// Health of one server and of its services. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Health {
     reporter: HealthReporter,
     readiness: Readiness,
-    /// Whether each service serves where the server is ready.
+    /// Whether each service serves while the server is ready.
     services: Arc<Mutex<BTreeMap<&'static str, bool>>>,
 }
 
@@ -32,39 +32,39 @@ impl Default for Health {
 }
 
 impl Health {
-    /// Of a server that serves; each service says so for itself.
+    /// Health of a server without conditions. Services are added with [`Health::set`].
     #[must_use]
     pub fn new() -> Health {
         let (reporter, readiness) = (HealthReporter::new(), Readiness::default());
         Health { reporter, readiness, services: Arc::default() }
     }
 
-    /// The service that answers the question.
+    /// The gRPC health service.
     #[must_use]
     pub fn service(&self) -> HealthServer<HealthService> {
         HealthServer::new(HealthService::from_health_reporter(self.reporter.clone()))
     }
 
-    /// Something without which the server is not ready; not met until it is said to be.
+    /// Adds a condition of the server's readiness. It is not met until it is reported to be.
     #[must_use]
     pub fn condition(&self, name: &str, why: &str) -> Condition {
         self.readiness.condition(name, why)
     }
 
-    /// What the server's readiness depends on.
+    /// Readiness of the server.
     #[must_use]
     pub const fn readiness(&self) -> &Readiness {
         &self.readiness
     }
 
-    /// The service `S` serves, or does not for the time being.
+    /// Reports whether the service `S` serves.
     pub async fn set<S: NamedService>(&self, serves: bool) {
         self.services.lock().unwrap_or_else(PoisonError::into_inner).insert(S::NAME, serves);
         let ready = *self.readiness.watch().borrow();
         self.reporter.set_service_status(S::NAME, status(serves && ready)).await;
     }
 
-    /// Tells whoever asks or watches what becomes of the readiness, for ever.
+    /// Publishes changes of the readiness, for ever.
     pub(super) async fn follow(&self) {
         let mut readiness = self.readiness.watch();
         self.reporter.set_service_status(LIVENESS, ServingStatus::Serving).await;
@@ -92,8 +92,8 @@ impl Health {
         self.services.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Says for everything that it serves no more, and ends the streams of those who watch: they
-    /// would hold their connections open.
+    /// Reports everything as not serving, and ends the streams of watchers, which would hold their
+    /// connections open.
     pub(super) async fn stop(&self) {
         self.readiness.condition("server", "it is stopping").unmet("it is stopping");
         for name in self.services().into_keys().chain(["", LIVENESS]) {

@@ -1,7 +1,9 @@
-//! Streams that end when their time is over: with the token that opened them, and with their connection.
+//! End of streams whose time is over: that of the token which opened them, or that of their
+//! connection.
 //!
-//! An answer that streams is passed on until then, and to the end of the message that is under way; then
-//! it ends with a status that says why. The call may end a stream too, by what it reads of the request.
+//! A streamed answer goes on to the end of the message that is under way, and then ends with a
+//! status that gives the reason. The call itself may end a stream too, because of something in its
+//! request.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -22,7 +24,7 @@ use super::frames::Frames;
 use crate::auth::{Access, TokenLife};
 use crate::refusal::refusal;
 
-/// Ends a call that streams, once. Cheap to clone. In the extensions of its request.
+/// Ends a streaming call, once. Cheap to clone. Lies in the request's extensions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ending {
     status: Arc<OnceLock<Status>>,
@@ -30,21 +32,21 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Ends it, unless something has before.
+    /// Ends the stream, unless it has already ended.
     pub(super) fn end(&self, status: Status) {
-        // The first is what the caller hears.
+        // The caller gets the first status.
         let _ = self.status.set(status);
         self.ended.cancel();
     }
 
-    /// What it ended with, as soon as it has.
+    /// Waits for the end and returns its status.
     pub(super) async fn over(&self) -> Status {
         self.ended.cancelled().await;
         self.status.get().cloned().unwrap_or_else(|| Status::cancelled("the stream has ended"))
     }
 }
 
-/// Ends streams in time.
+/// Ends streams when their token or connection is over.
 #[derive(Clone)]
 pub struct LifetimeLayer {
     access: Arc<Access>,
@@ -65,7 +67,7 @@ impl<S> Layer<S> for LifetimeLayer {
     }
 }
 
-/// A service whose streams end in time.
+/// Service whose streams end in time.
 #[derive(Clone)]
 pub struct Lifetime<S> {
     layer: LifetimeLayer,
@@ -111,7 +113,7 @@ where
 
 type Over = Pin<Box<dyn Future<Output = Status> + Send>>;
 
-/// Waits for whatever ends a stream first.
+/// Waits for the first event that ends a stream.
 async fn over(
     token: Option<TokenLife>,
     connection: Option<ConnectionEnd>,
@@ -142,12 +144,12 @@ async fn over(
     }
 }
 
-/// An answer that ends when its time is over.
+/// Answer that ends when its time is over.
 struct Mortal {
-    /// None once it was ended.
+    /// Body of the answer; `None` once it has ended.
     inner: Option<Body>,
     over: Over,
-    /// What it ends with, at the end of the message that is under way.
+    /// Final status, to be sent after the message that is under way.
     last: Option<Status>,
     frames: Frames,
 }
@@ -202,7 +204,7 @@ impl http_body::Body for Mortal {
 }
 
 impl TokenLife {
-    /// Waits until the token is over. A clock that was set is looked at again soon enough.
+    /// Waits until the token expires. The wait is divided, so that a clock that was set is noticed.
     async fn over(self) {
         const LOOK: Duration = Duration::from_secs(60);
         loop {

@@ -1,4 +1,4 @@
-//! Places by address: of what may be open at once, so many for each.
+//! Limit of open things by address, such as connections or streams.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -6,32 +6,32 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::addresses::neighbourhood;
 
-/// What a network of 48 bits may have, in networks of 56: as many as a few households.
+/// Limit of a 48-bit network, as a multiple of a 56-bit network's: the share of a few households.
 const AROUND: usize = 4;
 
-/// Counts what each address has open. Keeps nothing of addresses that have nothing open.
+/// Counts the open things of each address. Forgets addresses that have none.
 #[derive(Debug)]
 pub(super) struct Places {
     most: Option<usize>,
     open: Mutex<BTreeMap<IpAddr, usize>>,
 }
 
-/// One place; given back when dropped.
+/// Permit for one open thing; given back when dropped.
 #[derive(Debug)]
 pub(super) struct Place(Option<(IpAddr, Arc<Places>)>);
 
 impl Place {
-    /// A place that is not counted.
+    /// Permit that is not counted.
     pub(super) const UNCOUNTED: Place = Place(None);
 }
 
 impl Places {
-    /// So many for an address, or any number.
+    /// Limit of `most` per address; `None` means no limit.
     pub(super) fn new(most: Option<usize>) -> Arc<Places> {
         Arc::new(Places { most, open: Mutex::default() })
     }
 
-    /// A place for one more, unless the address, or the site that it is of, has all it may.
+    /// Permit for one more, or `None` if the address or its 48-bit network has reached its limit.
     pub(super) fn enter(self: &Arc<Places>, address: IpAddr) -> Option<Place> {
         let Some(most) = self.most else { return Some(Place::UNCOUNTED) };
         let mut open = self.locked();

@@ -1,5 +1,5 @@
-//! Plain HTTP for probes, on every port and without a token: `GET /healthz` says that the process is
-//! alive, `GET /readyz` whether the server is ready, and line by line what is missing.
+//! Plain HTTP for probes, on every port and without a token. `GET /healthz` says that the process
+//! is alive. `GET /readyz` says whether the server is ready, with a line for each unmet condition.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -18,7 +18,7 @@ use super::readiness::Readiness;
 const ALIVE: &str = "/healthz";
 const READY: &str = "/readyz";
 
-/// A service with the probes beside it.
+/// Service with the probes in front of it.
 #[derive(Clone)]
 pub(super) struct Probes<S> {
     app: S,

@@ -1,19 +1,19 @@
-//! Whether a server can do its work, and what is missing where it cannot.
+//! Readiness of a server, and the conditions that are not met.
 //!
-//! A server is ready where every condition of it is met: its log is owned and written, its peers are
-//! ready. A process that is alive and not ready is one to wait for, not one to restart.
+//! A server is ready if all its conditions are met: its log is owned and written, its peers are
+//! ready. A process that is alive and not ready should be waited for, not restarted.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
 
-/// The conditions of one server. Cheap to clone; all clones are one.
+/// Conditions of one server. Cheap to clone; clones share their state.
 #[derive(Clone, Debug)]
 pub struct Readiness {
     unmet: Arc<Mutex<BTreeMap<Arc<str>, String>>>,
     changed: watch::Sender<bool>,
-    /// The condition that another process meets, which does this one's work.
+    /// Name of the condition that another process meets because it does this one's work.
     elsewhere: watch::Sender<Option<Arc<str>>>,
 }
 
@@ -32,7 +32,7 @@ impl Default for Readiness {
 }
 
 impl Readiness {
-    /// One condition more, not met yet for the reason `why`.
+    /// Adds a condition that is not met yet for the reason `why`.
     #[must_use]
     pub fn condition(&self, name: &str, why: &str) -> Condition {
         let condition = Condition { name: name.into(), of: self.clone() };
@@ -40,21 +40,21 @@ impl Readiness {
         condition
     }
 
-    /// What is missing: a line for each condition that is not met; none where the server is ready.
+    /// Lines for the conditions that are not met; empty if the server is ready.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
         let unmet = self.unmet.lock().unwrap_or_else(PoisonError::into_inner);
         unmet.iter().map(|(name, why)| format!("{name}: {why}")).collect()
     }
 
-    /// Whether the server is ready, each time that changes.
+    /// Receiver of whether the server is ready.
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<bool> {
         self.changed.subscribe()
     }
 
-    /// The condition that another process meets, each time that changes: callers who came before had better
-    /// ask for that one.
+    /// Receiver of the condition that another process meets. Callers with older connections should
+    /// reconnect, so that a load balancer sends them to that process.
     #[must_use]
     pub fn elsewhere(&self) -> watch::Receiver<Option<Arc<str>>> {
         self.elsewhere.subscribe()
@@ -75,7 +75,7 @@ impl Condition {
         self.of.elsewhere.send_if_modified(ours);
     }
 
-    /// Not met, since another process does the work.
+    /// Reports the condition as not met, since another process does the work.
     pub fn elsewhere(&self, why: &str) {
         self.unmet(why);
         self.of.elsewhere.send_if_modified(|by| by.replace(self.name.clone()).is_none());
@@ -85,7 +85,8 @@ impl Condition {
         self.of.change(|unmet| drop(unmet.insert(self.name.clone(), why.to_owned())));
     }
 
-    /// Met while a value is true, for as long as anybody changes it; `why` says what is missing else.
+    /// Keeps the condition equal to a value until its sender is gone. `why` is the reason while it
+    /// is false.
     pub async fn follow(self, mut value: watch::Receiver<bool>, why: &str) {
         loop {
             let is_met = *value.borrow_and_update();
@@ -96,7 +97,7 @@ impl Condition {
         }
     }
 
-    /// Met where there is no trouble.
+    /// Reports the condition as met, or as not met for a reason.
     pub fn set(&self, trouble: Option<&str>) {
         match trouble {
             None => self.met(),

@@ -1,8 +1,8 @@
-//! Streams, told from calls that end by themselves, and bounded by the address that they are for.
+//! Marking of streaming calls, and their limit by caller address.
 //!
-//! A stream holds a place of whoever passes it on for as long as its caller likes. So one address has
-//! only so many, over all its connections and for all its players, and whoever passes streams on knows
-//! them by a mark.
+//! A stream holds a permit of the gateway that forwards it for as long as its caller likes. So the
+//! number of streams of one address is bounded, over all its connections and players, and a mark in
+//! the request tells the forwarder which calls are streams.
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -21,18 +21,20 @@ use crate::held::Held;
 use crate::refusal::{answer, overloaded};
 use crate::telemetry::is_grpc;
 
-/// Told to a caller who has too many streams.
+/// Retry time for a caller with too many streams.
 const LATER: Duration = Duration::from_secs(1);
 
-/// In a request's extensions: its method streams, and the call may never end.
+/// Marks a request whose method streams, so the call may never end. Lies in the request's
+/// extensions.
 #[derive(Debug, Clone, Copy)]
 pub struct IsStream;
 
-/// In a request's extensions: the address it comes from, and what its streams are counted with.
+/// Address that a request comes from and the counter of its streams. Lies in the request's
+/// extensions.
 #[derive(Clone)]
 pub(super) struct StreamsOf(pub(super) IpAddr, pub(super) Arc<Places>);
 
-/// Marks streams, and bounds those of an address.
+/// Marks streams and limits their number per address.
 #[derive(Clone)]
 pub struct StreamsLayer {
     access: Arc<Access>,
@@ -53,7 +55,7 @@ impl<S> Layer<S> for StreamsLayer {
     }
 }
 
-/// A service that each address has so many streams of.
+/// Service whose streams are limited per address.
 #[derive(Clone)]
 pub struct Streams<S> {
     layer: StreamsLayer,
@@ -75,7 +77,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        // What is open to everybody has no rule, and is passed on to nobody.
+        // Methods that are open to everybody have no rule; they are not limited and not forwarded.
         let rule = self.layer.access.rule(request.uri().path());
         if !rule.is_some_and(|rule| rule.streams) {
             return Box::pin(self.inner.call(request));

@@ -1,10 +1,10 @@
-//! Answers that are taken, and those that are not.
+//! Detection of answers that their callers do not read.
 //!
-//! HTTP/2 asks an answer's body for more only where what it gave before has found room. So a body that
-//! has given something and is not asked again is waiting for its caller; one that is asked and has
-//! nothing is waiting for us. After long enough of the former its stream is reset, by ending the task
-//! that serves it; on HTTP/1 the connection ends. What a body gives is cut into small pieces, so that
-//! what waits in the transport is never a whole answer.
+//! HTTP/2 polls an answer's body only when there is room for more. So a body that gave a frame and
+//! is not polled again waits for its caller, and a body that was polled and is pending waits for
+//! this server. After a long wait for the caller the stream is reset, by ending the task that
+//! serves it; on HTTP/1 the connection ends. Frames are cut into small pieces, so that the
+//! transport never buffers a whole answer.
 
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,15 +16,15 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::rt::Executor;
 use tokio::time::{Instant, Sleep};
 
-/// Bytes given at once.
+/// Most bytes of one frame.
 const PIECE: usize = 16 * 1024;
 
 tokio::task_local! {
-    /// Of the stream, or the connection, whose body is being asked.
+    /// State of the stream, or the connection, whose body is being polled.
     static TAKING: Arc<Taking>;
 }
 
-/// Since when somebody has not asked for more.
+/// Time since which the caller has not taken anything; `None` while the body is pending.
 #[derive(Debug, Default)]
 struct Taking(Mutex<Option<Instant>>);
 
@@ -38,7 +38,7 @@ impl Taking {
     }
 }
 
-/// Watches over a future that asks bodies for more.
+/// Watches a future that polls bodies.
 pub(super) struct Watch {
     taking: Arc<Taking>,
     patience: Duration,
@@ -50,7 +50,7 @@ impl Watch {
         Watch { taking: Arc::default(), patience, timer: None }
     }
 
-    /// Polls the future; none where nothing was taken for too long.
+    /// Polls the future. `Ready(None)` if nothing was taken for too long.
     pub(super) fn poll<F: Future>(
         &mut self,
         future: Pin<&mut F>,
@@ -74,7 +74,7 @@ impl Watch {
     }
 }
 
-/// Runs the streams of a connection.
+/// Executor for the streams of a connection.
 #[derive(Debug, Clone)]
 pub(super) struct Streams {
     pub(super) patience: Duration,
@@ -97,7 +97,7 @@ where
     }
 }
 
-/// A body that is given in pieces, and says when it was asked.
+/// Body that is given in pieces and records when it was polled.
 pub(super) struct Pieces<B> {
     inner: B,
     rest: Bytes,
@@ -110,7 +110,7 @@ impl<B> Pieces<B> {
 
     fn piece(&mut self) -> Frame<Bytes> {
         let length = self.rest.len().min(PIECE);
-        // Beyond the edge of a test nobody watches.
+        // Unit tests may poll without a watch.
         let _ = TAKING.try_with(|taking| taking.set(Some(Instant::now())));
         Frame::data(self.rest.split_to(length))
     }
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(seen, long);
     }
 
-    /// Asks a body for one frame after each of these pauses.
+    /// Polls a body for one frame after each of these pauses, in seconds.
     async fn ask(pauses: &[u64]) -> Option<()> {
         let mut watch = Watch::new(Duration::from_secs(30));
         let mut asking = pin!(async {

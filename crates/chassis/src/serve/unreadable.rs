@@ -1,8 +1,9 @@
-//! Requests that are no message of their method.
+//! Correction of the transport's status for requests that cannot be decoded.
 //!
-//! The transport answers bytes that it cannot decode with INTERNAL and no reason, as if the server had a
-//! bug. Here the caller has one: such an answer becomes INVALID_ARGUMENT with the reason BAD_FIELD, before
-//! anybody counts or logs it. Every status of ours has details; one without is the transport's.
+//! The transport answers bytes that it cannot decode with INTERNAL and no reason, as if the server
+//! had a bug. The fault is the caller's, so the status becomes INVALID_ARGUMENT with the reason
+//! BAD_FIELD before it is counted or logged. Every status of our services has details; one without
+//! comes from the transport.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -22,7 +23,7 @@ use crate::refusal::refusal;
 const STATUS: &str = "grpc-status";
 const DETAILS: &str = "grpc-status-details-bin";
 
-/// Says BAD_FIELD where a request could not be decoded.
+/// Answers BAD_FIELD to a request that could not be decoded.
 #[derive(Clone)]
 pub struct ReadableLayer {
     access: Arc<Access>,
@@ -43,7 +44,7 @@ impl<S> Layer<S> for ReadableLayer {
     }
 }
 
-/// A service whose callers are told that they cannot be read.
+/// Service whose undecodable requests are answered with BAD_FIELD.
 #[derive(Clone)]
 pub struct Readable<S> {
     layer: ReadableLayer,
@@ -70,7 +71,7 @@ where
     }
 }
 
-/// An answer on its way. Where requests go on while it is given, its end may be about one of them.
+/// Pending answer. If the client streams, the final status may concern one of its later messages.
 pub struct Answer<F> {
     inner: F,
     asks_on: bool,
@@ -99,7 +100,7 @@ fn in_trailers<D>(mut frame: Frame<D>) -> Frame<D> {
     frame
 }
 
-/// Puts the right status where the transport says that it could not decode a request.
+/// Replaces a status by which the transport says that it could not decode a request.
 fn blame_caller(fields: &mut HeaderMap) {
     if fields.get(STATUS).map(HeaderValue::as_bytes) != Some(b"13") || fields.contains_key(DETAILS)
     {
@@ -109,11 +110,11 @@ fn blame_caller(fields: &mut HeaderMap) {
         return;
     }
     let words = "the request is no message of this method: it cannot be decoded";
-    // Nothing of ours holds what cannot stand in a header.
+    // Cannot fail: the status contains nothing that is not allowed in a header.
     let _ = refusal(Code::InvalidArgument, "BAD_FIELD", words).add_header(fields);
 }
 
-/// As tonic and prost say it.
+/// Whether the message is one that tonic or prost gives for a request that cannot be decoded.
 fn is_about_decoding(message: &str) -> bool {
     [
         "failed to decode Protobuf message",

@@ -1,4 +1,4 @@
-//! The W3C trace context in the headers of a call: `traceparent` and `tracestate`.
+//! W3C trace context in the headers of a call: `traceparent` and `tracestate`.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use opentelemetry::Context;
@@ -30,13 +30,13 @@ impl Injector for HeadersMut<'_> {
     }
 }
 
-/// The context that a caller sent along; an empty one where he sent none that makes sense.
+/// Context that the caller sent; an empty one if there is none or it is malformed.
 #[must_use]
 pub fn extract(headers: &HeaderMap) -> Context {
     TraceContextPropagator::new().extract(&Headers(headers))
 }
 
-/// Sends the current span's context along.
+/// Puts the current span's context into headers.
 pub fn inject(headers: &mut HeaderMap) {
     let context = Span::current().context();
     TraceContextPropagator::new().inject_context(&context, &mut HeadersMut(headers));

@@ -1,9 +1,9 @@
-//! Warnings that repeat for as long as something is away.
+//! Rate limit of warnings that repeat during an outage.
 //!
-//! Such a warning has a field `runbook`, the section of `deploy/README.md` that says what to do. The
-//! first one is told at once, and after that one a minute for each place in the code and section; the
-//! next one told stands for all between. So do those of the database's driver, which has a line for each
-//! of its connections. Other warnings are all told.
+//! Such a warning has a field `runbook`, which names the section of `deploy/README.md` that says
+//! what to do. The first one is logged at once, and after it one a minute for each callsite and
+//! section. Warnings of the database driver, which logs a line for each of its connections, are
+//! limited too. Other warnings are all logged.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,17 +15,17 @@ use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Filter};
 
-/// Between two lines of one kind.
+/// Time between two lines of one kind.
 const BETWEEN: Duration = Duration::from_mins(1);
-/// Kinds that are remembered; sections are few.
+/// Kinds that are remembered. There are fewer sections.
 const MOST: usize = 1000;
 
-/// Lets one warning of a kind through a minute.
+/// Passes one warning of a kind a minute.
 pub(super) struct Rare {
     told: Mutex<BTreeMap<Kind, Instant>>,
 }
 
-/// File, line and section.
+/// File, line and runbook section.
 type Kind = (&'static str, u32, String);
 
 impl Rare {
@@ -33,7 +33,7 @@ impl Rare {
         Rare { told: Mutex::new(BTreeMap::new()) }
     }
 
-    /// Whether a warning of this kind is told now.
+    /// Whether a warning of this kind is logged now.
     fn is_due(&self, kind: Kind, now: Instant) -> bool {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.get(&kind).is_some_and(|last| now.duration_since(*last) < BETWEEN) {
@@ -64,7 +64,7 @@ impl<S: Subscriber> Filter<S> for Rare {
     }
 }
 
-/// What the field `runbook` says.
+/// Value of the field `runbook`.
 struct Section(String);
 
 impl Visit for Section {

@@ -1,4 +1,4 @@
-//! A span around each call that a server takes, from its headers to the last byte of its answer.
+//! Spans around server calls, from a call's headers to the last byte of its answer.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,14 +13,14 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use super::{carry, trace_id_of};
 
-/// The metadata that every answer carries: the call's trace id as 32 hexadecimal digits.
+/// Metadata of every answer: the call's trace id as 32 hexadecimal digits.
 pub const TRACE_ID: HeaderName = HeaderName::from_static("trace-id");
 
-/// Wraps services so that each call has a span with the caller's as its parent.
+/// Layer that gives each call a span, with the caller's span as its parent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TraceLayer;
 
-/// A service whose calls have spans.
+/// Service whose calls have spans.
 #[derive(Debug, Clone)]
 pub struct Traced<S> {
     inner: S,
@@ -66,10 +66,10 @@ where
     }
 }
 
-/// The span, and its trace's id as the answer will show it.
+/// Opens the span of a call. Returns it with the trace id as the answer will show it.
 fn open<B>(request: &Request<B>) -> (Span, Option<HeaderValue>) {
     let path = request.uri().path();
-    // A name must come from a small set: a page's path may hold anything.
+    // A span's name must come from a small set, and a plain HTTP path may hold anything.
     let grpc = is_grpc(request.headers());
     let name = if grpc { path.trim_start_matches('/') } else { request.method().as_str() };
     let span = tracing::info_span!(
@@ -80,7 +80,7 @@ fn open<B>(request: &Request<B>) -> (Span, Option<HeaderValue>) {
         trace_id = tracing::field::Empty,
         grpc.code = tracing::field::Empty,
     );
-    // Refused only where nobody listens to spans at all.
+    // Fails only if no subscriber takes spans.
     let _ = span.set_parent(carry::extract(request.headers()));
     let id = trace_id_of(&span);
     if id == [0; 16] {
@@ -91,7 +91,7 @@ fn open<B>(request: &Request<B>) -> (Span, Option<HeaderValue>) {
     (span, HeaderValue::try_from(text).ok())
 }
 
-/// Whether a call, or an answer, is gRPC by its content type.
+/// Whether a request or an answer is gRPC, by its content type.
 pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
     let content_type = headers.get(http::header::CONTENT_TYPE);
     content_type.is_some_and(|value| value.as_bytes().starts_with(b"application/grpc"))
@@ -106,7 +106,7 @@ struct Call {
 }
 
 impl Call {
-    /// Puts the trace id beside the outcome and takes the outcome down.
+    /// Adds the trace id to the headers or trailers, and records the outcome if they hold it.
     fn mark(&mut self, fields: &mut HeaderMap) {
         if let Some(id) = &self.id {
             fields.insert(TRACE_ID, id.clone());
@@ -133,7 +133,7 @@ impl Call {
     }
 }
 
-/// An answer's body, whose end is its call's end.
+/// Body of an answer. The end of the body is the end of the call.
 #[derive(Debug)]
 pub struct TracedBody<B> {
     inner: B,
@@ -149,8 +149,8 @@ impl<B: Body + Unpin> Body for TracedBody<B> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let TracedBody { inner, call } = self.get_mut();
-        // The span is not entered here: a stream is polled for every frame, and what it does in its
-        // call's name it does in spans that it has made with that parent.
+        // The span is not entered here: a stream is polled for every frame, and the work of the
+        // call makes its own spans with this one as parent.
         let frame = ready!(Pin::new(inner).poll_frame(context));
         Poll::Ready(frame.map(|frame| {
             frame.map(|mut frame| {

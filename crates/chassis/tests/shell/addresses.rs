@@ -1,4 +1,4 @@
-//! What an address may not do, with a token or without one.
+//! Limits per address, with a token or without one.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -20,23 +20,23 @@ use crate::echo::{Room, Setting};
 use crate::limits::with;
 use crate::raw::{Raw, dial, reason};
 
-/// `Bearer` and a token of somebody whom the room believes.
+/// `Bearer` with a valid token of a player.
 fn believed(room: &Room) -> String {
     format!("Bearer {}", token(room, Role::Player))
 }
 
-/// The same of another player.
+/// `Bearer` with a valid token of another player.
 fn another(room: &Room) -> String {
     let subject = "0190c2f0-7d3a-4b6e-8a52-6d1f2e3c4b5b";
     format!("Bearer {}", token_of(room, Role::Player, subject))
 }
 
-/// The same of an operator.
+/// `Bearer` with a valid token of an operator.
 fn operating(room: &Room) -> String {
     format!("Bearer {}", token(room, Role::Operator))
 }
 
-/// One with the signature of somebody whom it does not.
+/// `Bearer` with a token whose signature comes from an unknown issuer.
 fn forged(room: &Room) -> String {
     let believed = believed(room);
     let (payload, _) = believed.rsplit_once('.').unwrap();
@@ -131,7 +131,7 @@ async fn what_a_call_turns_out_to_cost_is_charged_to_its_player_and_their_addres
     assert_eq!(status.code(), Code::Ok);
 }
 
-/// Whether it is an answer that goes on, and no refusal.
+/// Whether the answer is an open stream and not a refusal.
 fn is_open(answer: &Response<Incoming>) -> bool {
     !answer.headers().contains_key("grpc-status")
 }

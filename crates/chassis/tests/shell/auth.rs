@@ -1,4 +1,4 @@
-//! Every method with every role, and every kind of token that is none.
+//! Access matrix: every method with every role, and every kind of invalid token.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const METHODS: [(&str, &[Role]); 8] = [
 
 const STREAMS: [&str; 2] = ["Talk", "Ticks"];
 
-/// A token of somebody with this role, from the room's issuer.
+/// Token of a caller with this role, from the room's issuer.
 pub(crate) fn token(room: &Room, role: Role) -> String {
     token_of(
         room,
@@ -105,7 +105,7 @@ async fn a_service_may_call_what_names_it_and_nothing_else() {
         let answer = call(&channel, "Operate", request).await;
         assert_eq!(answer.is_ok(), allowed, "{subject}: {answer:?}");
     }
-    // An operator's name is nobody's business.
+    // The names of services do not restrict other roles.
     let mut request = text("hello");
     bear(&mut request, &token_of(&room, Role::Operator, "anybody"));
     call(&channel, "Operate", request).await.unwrap();
@@ -116,7 +116,7 @@ fn a_method_for_services_that_names_none_is_refused_at_start() {
     let echo = echo::descriptors();
     let named = b"\x12\x08somebody\x12\x04test";
     let at = echo.windows(named.len()).position(|bytes| bytes == named).unwrap();
-    // The same bytes under the number of a field that nobody knows.
+    // The option's bytes under an unknown field number.
     let mut forgotten = echo.clone();
     forgotten[at] = 0x7a;
     forgotten[at + 10] = 0x7a;
@@ -130,7 +130,7 @@ async fn tokens_that_are_none_are_told_apart() {
     let stranger = Room::open(Setting::default()).await;
     let good = token(&room, Role::Player);
     let parts: Vec<&str> = good.split('.').collect();
-    // {"alg":"none"} and {"alg":"HS256"}
+    // `{"alg":"none"}` and `{"alg":"HS256"}`.
     let none = format!("eyJhbGciOiJub25lIn0.{}.", parts[1]);
     let hs256 = format!("eyJhbGciOiJIUzI1NiJ9.{}.{}", parts[1], parts[2]);
     let claims = Claims {

@@ -1,4 +1,4 @@
-//! What a caller with a token may not do.
+//! Limits per player and per stream, for callers with a token.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn played(room: &Room, request: &str) -> Request<Text> {
     request
 }
 
-/// A conversation in which these are said.
+/// Opens a stream of `Talk` that sends these texts.
 async fn talk(
     (room, channel): (&Room, &PeerChannel),
     said: Vec<String>,

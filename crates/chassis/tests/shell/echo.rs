@@ -1,4 +1,4 @@
-//! A service to try the shell with: says who called, sleeps, streams.
+//! Echo service for tests of the server: tells who called, sleeps, streams.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -32,7 +32,7 @@ pub(crate) struct Text {
     pub(crate) text: String,
 }
 
-/// What `protoc` would make of echo.proto.
+/// Descriptors of echo.proto, as `protoc` would make them.
 pub(crate) fn descriptors() -> Vec<u8> {
     let here = env!("CARGO_MANIFEST_DIR");
     let include = [format!("{here}/tests/shell"), format!("{here}/../../proto")];
@@ -44,7 +44,7 @@ pub(crate) fn descriptors() -> Vec<u8> {
         .expect("echo.proto compiles")
 }
 
-/// The service. Its streams watch the token, or do not.
+/// Echo service. Its streams watch `stopping`, if there is one.
 #[derive(Clone)]
 pub(crate) struct Echo {
     pub(crate) stopping: Option<CancellationToken>,
@@ -79,14 +79,14 @@ impl Service<http::Request<Body>> for Echo {
     }
 }
 
-/// What says whether a call is marked as one that streams.
+/// Text that says whether the call is marked as a stream.
 fn mark<T>(request: &Request<T>) -> Text {
     let marked = request.extensions().get::<IsStream>().is_some();
     Text { text: if marked { "a stream" } else { "no stream" }.into() }
 }
 
-/// Answers `actor trace-id`; `sleep N` sleeps for N milliseconds before. Asked for its mark, it tells
-/// it; `charge N` has cost N units more, twice.
+/// Answers `actor trace-id`. `sleep N` sleeps N milliseconds first, `mark` answers the call's mark,
+/// `charge N` charges N additional units, twice.
 struct Unary;
 
 impl tonic::server::UnaryService<Text> for Unary {
@@ -119,7 +119,7 @@ impl tonic::server::UnaryService<Text> for Unary {
     }
 }
 
-/// Says everything again.
+/// Echoes each message.
 struct Talk;
 
 impl tonic::server::StreamingService<Text> for Talk {
@@ -132,8 +132,8 @@ impl tonic::server::StreamingService<Text> for Talk {
     }
 }
 
-/// One tick at once, then silence until told to stop, then "bye"; asked for a flood, a kilobyte again
-/// and again, and for its mark, that first.
+/// Sends one tick, then nothing until told to stop, then "bye". `flood` sends a kilobyte again and
+/// again; `mark` sends the call's mark first.
 struct Ticks(Echo);
 
 impl tonic::server::ServerStreamingService<Text> for Ticks {
@@ -162,7 +162,7 @@ impl tonic::server::ServerStreamingService<Text> for Ticks {
     }
 }
 
-/// An echo server on a free port, its issuer, and how to stop it.
+/// Fixture: an echo server on a free port, its issuer, and its drain.
 pub(crate) struct Room {
     pub(crate) bound: std::net::SocketAddr,
     pub(crate) issuer: TokenIssuer,
@@ -170,7 +170,7 @@ pub(crate) struct Room {
     pub(crate) served: JoinHandle<bool>,
 }
 
-/// How a room differs from the plain one.
+/// Options of the fixture.
 pub(crate) struct Setting {
     pub(crate) limits: Limits,
     pub(crate) grace: Duration,
@@ -222,24 +222,24 @@ impl Room {
         format!("http://{}", self.bound).parse().unwrap()
     }
 
-    /// What carries the token of a service.
+    /// Interceptor with the token of a service.
     pub(crate) fn carry(&self) -> Carry {
         let (clock, entropy) = (Arc::new(SystemClock::new()), Arc::new(SystemEntropy));
         Carry::Own(ServiceToken::new(self.issuer.clone(), "test", clock, entropy))
     }
 
-    /// A channel with the token of a service.
+    /// Channel with the token of a service.
     pub(crate) fn channel(&self) -> PeerChannel {
         channel::to(&self.uri(), None, self.carry()).unwrap()
     }
 
-    /// A channel that carries what the calls bring.
+    /// Channel without a token of its own.
     pub(crate) fn plain(&self) -> PeerChannel {
         channel::to(&self.uri(), None, Carry::Nothing).unwrap()
     }
 }
 
-/// A way to the service: one connection, or a pool of them.
+/// Client of the service: one connection, or a pool of them.
 pub(crate) trait Caller:
     Clone
     + GrpcService<
@@ -255,7 +255,7 @@ pub(crate) trait Caller:
 impl Caller for PeerChannel {}
 impl Caller for Pool {}
 
-/// A unary call of `/chassis.test.v1.EchoService/<method>`.
+/// Makes a unary call of `/chassis.test.v1.EchoService/<method>`.
 pub(crate) async fn call(
     channel: &impl Caller,
     method: &str,
@@ -267,12 +267,12 @@ pub(crate) async fn call(
     client.unary(request, path, ProstCodec::<Text, Text>::default()).await
 }
 
-/// The stream of ticks.
+/// Opens a stream of ticks.
 pub(crate) async fn ticks(channel: &impl Caller) -> Result<tonic::Streaming<Text>, Status> {
     ticks_of(channel, text("go")).await
 }
 
-/// The same, as it is asked for.
+/// Opens a stream of ticks with the given request.
 pub(crate) async fn ticks_of(
     channel: &impl Caller,
     request: Request<Text>,

@@ -1,4 +1,4 @@
-//! What a caller may not do.
+//! Limits of calls and connections.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -89,7 +89,7 @@ async fn headers_are_bounded() {
     assert_eq!(status.get_error_details().error_info().unwrap().reason, "MESSAGE_TOO_LONG");
 }
 
-/// A frame of HTTP/2: its length in 24 bits, type, flags, stream.
+/// HTTP/2 frame: length in 24 bits, type, flags, stream.
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let [_, length @ ..] = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
@@ -109,7 +109,7 @@ async fn a_storm_of_resets_ends_the_connection() {
     let mut storm = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     storm.extend(frame(SETTINGS, 0, 0, &[]));
     for number in 0..200 {
-        // POST, http, /: three entries of the table that both sides start with.
+        // POST, http, /: three entries of HPACK's static table.
         storm.extend(frame(HEADERS, 4, 2 * number + 1, &[0x83, 0x86, 0x84]));
         storm.extend(frame(RST_STREAM, 0, 2 * number + 1, &CANCEL));
     }
@@ -135,7 +135,7 @@ async fn an_old_connection_is_left_and_the_channel_goes_on() {
         call(&channel, "Operate", text("hello")).await.unwrap();
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
-    // What runs on an old connection may end.
+    // A call on an old connection may end.
     assert!(call(&channel, "Operate", text("sleep 500")).await.is_ok());
 }
 
@@ -203,7 +203,7 @@ async fn a_pool_opens_connections_as_streams_need_them() {
     let pool = Pool::new(move || channel::to(&uri, None, carry.clone())).unwrap();
     let mut open = Vec::new();
     for _ in 0..450 {
-        // Each is heard before the next is opened: none waits behind another.
+        // Each stream answers before the next is opened, so none waits behind another.
         let mut stream = ticks(&pool).await.unwrap();
         assert!(stream.message().await.unwrap().is_some());
         open.push(stream);
@@ -249,13 +249,13 @@ async fn a_player_who_calls_too_fast_is_told_when_to_come_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn inside_no_call_ends_by_the_age_of_its_connection() {
-    // What takes half an hour takes a tenth of a second.
+    // Half an hour is scaled down to a tenth of a second.
     let connection_age = Limits::inside().connection_age / 18_000;
     let limits = Limits { connection_age, ..Limits::inside() };
     let room = Room::open(Setting { limits, ..Setting::default() }).await;
     let (uri, carry) = (room.uri(), room.carry());
     let pool = Pool::new(move || channel::to(&uri, None, carry.clone())).unwrap();
-    // A call and a stream that are much older than their connection may be.
+    // A call and a stream that last much longer than the age of a connection.
     let long = tokio::spawn({
         let pool = pool.clone();
         async move { call(&pool, "Operate", text("sleep 1500")).await }

@@ -1,4 +1,4 @@
-//! The shell around a small service, over real connections.
+//! Tests of the server with a small service, over real connections.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 

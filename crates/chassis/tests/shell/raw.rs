@@ -1,4 +1,5 @@
-//! A caller without manners: any address of this machine, any header, and answers that it need not read.
+//! Low-level client: calls from any address of this machine, with any headers, and need not read
+//! its answers.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -17,12 +18,12 @@ use tonic_types::StatusExt as _;
 use crate::echo::{Echo, Text};
 use tonic::server::NamedService as _;
 
-/// One connection.
+/// Connection of the low-level client.
 pub(crate) struct Raw {
     requests: SendRequest<Full<Bytes>>,
 }
 
-/// Opens a connection from an address of this machine.
+/// Opens a TCP connection from an address of this machine.
 pub(crate) async fn dial(from: &str, to: SocketAddr) -> std::io::Result<TcpStream> {
     let from: IpAddr = from.parse().unwrap();
     let socket = if from.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
@@ -36,7 +37,7 @@ impl Raw {
         Raw::open_after(from, to, b"").await
     }
 
-    /// A connection that begins with something else.
+    /// Opens a connection whose first bytes are `first`.
     pub(crate) async fn open_after(from: &str, to: SocketAddr, first: &[u8]) -> hyper::Result<Raw> {
         let mut stream = dial(from, to).await.unwrap();
         stream.write_all(first).await.unwrap();
@@ -49,7 +50,7 @@ impl Raw {
         Ok(Raw { requests })
     }
 
-    /// Calls a method of the echo; the answer is the caller's to read.
+    /// Sends a call of the echo service. The caller may read the answer or not.
     pub(crate) async fn send(
         &mut self,
         method: &str,
@@ -71,7 +72,7 @@ impl Raw {
         self.requests.send_request(request.body(Full::new(body.freeze())).unwrap()).await
     }
 
-    /// The same, and how the call ends; none where the connection is gone.
+    /// Makes a call and returns its status; `None` if the connection is gone.
     pub(crate) async fn call(
         &mut self,
         method: &str,
@@ -85,7 +86,7 @@ impl Raw {
     }
 }
 
-/// The reason of an error, and nothing of what is none.
+/// Reason of an error; empty if there is none.
 pub(crate) fn reason(status: &Status) -> String {
     status.get_error_details().error_info().map(|info| info.reason.clone()).unwrap_or_default()
 }

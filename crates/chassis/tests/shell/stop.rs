@@ -1,4 +1,4 @@
-//! Leaving in order.
+//! Orderly stop of a server.
 
 use std::time::Duration;
 

@@ -38,7 +38,8 @@ async fn only_who_shows_a_certificate_of_the_authority_gets_in() {
     let shown = Tls::new(Some(ours.certify("localhost")), Some(ours.pem.clone()));
     let acceptor = shown.acceptor(false).unwrap();
     let room = Room::open(Setting::default()).await;
-    // The room's own port is plain: another one for the same issuer, with certificates.
+    // The fixture's port is without TLS, so another one is served with certificates for the same
+    // issuer.
     let bound = chassis::serve::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let uri = format!("https://localhost:{}", bound.address().port()).parse().unwrap();
     let (health, limits) = (chassis::serve::Health::new(), chassis::limits::Limits::inside());
@@ -60,7 +61,7 @@ async fn only_who_shows_a_certificate_of_the_authority_gets_in() {
     };
     let believed = || Some(ours.pem.clone());
     assert!(try_with(Tls::new(Some(ours.certify("test")), believed())).await.is_ok());
-    // Another service's certificate with this one's token: it was taken from it.
+    // A stolen token: it comes with the certificate of another service.
     let taken = try_with(Tls::new(Some(ours.certify("table")), believed())).await.unwrap_err();
     assert_eq!(taken.code(), tonic::Code::PermissionDenied, "{taken}");
     assert!(try_with(Tls::new(None, believed())).await.is_err(), "no certificate");

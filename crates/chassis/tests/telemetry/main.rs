@@ -1,5 +1,5 @@
-//! A trace from a caller through a server to a collector, in a process of its own: what is told is
-//! told for the whole process.
+//! Trace from a caller through a server to a collector. It runs in a process of its own, since
+//! telemetry is started for the whole process.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -64,7 +64,7 @@ async fn a_trace_goes_from_the_caller_through_the_server_to_the_collector() {
 
     let config = TelemetryConfig {
         colours: false,
-        // The log says nothing; spans have their ids all the same.
+        // Nothing is logged, but spans have ids all the same.
         log: "off".to_owned(),
         format: LogFormat::Json,
         otlp: Some(format!("http://{address}")),

@@ -1,4 +1,4 @@
-//! The log under load.
+//! Load on the log.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ pub(crate) const LOADS: &[Load] =
 
 #[derive(Clone, Copy)]
 pub(crate) enum Load {
-    /// So many tasks, each of which waits for its answer.
+    /// Number of tasks, each of which waits for its answer before it sends again.
     Callers(usize),
-    /// One engine whose groups hold so many entries, two of them on their way at any time.
+    /// Number of entries in each group of one engine, with two groups in flight at any time.
     Groups(usize),
 }
 
@@ -83,7 +83,7 @@ async fn run_callers(log: &Log, callers: usize) -> anyhow::Result<Rate> {
     for task in tasks {
         let times = task.await??;
         events += times.len() as u64;
-        // A commit has one time.
+        // All events of a commit have one time.
         commits.extend(times);
     }
     let seconds = began.elapsed().as_secs_f64();

@@ -1,12 +1,12 @@
-//! How fast the log takes events: `cargo bench -p eventlog`.
+//! Benchmark of appends: `cargo bench -p eventlog`.
 //!
-//! Beside the log, in the same run, on the same server, in turns: **the floor**, which is the same rows
-//! put into the same tables by one connection that knows nothing of fences, chains or callers, in
-//! batches of the size that the log had on the average just before. So a ratio means the same on any
-//! machine, and 1 would be a log that costs nothing beside its rows.
+//! It compares the log with **the floor**, in the same run, on the same server, in turns. The floor
+//! inserts the same rows into the same tables over one connection, without fence, chains and
+//! callers, in batches of the log's average size just before. So a ratio has the same meaning on
+//! any machine; 1 would be a log that costs nothing in addition to its rows.
 //!
-//! The server is a private cluster of its own that waits for the disk, or the one of `DATABASE_URL`
-//! (whose administrator it must be). A database is made and left there.
+//! The server is a private cluster that waits for the disk, or the one of `DATABASE_URL` (with
+//! administrator's rights). A database is created and left there.
 
 mod log;
 mod raw;
@@ -22,7 +22,7 @@ const PASSWORD: &str = "for-benchmarks-only";
 const ROUNDS: usize = 5;
 const SPAN: Duration = Duration::from_millis(1500);
 
-/// What was measured in one span.
+/// Result of one measurement.
 #[derive(Clone, Copy, Default)]
 struct Rate {
     events: u64,
@@ -52,7 +52,7 @@ async fn run() -> anyhow::Result<()> {
     let server = obtain(&options).await?;
     let database = format!("bench_{}", std::process::id());
     let mut admin = PgConnection::connect(&server.admin_url()).await?;
-    // A number in a name breaks out of nothing.
+    // The name consists of letters, digits and underscores, so it needs no escaping.
     let create = AssertSqlSafe(format!("CREATE DATABASE {database} TEMPLATE template0"));
     sqlx::raw_sql(create).execute(&mut admin).await?;
     let admin = server.url_of(&database);
@@ -88,7 +88,7 @@ async fn measure(admin: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One after the other, so that a busy machine is as busy for all.
+/// Three measurements, one after the other, so that other load on the machine affects all of them.
 #[derive(Clone, Copy)]
 struct Round {
     ours: Rate,
@@ -110,7 +110,7 @@ impl Round {
     }
 }
 
-/// The same database as somebody else: what an address says last counts.
+/// Database URL for another role: the last value of a parameter counts.
 fn as_role(url: &str, role: &str) -> String {
     let joint = if url.contains('?') { '&' } else { '?' };
     format!("{url}{joint}user={role}&password={PASSWORD}")

@@ -1,5 +1,5 @@
-//! The floor: the log's statement without its fence, from one connection, one batch after the other.
-//! Versions and hashes are made up; what is stored is as long as the log's.
+//! The floor: the log's statement without its fence, over one connection, batch after batch.
+//! Versions and hashes are made up; the stored values are as long as the log's.
 
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -11,9 +11,9 @@ use tokio::time::Instant;
 use crate::rows::{ACTOR, Row, row};
 use crate::{Rate, SPAN};
 
-/// The arrays in the select list, as the log has them.
+/// Statement with the arrays in the select list, as in the log.
 pub(crate) const IN_SELECT: &str = include_str!("raw.sql");
-/// The arrays in FROM, as most people have them.
+/// Statement with the arrays in FROM, which is the usual form.
 pub(crate) const IN_FROM: &str = include_str!("raw_from.sql");
 
 pub(crate) struct Raw {
@@ -69,7 +69,7 @@ impl Raw {
     }
 }
 
-/// An id as a `uuid`.
+/// Id as a `uuid`.
 struct Id([u8; 16]);
 
 impl Type<Postgres> for Id {

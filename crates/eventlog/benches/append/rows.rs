@@ -1,4 +1,4 @@
-//! What is written: events of 300 bytes with a request each, in 256 streams.
+//! Rows of the benchmark: events of 300 bytes with a request each, in 256 streams.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ pub(crate) const ACTOR: &str = "player/01890a5d-ac96-774b-bcce-b302099a8057";
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Bytes that no compression makes shorter, the same for the same number.
+/// Incompressible bytes that depend on `state` alone.
 fn noise<const N: usize>(mut state: u64) -> [u8; N] {
     let mut bytes = [0; N];
     for chunk in bytes.chunks_mut(8) {
@@ -26,7 +26,7 @@ fn noise<const N: usize>(mut state: u64) -> [u8; N] {
 pub(crate) struct Row {
     pub(crate) stream: [u8; 16],
     pub(crate) payload: Bytes,
-    /// A UUIDv7.
+    /// UUIDv7 of the request.
     pub(crate) request: [u8; 16],
     pub(crate) digest: [u8; 32],
     pub(crate) answer: Bytes,

@@ -1,4 +1,4 @@
-//! The bytes of an archive.
+//! Encoding of an archive.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{ArchiveError, Header};
 
 const MAGIC: &[u8; 8] = b"SLARCH1\n";
 
-/// Writes, and hashes what it writes.
+/// Writer that hashes what it writes.
 pub(super) struct Output<W> {
     to: W,
     hash: Sha256,
@@ -73,7 +73,7 @@ impl<W: Write> Output<W> {
     }
 }
 
-/// Hashes what is read through it.
+/// Reader that hashes what it reads.
 pub(super) struct Hashing<R> {
     from: R,
     hash: Sha256,
@@ -112,7 +112,8 @@ impl<R: Read> Input<R> {
         Ok(u64::from_be_bytes(self.take()?))
     }
 
-    /// Takes no more memory than there are bytes, whatever the length says.
+    /// Reads a length and that many bytes. Allocates no more memory than there are bytes, whatever
+    /// the length says.
     fn long(&mut self) -> Result<Vec<u8>, ArchiveError> {
         let length = u64::from(u32::from_be_bytes(self.take()?));
         let mut bytes = Vec::new();

@@ -1,7 +1,7 @@
-//! Taking an archived range out of the database, and putting it back: an administrator's acts.
+//! Removal and restoration of archived ranges, by an administrator.
 //!
-//! The cut moves first, in a transaction of its own, and the rows go after it in steps, so that the
-//! log's owner waits for neither. Whatever is interrupted can be run again.
+//! The cut moves first, in a transaction of its own, and the rows follow in steps, so that the
+//! log's owner waits for neither. An interrupted run can be repeated.
 
 use std::io::{Read, Seek};
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::error::ReadError;
 const STEP: u64 = 10_000;
 const PAGE: usize = 1000;
 
-/// Removes the range of an archive from the database where everything in it was recorded before
-/// `kept_since`; how many events went. The last event of each stream stays.
+/// Removes the range of an archive from the database, if all its events were recorded before
+/// `kept_since`. Returns the number of removed events. The last event of each stream stays.
 pub async fn remove(
     admin_url: &str,
     service: &str,
@@ -50,7 +50,7 @@ pub async fn remove(
     Ok(removed)
 }
 
-/// Puts the range of an archive back, and the cut to its beginning.
+/// Restores the range of an archive, and moves the cut to its beginning.
 pub async fn restore(
     admin_url: &str,
     service: &str,
@@ -92,7 +92,7 @@ async fn cut(admin: &mut PgConnection, log: &str) -> Result<Tree, ArchiveError> 
     Ok(sql::cut(admin, log).await.map_err(database)?.unwrap_or_default())
 }
 
-/// The file and the live log, event for event.
+/// Compares the file and the live log event for event.
 async fn compare(
     admin: &mut PgConnection,
     file: &mut (impl Read + Seek),

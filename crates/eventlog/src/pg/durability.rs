@@ -1,11 +1,11 @@
-//! What a database must promise before it is given a log.
+//! Durability settings that a database must have before it is given a log.
 //!
-//! A commit that is acknowledged must survive the power going. The server does that unless it is told
-//! not to, by settings whose damage shows only after a crash.
+//! An acknowledged commit must survive a power failure. The server guarantees that unless a setting
+//! turns it off, and the damage of such a setting shows only after a crash.
 
 use super::sql::Promises;
 
-/// Every setting that breaks the promise, and what to do about it.
+/// Settings that break the guarantee, each with its remedy.
 pub(super) fn wrong(promises: &Promises) -> Vec<String> {
     let Promises { fsync, full_page_writes, synchronous_commit, encoding } = promises;
     let mut wrong = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn wrong(promises: &Promises) -> Vec<String> {
     wrong
 }
 
-/// Whether a commit waits for this machine's disk at least.
+/// Whether a commit waits at least for this machine's disk.
 fn waits(level: &str) -> bool {
     ["on", "local", "remote_write", "remote_apply"].contains(&level)
 }

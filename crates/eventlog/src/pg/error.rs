@@ -1,4 +1,4 @@
-//! What a failure of the database says about what it did.
+//! Classification of database errors by what the failed statement may have done.
 
 use std::io;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use sqlx::postgres::{PgDatabaseError, PgSeverity};
 
 use crate::store::StoreError;
 
-/// A write was sent to a replica, such as a primary of before that another has taken over from.
+/// SQLSTATE of a write to a read-only server, such as a former primary after a fail-over.
 const READ_ONLY: &str = "25006";
-/// How long one statement may take before its outcome counts as unknown.
+/// Longest time of one statement before its outcome counts as unknown.
 const STATEMENT: Duration = Duration::from_secs(10);
 
-/// A store could not be connected.
+/// Error of connecting to a store.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     #[error("a service's name is 1 to 32 letters a to z, this is {0:?}")]
@@ -34,7 +34,7 @@ pub enum ConnectError {
     NotMigrated { service: String },
 }
 
-/// A schema could not be brought up to date.
+/// Error of a migration.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
     #[error(transparent)]
@@ -47,20 +47,20 @@ pub enum MigrateError {
     Migrate(#[source] sqlx::migrate::MigrateError),
 }
 
-/// A failed statement.
+/// Failed statement.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// A request was answered before; nothing was done.
+    /// A request was answered before. Nothing was written.
     Repeated,
-    /// Nothing was done.
+    /// Nothing was written.
     Undone(sqlx::Error),
-    /// Nothing was done, nor will be over this connection: it leads to a server that only reads.
+    /// Nothing was written, and this connection will never write: its server is read-only.
     ReadOnly(sqlx::Error),
-    /// It may have been done.
+    /// The statement may have been executed.
     Doubt(sqlx::Error),
-    /// Nothing was done, nor would it be if it were sent again.
+    /// Nothing was written, and the same statement would fail again.
     Refused(sqlx::Error),
-    /// Nothing was done, and it would contradict what is stored.
+    /// Nothing was written, because it would contradict the stored rows.
     Corrupt(sqlx::Error),
 }
 
@@ -80,18 +80,18 @@ impl Trouble {
         if ends_the_session(refusal) {
             return Trouble::Doubt(error);
         }
-        // A key's partition names its own index after itself.
+        // An index of a partition is named after the partition.
         let of_requests = refusal.table().is_some_and(|table| table.starts_with("requests"));
         let code = refusal.code().unwrap_or_default();
         match code.get(..2) {
             Some("23") if refusal.is_unique_violation() && of_requests => Trouble::Repeated,
-            // Values that contradict what is stored.
+            // A value that contradicts the stored rows.
             Some("23") => Trouble::Corrupt(error),
-            // 22: values that cannot be stored, or not in the database's encoding; XX: the server's own
-            // fault, or a damaged page in the way, which the same statement meets again.
+            // 22: a value that cannot be stored, or not in the database's encoding. XX: an internal
+            // error or a damaged page, which the same statement would meet again.
             Some("22" | "XX") => Trouble::Refused(error),
             _ if code == READ_ONLY => Trouble::ReadOnly(error),
-            // 08: connection; 57P: the server goes down or ends the connection.
+            // 08: connection. 57P: the server is going down or ends the connection.
             Some("08") | None => Trouble::Doubt(error),
             Some("57") if code.starts_with("57P") => Trouble::Doubt(error),
             Some(_) => Trouble::Undone(error),
@@ -108,7 +108,7 @@ impl Trouble {
         }
     }
 
-    /// A read changes nothing: there is no doubt about it.
+    /// Error of a read, which changes nothing, so that its outcome is never in doubt.
     pub(super) fn of_a_read(self) -> StoreError {
         match self {
             Trouble::Doubt(error) | Trouble::Refused(error) => StoreError::unavailable(error),
@@ -137,15 +137,16 @@ impl StoreError {
     }
 }
 
-/// Whether an error ends the session. One that does not is told before the commit: the server has undone
-/// the statement and says so. Once a commit is on record nothing less than a panic can fail any more,
-/// and a session that is ended meanwhile may have committed.
+/// Whether an error ends the session. One that does not is reported before the commit: the server
+/// has rolled the statement back. Once a commit is on record nothing short of a panic can fail, and
+/// a session that was ended meanwhile may have committed.
 fn ends_the_session(error: &dyn DatabaseError) -> bool {
     let error = error.try_downcast_ref::<PgDatabaseError>();
     error.is_none_or(|error| matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic))
 }
 
-/// Whether a statement was refused, and undone, for a row of a service's own that stands already.
+/// Whether a statement was refused and rolled back because a row of the service's own tables exists
+/// already.
 pub(super) fn is_of_the_projection(error: &sqlx::Error) -> bool {
     let Some(refusal) = error.as_database_error() else { return false };
     let of_the_log = ["events", "requests", "owners"];
@@ -153,27 +154,27 @@ pub(super) fn is_of_the_projection(error: &sqlx::Error) -> bool {
     refusal.is_unique_violation() && !of_the_log.iter().any(|own| table.starts_with(own))
 }
 
-/// Whether a batch that went ahead was undone since the log is not as it must be before it: its
-/// statement then divides by zero, and nothing else does.
+/// Whether a batch sent ahead was rolled back because the log is not in the required state: its
+/// statement then divides by zero, which nothing else does.
 pub(super) fn is_out_of_turn(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == "22012")
 }
 
-/// The outcome of a statement; no answer within 10 seconds is a failure of its own. A server that was
-/// cut off sends none, and the connection alone does not tell for a quarter of an hour.
+/// Outcome of a statement. No answer within 10 seconds is an error of its own: a server that was
+/// cut off sends none, and the connection alone does not notice for a quarter of an hour.
 ///
 /// # Errors
-/// The statement's own, and one of input or output where time ran out.
+/// The statement's own error, or an I/O error of the kind `TimedOut`.
 pub async fn in_time<T>(
     statement: impl Future<Output = Result<T, sqlx::Error>>,
 ) -> Result<T, sqlx::Error> {
     within(STATEMENT, statement).await
 }
 
-/// The same for a statement that may take longer.
+/// Outcome of a statement with a time limit of its own, for statements that may take long.
 ///
 /// # Errors
-/// As [`in_time`].
+/// The statement's own error, or an I/O error of the kind `TimedOut`.
 pub async fn within<T>(
     limit: Duration,
     statement: impl Future<Output = Result<T, sqlx::Error>>,

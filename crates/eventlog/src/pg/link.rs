@@ -1,4 +1,4 @@
-//! The writers' connections.
+//! Connections of the writers.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,17 +13,17 @@ use super::error::{ConnectError, Trouble, in_time};
 const CONNECT: Duration = Duration::from_secs(5);
 const LONGEST_SERVICE: usize = 32;
 
-/// Connections that wait for the next statement. There are as many as were ever used at once, up to a
-/// bound: two for each log that is written here, and one for its lease.
+/// Pool of the writers' connections. It holds as many as were ever used at once, up to a bound: two
+/// for each log that is written here, and one for its lease.
 pub(super) struct Links {
     options: PgConnectOptions,
     schema: Arc<str>,
     idle: Mutex<Vec<PgConnection>>,
-    /// For each connection that may be in use.
+    /// One permit for each connection that may be in use.
     room: Arc<Semaphore>,
 }
 
-/// A connection in use.
+/// Connection in use.
 pub(super) struct Link {
     connection: PgConnection,
     _place: OwnedSemaphorePermit,
@@ -50,7 +50,7 @@ impl Links {
         Links { options, schema, idle: Mutex::new(Vec::new()), room }
     }
 
-    /// A connection of one's own. After an error nothing was sent.
+    /// Takes an idle connection or opens one. After an error nothing was sent.
     pub(super) async fn take(&self) -> Result<Link, sqlx::Error> {
         let place = tokio::time::timeout(CONNECT, Arc::clone(&self.room).acquire_owned()).await;
         let Ok(Ok(place)) = place else { return Err(sqlx::Error::PoolTimedOut) };
@@ -66,9 +66,9 @@ impl Links {
         let connected = tokio::time::timeout(CONNECT, async {
             let mut link = PgConnection::connect_with(&self.options).await?;
             set_session(&mut link, &self.schema).await?;
-            // The statement that appends is planned once for each connection. Left to itself the server
-            // plans it anew for every batch, at a third of what the batch then costs it. What it waits
-            // for longer than the disk may take is not the log's: it is undone, and sent again.
+            // The append statement is planned once per connection. By default the server would plan
+            // it anew for every batch, which is a large part of a batch's cost. The lock timeout
+            // undoes a statement that waits too long for a lock; it is sent again.
             in_time(link.execute(sqlx::query(include_str!("sql/plan.sql")))).await?;
             Ok(link)
         });
@@ -81,8 +81,8 @@ impl Links {
         drop(place);
     }
 
-    /// Keeps a connection that can be used again. Where one broke the others that wait are as old:
-    /// they go with it.
+    /// Returns the connection to the pool if it can be used again. If it broke, all idle ones are
+    /// dropped, since they are of the same age.
     pub(super) fn settle<T>(
         &self,
         link: Link,
@@ -99,7 +99,8 @@ impl Links {
     }
 }
 
-/// What a service may be called: it becomes the name of a schema and a part of a role's.
+/// Parses the URL and checks the service's name, which becomes the name of a schema and part of a
+/// role's name.
 pub(super) fn options(url: &str, service: &str) -> Result<PgConnectOptions, ConnectError> {
     let named = !service.is_empty()
         && service.len() <= LONGEST_SERVICE
@@ -111,8 +112,8 @@ pub(super) fn options(url: &str, service: &str) -> Result<PgConnectOptions, Conn
     Ok(options.application_name(&format!("sabacc-{service}")))
 }
 
-/// Names are looked up in the schema alone; a commit waits for the disk, and what waited for another
-/// sees what that has done, whatever the defaults are.
+/// Sets the session up, whatever the defaults are: names are looked up in the schema alone, commits
+/// wait for the disk, and the isolation level is read committed.
 pub(super) async fn set_session(
     connection: &mut PgConnection,
     schema: &str,

@@ -1,7 +1,7 @@
-//! Making a service's schema: once as an administrator, before the service starts.
+//! Creation of a service's schema, by an administrator before the service starts.
 //!
-//! The statements are static. Names that differ from service to service reach them as settings of
-//! the transaction, and are quoted by the database itself.
+//! The statements are static. Names that differ between services reach them as settings of the
+//! transaction, and the database itself quotes them.
 
 use sqlx::migrate::{self, MigrationType, Migrator};
 use sqlx::postgres::PgConnection;
@@ -10,22 +10,22 @@ use sqlx::{Connection, SqlSafeStr};
 use super::error::{ConnectError, MigrateError};
 use super::link::{options, set_session};
 
-/// Forward only: a version that was released is never edited.
+/// Forward only: a released version is never edited.
 const MIGRATIONS: &[Migration] = &[
     (1, "log", include_str!("sql/0001_log.sql")),
     (2, "shelf", include_str!("sql/0002_shelf.sql")),
 ];
 
-/// Where the versions of a service's own migrations begin.
+/// First version of a service's own migrations.
 const OWN_VERSIONS: i64 = 100;
 
-/// One step of a schema: its version, its name for people, its statements.
+/// Migration: version, name for people, statements.
 type Migration = (i64, &'static str, &'static str);
 
-/// Brings the schema of a service up to date: the schema, the roles `sabacc_<service>` (its own) and
-/// `sabacc_auditor` (reads every service), the tables, and exactly the rights each role has. Safe to
-/// repeat and to run at the same time elsewhere. `role_password` is set where there is one; a role
-/// without needs another way to log in, such as its certificate.
+/// Brings the schema of a service up to date: the schema, the roles `sabacc_<service>` (its own)
+/// and `sabacc_auditor` (which reads every service), the tables, and the exact rights of each role.
+/// Safe to repeat and to run concurrently. `role_password` is set if given; a role without a
+/// password needs another way to log in, such as a certificate.
 pub async fn migrate(
     admin_url: &str,
     service: &str,
@@ -34,12 +34,12 @@ pub async fn migrate(
     migrate_with(admin_url, service, role_password, &[], "").await
 }
 
-/// The same for a service that has tables of its own beside the log's.
+/// Brings the schema of a service with its own tables up to date.
 ///
-/// `extra` are its migrations, forward only, in order, under versions from 100 on: those below are the
-/// log's. `grants` are statements, safe to repeat, that give the service's role its rights on them;
-/// everybody who may read the schema may read them without. In both names are looked up in the
-/// service's schema.
+/// `extra` are the service's migrations, forward only, in order, under versions from 100 on; lower
+/// ones are the log's. `grants` are statements, safe to repeat, that give the service's role its
+/// rights on these tables; every role that may read the schema may read them anyway. In both, names
+/// are looked up in the service's schema.
 pub async fn migrate_with(
     admin_url: &str,
     service: &str,
@@ -58,7 +58,7 @@ pub async fn migrate_with(
     set_session(&mut admin, service).await.map_err(MigrateError::Prepare)?;
     migrator(extra).run_direct(None, &mut admin, false).await.map_err(MigrateError::Migrate)?;
     as_service(&mut admin, &[include_str!("sql/grant.sql"), grants], (service, "")).await?;
-    // Everything is done: how the connection ends is of no interest.
+    // All work is done, so an error of the close does not matter.
     let _ = admin.close().await;
     Ok(())
 }
@@ -71,7 +71,8 @@ fn migrator(extra: &[Migration]) -> Migrator {
     Migrator::with_migrations(migrations.collect())
 }
 
-/// Runs blocks with the service's name and password as settings, one at a time in a database.
+/// Runs blocks in one transaction, with the service's name and password as settings. A lock lets
+/// only one run at a time in a database.
 async fn as_service(
     admin: &mut PgConnection,
     blocks: &[&'static str],

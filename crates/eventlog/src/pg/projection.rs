@@ -1,7 +1,7 @@
-//! A service's own tables, kept up with the log by the statement that appends to it.
+//! Projections: a service's own tables, kept up to date by the statement that appends to the log.
 //!
-//! They are for whoever asks the database, and can be made again from the log at any time. A text is
-//! put together once, so that it is prepared once for each connection.
+//! They serve queries and can be rebuilt from the log at any time. The text of a statement is
+//! assembled once, so that it is prepared once per connection.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,38 +13,38 @@ use sqlx::postgres::PgArguments;
 use super::sql::comparing;
 use crate::group::{Ahead, Rows};
 
-/// Where the log's own parts stand in a statement.
+/// Placeholders of the log's own parts in a statement.
 const MOVE: &str = "/* move fence */";
 const ROWS: &str = "/* rows */";
-/// Where the service's part stands, and the part that waits for its turn.
+/// Placeholders of the service's part, and of the part that waits for its turn.
 const PLACE: &str = "/* projection */";
 const TURN: &str = "/* turn */";
 
-/// What is written beside the events.
+/// Rows that are written together with the events.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    /// Further common table expressions, each with a comma before it, over the parameters from $24
-    /// on. They read `fence (log, size)`, which has one row where the batch goes in and none where it
-    /// does not: `, seen AS (INSERT INTO accounts (number) SELECT new.number FROM fence,
-    /// UNNEST($24::bigint[]) AS new (number))`. They may not read what the same statement writes.
+    /// Common table expressions, each with a leading comma, over the parameters from $24 on. They
+    /// read `fence (log, size)`, which has one row if the batch goes in and none otherwise: `, seen
+    /// AS (INSERT INTO accounts (number) SELECT new.number FROM fence, UNNEST($24::bigint[]) AS new
+    /// (number))`. They must not read what the same statement writes.
     pub ctes: &'static str,
-    /// Bound where a batch carries no rows: mostly empty arrays.
+    /// Parameters of a batch without rows: mostly empty arrays.
     pub none: Arc<dyn Rows>,
 }
 
 impl Projection {
-    /// The log alone.
+    /// Projection of a service without tables of its own.
     pub(super) fn nothing() -> Projection {
         Projection { ctes: "", none: Arc::new(NoRows) }
     }
 }
 
-/// How a batch goes in, with a service's further expressions.
+/// Form of an append statement, with a service's expressions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Form {
-    /// The fence first: whatever stands before it is written.
+    /// Moves the fence first: all batches before it are written.
     InTurn(&'static str),
-    /// The rows first, while the batch before is being written.
+    /// Inserts the rows first, while the previous batch is being written.
     Ahead(Ahead),
 }
 
@@ -60,7 +60,7 @@ impl Form {
     }
 }
 
-/// The statements of a store: few, and each put together once.
+/// Statements of a store. There are few, and each is assembled once.
 #[derive(Default)]
 pub(super) struct Statements {
     known: Mutex<BTreeMap<Form, Arc<str>>>,

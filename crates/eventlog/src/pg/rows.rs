@@ -1,4 +1,4 @@
-//! Between the words of the log and the columns of the database: ids are `uuid`, unsigned numbers
+//! Conversion between the log's types and the database's columns: ids are `uuid`, unsigned numbers
 //! are signed columns with checks, hashes are `bytea`.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::key::RequestKey;
 use crate::shelf::{FullTile, SignedCheckpoint};
 use crate::store::{Fence, StoreTime};
 
-/// An id as a `uuid`.
+/// Id as a `uuid`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Id(pub(super) [u8; 16]);
 
@@ -41,14 +41,14 @@ impl Encode<'_, Postgres> for Id {
     }
 }
 
-/// All our statements are prepared, and a prepared statement's values are binary.
+/// All statements are prepared, so their values are binary.
 impl Decode<'_, Postgres> for Id {
     fn decode(value: PgValueRef<'_>) -> Result<Id, BoxDynError> {
         Ok(Id(value.as_bytes()?.try_into()?))
     }
 }
 
-/// A number of ours as a column's.
+/// Number as a value of a signed column.
 pub(super) fn signed(number: u64) -> Result<i64, sqlx::Error> {
     i64::try_from(number).map_err(|error| sqlx::Error::Encode(error.into()))
 }
@@ -118,7 +118,7 @@ pub(super) fn fence(row: &PgRow) -> Result<Fence, sqlx::Error> {
     })
 }
 
-/// The database's clock, as each statement that writes returns it.
+/// Clock of the database, as each statement that writes returns it.
 pub(super) fn store_time(row: &PgRow) -> Result<StoreTime, sqlx::Error> {
     let (received, now) = (unsigned(row, "received")?, unsigned(row, "now")?);
     Ok(StoreTime { received: UnixMicros(received), now: UnixMicros(now) })
@@ -134,7 +134,7 @@ pub(super) fn checkpoint(row: &PgRow) -> Result<SignedCheckpoint, sqlx::Error> {
     Ok(SignedCheckpoint { number, size, note: text(row, "note")? })
 }
 
-/// Where a log was cut.
+/// Tree at a log's cut.
 pub(super) fn tree(row: &PgRow) -> Result<Tree, sqlx::Error> {
     let peaks: &[u8] = row.try_get("tree")?;
     let tree = Tree::restore(unsigned(row, "size")?, peaks.as_chunks().0.to_vec());

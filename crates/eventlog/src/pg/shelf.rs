@@ -1,4 +1,4 @@
-//! The shelf's statements, one function each.
+//! Statements of tiles and checkpoints, one function each.
 
 use async_trait::async_trait;
 use sqlx::PgPool;
@@ -8,8 +8,8 @@ use super::rows::{checkpoint, full_tile, signed};
 use crate::shelf::{FullTile, Shelf, SignedCheckpoint, TilePlace};
 use crate::store::StoreError;
 
-/// Both writes are harmless when they are repeated, so that they go where the reads go: no writer's
-/// connection is taken for them, and a dead connection is tried again.
+/// Both writes may be repeated without harm, so they use the readers' pool: they take no writer's
+/// connection, and a dead connection is retried.
 #[async_trait]
 impl Shelf for PgStore {
     async fn put_tiles(&self, log: &str, tiles: &[FullTile]) -> Result<(), StoreError> {
@@ -33,7 +33,7 @@ impl Shelf for PgStore {
         if self.read_with(|| put_checkpoint(&self.readers, log, checkpoint)).await? {
             return Ok(true);
         }
-        // A try before, whose answer was lost, may have written it.
+        // An earlier attempt whose answer was lost may have written it.
         let there = self.checkpoints(log, checkpoint.number, 1).await?;
         Ok(there.first() == Some(checkpoint))
     }
@@ -52,7 +52,7 @@ impl Shelf for PgStore {
     }
 }
 
-/// Puts tiles; how many are there already and are others.
+/// Stores tiles. Returns the number of tiles that exist already with other hashes.
 async fn put_tiles(pool: &PgPool, log: &str, tiles: &[FullTile]) -> Result<i64, sqlx::Error> {
     let (levels, indexes) = places(tiles.iter().map(|tile| tile.place))?;
     let hashes: Vec<&[u8]> = tiles.iter().map(|tile| &tile.hashes[..]).collect();
@@ -66,7 +66,7 @@ async fn tiles(pool: &PgPool, log: &str, of: &[TilePlace]) -> Result<Vec<FullTil
     query.fetch_all(pool).await?.iter().map(full_tile).collect()
 }
 
-/// Whether it was written now.
+/// Whether this call stored the checkpoint.
 async fn put_checkpoint(
     pool: &PgPool,
     log: &str,

@@ -1,4 +1,4 @@
-//! Every statement of the log, one function each.
+//! SQL statements of the log, one function each.
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -16,16 +16,17 @@ use crate::event::Stored;
 use crate::key::RequestKey;
 use crate::store::{Batch, Claim, Fence, Reading, Renewal, StoreTime};
 
-/// Where a statement compares the owner's clock with the database's.
+/// Placeholder of the comparison of the owner's clock with the database's.
 const CLOCK: &str = "/* clock */";
 
-/// A statement's outcome, and the database's clock.
+/// Outcome of a statement, with the database's clock.
 pub(super) struct Timed<T> {
     pub(super) done: T,
     pub(super) time: StoreTime,
 }
 
-/// A statement that compares the clock in a parameter, such as `$5`, with the database's.
+/// Completes a statement so that it compares the clock in `parameter`, such as `$5`, with the
+/// database's.
 pub(super) fn comparing(text: &str, parameter: &str) -> String {
     text.replace(CLOCK, &include_str!("sql/clock.sql").trim_end().replace("$CLOCK", parameter))
 }
@@ -35,11 +36,11 @@ static CLAIM: LazyLock<Arc<str>> =
 static RENEW: LazyLock<Arc<str>> =
     LazyLock::new(|| comparing(include_str!("sql/renew.sql"), "$4").into());
 
-/// What makes an acknowledged commit last, as the server has it.
+/// Settings of the server that decide whether an acknowledged commit is durable.
 pub(super) struct Promises {
     pub(super) fsync: bool,
     pub(super) full_page_writes: bool,
-    /// Of this session, and where a session does not set it.
+    /// Value in this session, and in a session that does not set it.
     pub(super) synchronous_commit: [String; 2],
     pub(super) encoding: String,
 }
@@ -54,12 +55,12 @@ pub(super) async fn promises(link: &mut PgConnection) -> Result<Promises, sqlx::
     })
 }
 
-/// Whether the schema has its tables, the newest of them too.
+/// Whether the schema has its tables, including the newest.
 pub(super) async fn migrated(link: &mut PgConnection) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar("SELECT to_regclass('checkpoints') IS NOT NULL").fetch_one(link).await
 }
 
-/// The claimed fence; nothing where another owner's lease runs or a clock is off.
+/// Claims the fence. `None` if another owner's lease runs or a clock is off.
 pub(super) async fn claim(
     link: &mut PgConnection,
     claim: &Claim,
@@ -78,19 +79,19 @@ pub(super) async fn claim(
     Ok(Timed { done, time: store_time(&row)? })
 }
 
-/// An owner's clock and how far it may be off, as one parameter.
+/// Encodes an owner's clock and the allowed skew as one parameter.
 fn reading(clock: Reading) -> Result<Vec<i64>, sqlx::Error> {
-    // So that the sum with any time of these centuries is a number of the database's.
+    // Bounded so that the sum with any realistic time fits into a `bigint`.
     let skew = micros(clock.skew).min(i64::MAX / 2);
     Ok(vec![signed(clock.at.0)?, skew])
 }
 
-/// Whether a statement that writes one row has.
+/// Whether a statement that writes one row has written it.
 fn one(row: &PgRow) -> Result<Timed<bool>, sqlx::Error> {
     Ok(Timed { done: row.try_get::<i64, _>("done")? == 1, time: store_time(row)? })
 }
 
-/// The fence and what remains of its lease.
+/// Fence and the remaining time of its lease.
 pub(super) async fn fence(
     link: &mut PgConnection,
     log: &str,
@@ -101,7 +102,8 @@ pub(super) async fn fence(
     Ok(Some((fence_row(&row)?, Duration::from_micros(remaining))))
 }
 
-/// Whether the lease runs anew: not where the epoch is another's or a clock is off.
+/// Renews the lease. `false` if the epoch is another's, the log is shorter than the owner's, or a
+/// clock is off.
 pub(super) async fn renew(
     link: &mut PgConnection,
     renewal: &Renewal,
@@ -118,7 +120,7 @@ pub(super) async fn renew(
     one(&row)
 }
 
-/// The values of a batch, in the statement's order.
+/// Values of a batch, in the statement's order.
 pub(super) fn append_arguments(batch: &Batch) -> Result<PgArguments, sqlx::Error> {
     let (events, requests) = (&batch.events[..], &batch.requests[..]);
     let versions: Result<Vec<i64>, _> = events.iter().map(|it| signed(it.version.0)).collect();
@@ -150,8 +152,8 @@ pub(super) fn append_arguments(batch: &Batch) -> Result<PgArguments, sqlx::Error
     Ok(to)
 }
 
-/// The number of the lock that a batch's statement holds from its beginning to its end, so that the next
-/// one can wait for that. Two that fall together by chance wait for each other and nothing worse.
+/// Number of the advisory lock that a batch's statement holds from its beginning to its end, so
+/// that the next one can wait for that. A collision only makes two statements wait for each other.
 fn ticket(of: &Batch, first: u64) -> i64 {
     let mut hash = Sha256::new();
     hash.update(of.log.as_bytes());
@@ -168,18 +170,18 @@ where
     arguments.add(value).map_err(sqlx::Error::Encode)
 }
 
-/// Whether the batch went in: not where the fence shows something else or a clock is off.
+/// Appends a batch. `false` if the fence does not match or a clock is off.
 pub(super) async fn append(
     link: &mut PgConnection,
     sql: &Arc<str>,
     arguments: PgArguments,
 ) -> Result<Timed<bool>, sqlx::Error> {
-    // The text is put together from static parts.
+    // The text is assembled from static parts.
     let sql = AssertSqlSafe(sql.clone());
     one(&sqlx::query_with(sql, arguments).fetch_one(link).await?)
 }
 
-/// The last event of each stream that has one.
+/// Last event of each stream that has one.
 pub(super) async fn last_events(
     link: &mut PgConnection,
     log: &str,
@@ -221,7 +223,7 @@ pub(super) async fn latest_requests(
     rows.iter().map(stored).collect()
 }
 
-/// The tree where the log was cut.
+/// Tree at the log's cut.
 pub(super) async fn cut(link: &mut PgConnection, log: &str) -> Result<Option<Tree>, sqlx::Error> {
     let row = sqlx::query(include_str!("sql/cut.sql")).bind(log).fetch_optional(link).await?;
     row.as_ref().map(tree_row).transpose()
@@ -237,7 +239,7 @@ pub(super) async fn move_cut(
     query.execute(link).await.map(drop)
 }
 
-/// Removes events of a range of positions; how many went.
+/// Removes events of a range of positions. Returns their number.
 pub(super) async fn remove(
     link: &mut PgConnection,
     (log, schema): (&str, &str),
@@ -256,7 +258,7 @@ pub(super) async fn remove(
     Ok(gone.rows_affected())
 }
 
-/// Puts removed events back, which follow each other.
+/// Inserts removed events again. They must be contiguous.
 pub(super) async fn put_back(
     link: &mut PgConnection,
     log: &str,
@@ -315,12 +317,12 @@ pub(super) async fn read_stream(
     rows.iter().map(event).collect()
 }
 
-/// One array of a batch.
+/// Array of one column of a batch.
 fn column<'a, T, U>(rows: &'a [T], of: impl Fn(&'a T) -> U) -> Vec<U> {
     rows.iter().map(of).collect()
 }
 
-/// Bounds beyond the largest column value are as good as that.
+/// Converts a bound. A number beyond the largest column value is replaced by that.
 fn bound(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

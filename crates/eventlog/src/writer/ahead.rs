@@ -1,16 +1,14 @@
 //! Batches that are sent ahead of their turn.
 //!
-//! What waits behind the batch on its way is stamped and sent while that is written,
-//! where it is a group that an engine has decided or a crowd of entries: the database takes its rows in on
-//! its other processor, and only the moving of the fence waits. Without that one processor worked and the
-//! other waited: of 230 seconds of processor 143 were used, for 43,000 transfers a second. It is one step
-//! ahead and no more, and what the batch before comes to decides over both: where that is not written
-//! neither is this, and what is not known of this while that is known not to be written ends the log.
-//! Entries that could fill two crowds are sent as two, and a crowd that waits is no smaller than the one
-//! before it, since a small batch costs the database nearly as much as a large one: 64 callers append 50,000
-//! entries a second instead of 46,000, 256 callers 62,000 instead of 53,000. That is done where this process
-//! leaves processors to spare (`spare`): where it does not, more commits are only more work, and 200 tables
-//! of bots played 7 % less.
+//! Entries that wait behind the batch being written are stamped and sent meanwhile, if they are a
+//! group of an engine, or enough plain entries to be worthwhile. The database inserts their rows in
+//! parallel; only the move of the fence waits. There is one batch ahead and no more. The outcome of
+//! the previous batch decides over both: if it is not written, neither is this one; and if the
+//! outcome of this one is unknown while the previous one is known not to be written, the log stops.
+//! Enough entries for two such batches are split in two, and a batch sent ahead is no smaller than
+//! the previous one, since a small batch costs the database nearly as much as a large one. Plain
+//! entries are sent ahead only while this process leaves processor time unused (`spare`): otherwise
+//! more commits are only more work.
 
 use std::collections::BTreeMap;
 
@@ -22,11 +20,12 @@ use crate::batch::{Start, stamp};
 use crate::heads::{Head, Heads};
 use crate::queue::Waiting;
 
-/// Entries that are worth a batch of their own while another is on its way.
+/// Fewest plain entries that are worth a batch of their own while another is being written.
 pub(super) const CROWD: usize = 32;
 
 impl Writer {
-    /// Whether a crowd that begins there could go ahead, as far as can be told.
+    /// Whether a batch that begins at `from` in the backlog could go ahead, as far as the caches
+    /// tell.
     pub(super) fn could_go_ahead(&mut self, from: usize) -> bool {
         let mut crowd = self.backlog.iter().skip(from).take(CROWD);
         self.store.takes_entries_ahead()
@@ -34,27 +33,27 @@ impl Writer {
             && crowd.all(|it| it.place().is_none() && it.streams().all(|it| self.heads.knows(it)))
     }
 
-    /// Whether what waits is worth a batch of its own behind the one on its way: a group always is.
+    /// Whether the backlog is worth a batch behind the one being written. A group always is.
     pub(super) fn is_worth_it(&mut self, before: &Flight) -> bool {
         let Some(first) = self.backlog.front() else { return false };
         let enough = self.backlog.len() >= CROWD.max(before.waiting.len());
         first.place().is_some() || (enough && self.takes_crowds(before))
     }
 
-    /// Whether to listen to the queue while a batch is on its way. Whatever is heard wakes this task, so
-    /// nobody is listened to in vain.
+    /// Whether to receive from the queue while a batch is being written. Each command wakes this
+    /// task, so it only receives if that may lead to another batch.
     pub(super) fn hears(&mut self, before: &Flight) -> bool {
         let room = self.backlog.len() < self.options.limits.batch_events;
         !self.closing && (self.backlog.is_empty() || (room && self.takes_crowds(before)))
     }
 
-    /// Whether entries may go ahead behind this one.
+    /// Whether plain entries may go ahead behind this batch.
     fn takes_crowds(&mut self, before: &Flight) -> bool {
         before.is_plain() && self.store.takes_entries_ahead() && self.spare.is_there()
     }
 
-    /// What waits, on its way behind the batch that is on its way already. Nothing where it has to wait
-    /// until that is written.
+    /// Sends the backlog behind the batch that is being written. `None` if it has to wait until
+    /// that is written.
     pub(super) fn ahead(&mut self, before: &Flight) -> Option<Flight> {
         let first = self.backlog.front()?;
         let (least, most, at) = match first.place() {
@@ -78,7 +77,8 @@ impl Writer {
         Some(self.send(batch, stamped, Some(before.batch.first)))
     }
 
-    /// What went ahead of a batch that was not written waits again.
+    /// Puts the entries of a batch sent ahead back into the backlog, after the batch before it was
+    /// not written.
     pub(super) fn call_back(&mut self, next: Option<Flight>) {
         for waiting in next.into_iter().flat_map(|next| next.waiting).rev() {
             self.backlog.push_front(waiting);
@@ -86,7 +86,8 @@ impl Writer {
     }
 }
 
-/// Adds where an entry's streams will end once `before` is written. Whether that is remembered of all.
+/// Adds the heads that an entry's streams will have once `before` is written. `false` if one is not
+/// cached.
 fn follow(
     waiting: &Waiting,
     before: &Flight,

@@ -1,16 +1,18 @@
-//! Batches that were not simply written: sent again until their outcome is known, or sorted out.
+//! Resolution of batches that were not simply written: they are sent again until their outcome is
+//! known, or sorted by the kind of failure.
 //!
-//! **A doubt that ends well ends with a commit.** A size that has moved says that the batch is in this
-//! store. It does not say that the commit was waited for: where the connection broke while a
-//! synchronous replica was, no replica may have it, and the next primary will not either. So one write
-//! of our own, which stands behind it, is waited for before anybody is answered.
+//! **A doubt ends with another commit.** A moved size says that the batch is in this store. It does
+//! not say that the commit was waited for: if the connection broke during synchronous replication,
+//! no replica may have the batch, and the next primary will not have it either. So a write of the
+//! owner's, which comes after the batch, is waited for before any caller is answered.
 //!
-//! **A commit that took long** is followed by such a write too. An operator who ends the wait for a replica
-//! (`pg_cancel_backend`) has the server acknowledge what no replica has, and only a notice says so.
+//! **A slow commit** is followed by such a write too. An operator who cancels the wait for a
+//! replica (`pg_cancel_backend`) makes the server acknowledge a commit that no replica has, and
+//! only a notice says so.
 //!
-//! **A doubt that cannot end.** Where the batch may be on its way still and the store refuses the same
-//! again for good, the log stops: under a new epoch what was on its way is kept out, and what is there
-//! can be read.
+//! **A doubt that cannot end.** If the batch may still be on its way and the store refuses it for
+//! good when it is sent again, the log stops: a new epoch keeps the old statement out, and the
+//! stored events can be read.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -27,36 +29,37 @@ use crate::key::RequestKey;
 use crate::queue::Waiting;
 use crate::store::{Appended, Batch, StoreError};
 
-/// What became of a batch.
+/// Outcome of a batch.
 pub(super) enum Written {
     Done,
     Repeated,
-    /// It certainly was not.
+    /// The batch was certainly not written.
     Not(StoreError),
     Lost,
 }
 
-/// Why a batch was not let in.
+/// Reason why the fence did not admit a batch.
 enum Fenced {
-    /// It is in, and so is perhaps the one after it.
+    /// The batch is written already, perhaps with the one after it.
     Written,
-    /// The fence is as it should be: another attempt gets in.
+    /// The fence matches the batch: another attempt will be admitted.
     Early,
     Lost,
-    /// The store does not say.
+    /// The store does not answer.
     Unknown,
 }
 
-/// A commit that took longer may have been told to wait no longer.
+/// Duration from which a commit may have been told not to wait for its replica.
 const LONG: Duration = Duration::from_secs(1);
 
 impl Writer {
-    /// A batch that the store has taken, and when it was sent there.
+    /// Confirms a batch that the store has taken. `sent` is the time at which it was sent.
     pub(super) async fn surely_written(&self, batch: &Batch, sent: Instant) -> Written {
         if sent.elapsed() < LONG { Written::Done } else { self.write_behind(batch).await }
     }
 
-    /// What becomes of a batch whose first attempt did not just succeed, and which `next` went ahead of.
+    /// Resolves a batch whose first attempt did not simply succeed. `next` is the batch that was
+    /// sent ahead behind it.
     pub(super) async fn attend(
         &self,
         flight: &mut Flight,
@@ -66,7 +69,7 @@ impl Writer {
         let mut ends = vec![flight.end()];
         if let Some(next) = next {
             match next.attempted().await {
-                // Which it is after this one alone.
+                // Which it can only be after this one.
                 Ok(Appended::Done) => return Written::Done,
                 Err(StoreError::InDoubt(_)) => ends.push(next.end()),
                 Ok(_) | Err(_) => {}
@@ -76,7 +79,8 @@ impl Writer {
         let written = self.write(&batch, (attempted, flight.give_up), &ends).instrument(span).await;
         match written {
             Written::Repeated | Written::Not(_) if ends.len() > 1 => {
-                // What takes this one's place could be what the next one takes for it.
+                // The position of this batch could be taken by another one that the next batch
+                // mistakes for it.
                 tracing::error!(log = %self.options.name, "the outcome of a batch is unknown and the one before it was not written: the log stops");
                 Written::Lost
             }
@@ -84,8 +88,8 @@ impl Writer {
         }
     }
 
-    /// Sends one batch, unchanged, until its outcome is known. `ends`: the sizes that the log may have
-    /// once it is written.
+    /// Sends a batch, unchanged, until its outcome is known. `ends` are the sizes that the log may
+    /// have once the batch is written.
     async fn write(
         &self,
         sent: &Batch,
@@ -131,7 +135,7 @@ impl Writer {
                     return Written::Lost;
                 }
             }
-            // What came before its turn has waited long enough.
+            // A batch sent ahead has waited long enough.
             if !std::mem::take(&mut ahead) {
                 sleep(pause).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
@@ -142,7 +146,8 @@ impl Writer {
         }
     }
 
-    /// Waits for a commit of our own behind a batch that is in, so that it is as durable as that.
+    /// Waits for a commit of the owner's behind a batch that is written, so that the batch is as
+    /// durable as that.
     async fn write_behind(&self, batch: &Batch) -> Written {
         let mut pause = FIRST_PAUSE;
         loop {
@@ -172,7 +177,7 @@ impl Writer {
         }
     }
 
-    /// What a fence that did not let a batch in says about it.
+    /// Finds out why the fence did not admit a batch.
     async fn why_fenced(&self, batch: &Batch, ends: &[u64], doubt: bool) -> Fenced {
         let Ok(fence) = self.store.fence(&batch.log).await else { return Fenced::Unknown };
         match fence {
@@ -193,8 +198,8 @@ impl Writer {
         Fenced::Lost
     }
 
-    /// Answers those of a batch whose requests were answered before and returns the others. What the
-    /// store knew and memory did not is remembered: the next repeat does not come this far.
+    /// Refuses the entries whose requests were answered before, and returns the others. The stored
+    /// answers are cached, so the next repeat is refused earlier.
     pub(super) async fn answer_repeats(
         &self,
         batch: Vec<Waiting>,

@@ -1,4 +1,4 @@
-//! A clock that is off, told to the operator: at once, then once a minute, and when it is right again.
+//! Log lines about a clock that is off: at once, then once a minute, and when it is right again.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -7,12 +7,12 @@ use tokio::time::Instant;
 
 use crate::store::ClockOff;
 
-/// Between two lines about the same clock.
+/// Time between two lines about one clock.
 const QUIET: Duration = Duration::from_secs(60);
 
 #[derive(Default)]
 pub(crate) struct ClockTrouble {
-    /// The last line, while the clock is off.
+    /// Time of the last line, while the clock is off.
     told: Mutex<Option<Instant>>,
 }
 

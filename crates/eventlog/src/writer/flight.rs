@@ -1,4 +1,4 @@
-//! Batches on their way to the store.
+//! Batches in flight to the store.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use crate::key::RequestKey;
 use crate::queue::Waiting;
 use crate::store::{Appended, Batch, Store, StoreError};
 
-/// What came of one attempt to write a batch.
+/// Result of one attempt to write a batch.
 pub(super) type Attempted = Result<Appended, StoreError>;
 
-/// A batch that was sent once.
+/// Batch that was sent once.
 pub(super) struct Flight {
     pub(super) waiting: Vec<Waiting>,
     pub(super) stamped: Stamped,
-    /// Those of plain entries.
+    /// Request keys of its plain entries.
     requests: BTreeSet<RequestKey>,
     pub(super) batch: Arc<Batch>,
-    /// Where it is certain that it was not written, it is tried no longer than this.
+    /// Time until which it is retried while it is certain that it was not written.
     pub(super) give_up: Instant,
-    /// Ends with the write: nobody is answered within it, so that in a trace the commit never outlasts
-    /// the call that waits for it.
+    /// Span that ends with the write. Callers are answered after it, so that in a trace the commit
+    /// never outlasts the call that waits for it.
     pub(super) span: Span,
     pub(super) sent: Instant,
     attempt: Attempt,
@@ -37,7 +37,7 @@ enum Attempt {
 }
 
 impl Flight {
-    /// Sends a batch as soon as it is waited for.
+    /// Prepares a batch. It is sent when it is first polled.
     pub(super) fn new(
         (waiting, stamped): (Vec<Waiting>, Stamped),
         batch: Batch,
@@ -54,23 +54,23 @@ impl Flight {
         Flight { waiting, stamped, requests, batch, give_up, span, sent, attempt }
     }
 
-    /// Where the batch after it stands.
+    /// Position after the batch.
     pub(super) const fn end(&self) -> u64 {
         self.stamped.tree.size()
     }
 
-    /// Whether it is made of plain entries.
+    /// Whether the batch consists of plain entries.
     pub(super) fn is_plain(&self) -> bool {
         self.waiting.iter().all(|waiting| waiting.place().is_none())
     }
 
-    /// Whether one of its entries answers a request that this one would answer too: they would wait for
-    /// each other in the database. No engine puts a request into two groups.
+    /// Whether the batch and `other` have a request key in common. Their statements would then wait
+    /// for each other in the database. An engine never puts one request into two groups.
     pub(super) fn answers(&self, other: &Waiting) -> bool {
         other.requests().any(|key| self.requests.contains(&key))
     }
 
-    /// Who waits for it, what was written, and how long it would have been tried. Its span ends here.
+    /// Waiting callers, stamped batch and retry limit. The span ends here.
     pub(super) fn landed(self) -> (Vec<Waiting>, Stamped, Instant) {
         (self.waiting, self.stamped, self.give_up)
     }
@@ -79,7 +79,7 @@ impl Flight {
         matches!(self.attempt, Attempt::Flying(_))
     }
 
-    /// What came of its attempt. Nothing is lost where this is not waited for to the end.
+    /// Waits for the result of the attempt. Cancel safe.
     pub(super) async fn attempted(&mut self) -> Attempted {
         let attempted = match &mut self.attempt {
             Attempt::Flying(attempt) => attempt.await,
@@ -90,7 +90,7 @@ impl Flight {
     }
 }
 
-/// One commit, within the trace of the first who waits for it and linked to all others.
+/// Span of one commit, in the trace of its first caller and linked to all others.
 fn commit_span(log: &str, batch: &[Waiting]) -> Span {
     let first = batch.first().and_then(|first| first.span.id());
     let events: usize = batch.iter().map(|waiting| waiting.events).sum();

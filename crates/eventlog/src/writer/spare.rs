@@ -1,16 +1,16 @@
-//! Whether this process leaves processors to spare.
+//! Detection of unused processor time in this process.
 
 use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-/// How long what was seen is believed.
+/// Time for which a measurement is used.
 const SPAN: Duration = Duration::from_millis(100);
-/// Of a hundred parts of its time, so many a thread may be at work.
+/// Share of its time, in percent, below which a thread counts as having time to spare.
 const BUSY: u32 = 60;
 
-/// What the threads of this runtime did lately.
+/// Load of this runtime's worker threads.
 pub(crate) struct Spare {
     looked: Instant,
     busy: Duration,
@@ -22,7 +22,7 @@ impl Spare {
         Spare { looked: Instant::now(), busy: busy().0, spare: true }
     }
 
-    /// Whether they waited for a good part of it.
+    /// Whether the threads were idle for a good part of the last measurement.
     pub(super) fn is_there(&mut self) -> bool {
         let (now, passed) = (Instant::now(), self.looked.elapsed());
         if passed >= SPAN {
@@ -34,7 +34,7 @@ impl Spare {
     }
 }
 
-/// How long all threads of the runtime have been at work, and how many there are.
+/// Total busy time of the runtime's worker threads, and their number.
 fn busy() -> (Duration, u32) {
     let metrics = Handle::current().metrics();
     let threads = metrics.num_workers();

@@ -69,7 +69,7 @@ pub(crate) async fn a_clock_that_is_off_claims_renews_and_writes_nothing(
     let ahead = store.append(&batch(0, HOUR)).await;
     assert!(matches!(ahead, Err(StoreError::Clock(ClockOff::Log(_)))), "{ahead:?}");
     assert_eq!(store.fence(LOG).await?, Some(fence.clone()));
-    // What is sent again after a long outage is as old as it is.
+    // A batch that is sent again after a long outage has an old time.
     store.append(&batch(0, -HOUR)).await?;
     drop(options);
     Ok(())
@@ -131,7 +131,7 @@ pub(crate) async fn a_clock_that_is_right_in_time_costs_nobody_anything(
     sleep(Duration::from_millis(300)).await;
     assert!(!waits.is_finished());
     off.store(0, Ordering::Relaxed);
-    // It is not recorded by the clock that was wrong.
+    // The time does not come from the wrong clock.
     let receipt = timeout(LONG, waits).await???;
     assert!(receipt.recorded_at <= SystemClock::new().now());
     Ok(())

@@ -39,13 +39,13 @@ pub(crate) async fn from_the_beginning_and_on(world: World) -> anyhow::Result<()
     });
     while seen.len() < 120 {
         let next = take(&mut events, 1).await?;
-        // Never ahead of what is committed: it can be read by whoever is told.
+        // A subscriber never sees an event that a reader does not.
         assert_eq!(log.read(next[0].position, 1).await?, next);
         seen.extend(next);
     }
     writer.await??;
     assert_eq!(seen, all(&log).await?);
-    // Nothing more comes, and a live event comes without being read.
+    // Nothing is left; the next event comes live, without a read.
     assert!(futures_util::poll!(events.next()).is_pending());
     log.append(note(1)).await?;
     assert_eq!(take(&mut events, 1).await?[0].position, Position(120));
@@ -76,7 +76,8 @@ pub(crate) async fn a_slow_reader_misses_nothing(world: World) -> anyhow::Result
     let mut slow = log.subscribe(Position(0));
     let mut seen = Vec::new();
     for round in 1..=6_u8 {
-        // Caught up and live; then far more commits than are kept for it.
+        // The subscriber has caught up; then it falls behind by far more commits than are kept for
+        // it.
         assert!(futures_util::poll!(slow.next()).is_pending() || round == 1);
         for n in 0..10 * round {
             log.append(note(n)).await?;
@@ -87,7 +88,7 @@ pub(crate) async fn a_slow_reader_misses_nothing(world: World) -> anyhow::Result
     Ok(())
 }
 
-/// Subscribers that are never polled, and readers of everything, while the log is written.
+/// Subscribers that are never polled and constant readers do not delay the writer.
 pub(crate) async fn nobody_who_reads_holds_the_writer_up(world: World) -> anyhow::Result<()> {
     let limits = Limits { live_commits: 1, ..crate::world::limits() };
     let options = Options { limits, ..world.options("first") };
@@ -96,7 +97,7 @@ pub(crate) async fn nobody_who_reads_holds_the_writer_up(world: World) -> anyhow
     for subscriber in &mut asleep {
         assert!(futures_util::poll!(subscriber.next()).is_pending() || log.size() == 0);
     }
-    // As many as there are connections for reading, and more, all of them always at it.
+    // More readers than there are connections for reading, all of them busy.
     let enough = CancellationToken::new();
     let readers: Vec<_> = (0..6)
         .map(|_| {
@@ -104,7 +105,7 @@ pub(crate) async fn nobody_who_reads_holds_the_writer_up(world: World) -> anyhow
             tokio::spawn(async move {
                 while !enough.is_cancelled() {
                     log.read(Position(0), 10_000).await?;
-                    // A store in memory answers at once, and leaves the thread to nobody.
+                    // A store in memory answers at once and would not yield the thread.
                     tokio::task::yield_now().await;
                 }
                 Ok::<(), ReadError>(())
@@ -129,7 +130,7 @@ pub(crate) async fn a_stopped_log_says_so(world: World) -> anyhow::Result<()> {
     log.append(note(2)).await?;
     let reader = log.clone();
     log.close().await;
-    // What was committed is given first, also to whoever comes late.
+    // A subscription gives the committed events first, even if it begins after the stop.
     for mut events in [&mut events, &mut reader.subscribe(Position(0))] {
         assert_eq!(take(&mut events, 2).await?.len(), 2);
         let last = timeout(LONG, events.next()).await?;

@@ -30,7 +30,7 @@ pub(crate) async fn groups_stand_in_the_order_of_their_calls(world: World) -> an
         log.append_group(group(4, notes([2, 3, 4]))),
     ];
     let after = log.append(note(5));
-    // Waited for in another order than they were handed over in.
+    // The answers are awaited in another order than the groups were queued in.
     let (after, written) = futures_util::join!(after, join_all(written.into_iter().rev()));
     let written: Vec<Vec<Receipt>> = written.into_iter().collect::<Result<_, _>>()?;
     assert_eq!(
@@ -86,7 +86,7 @@ pub(crate) async fn a_group_elsewhere_is_misplaced(world: World) -> anyhow::Resu
     Ok(())
 }
 
-/// Known here or only to the store.
+/// Covers requests that are cached, and requests that only the store knows.
 pub(crate) async fn a_repeat_refuses_its_group_and_those_after_it(
     world: World,
 ) -> anyhow::Result<()> {
@@ -115,7 +115,7 @@ pub(crate) async fn a_repeat_refuses_its_group_and_those_after_it(
     Ok(())
 }
 
-/// Two groups that are handed over before the first is answered.
+/// Two groups with the same request, both queued before the first is answered.
 pub(crate) async fn a_repeat_of_what_is_being_written_is_told(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     let once = || vec![answering(request(1), "x")];

@@ -1,5 +1,5 @@
-//! What a log promises, checked alike over every store. A promise is a function of a [`World`]; the
-//! macro makes it a test over each kind.
+//! Contract of a log, checked over every store. Each rule is a function of a [`World`]; the macro
+//! makes it a test for each kind of store.
 
 mod clocks;
 mod following;

@@ -19,7 +19,7 @@ pub(crate) async fn a_new_log_is_empty(world: World) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The law, checked from what is stored alone.
+/// Checks the invariants of a log from its events alone.
 pub(crate) fn lawful(events: &[Event]) {
     let mut ends: BTreeMap<StreamId, (u64, [u8; 32])> = BTreeMap::new();
     let mut before = UnixMicros(0);
@@ -36,7 +36,7 @@ pub(crate) fn lawful(events: &[Event]) {
 }
 
 pub(crate) async fn concurrent_callers_get_one_order(world: World) -> anyhow::Result<()> {
-    // Fewer streams are remembered than there are, and batches are small.
+    // More streams than are cached, and small batches.
     let limits = Limits { batch_events: 20, streams: 3, ..crate::world::limits() };
     let options = Options { limits, ..world.options("first") };
     let log = Log::open(world.store.clone(), options).await?;
@@ -78,7 +78,7 @@ pub(crate) async fn concurrent_callers_get_one_order(world: World) -> anyhow::Re
     Ok(())
 }
 
-/// Enough for batches that go ahead of their turn.
+/// Enough entries for batches that go ahead of their turn.
 pub(crate) async fn crowds_get_one_order(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     let callers = (0..200_u8).map(|n| {

@@ -48,7 +48,7 @@ pub(crate) async fn taking_over_stops_the_owner(world: World) -> anyhow::Result<
     first.append(note(1)).await?;
     let second = world.take_over().await?;
     assert_eq!((second.size(), second.root()), (1, first.root()));
-    // The second has written nothing yet: it is the epoch that keeps the first out.
+    // The second owner has written nothing yet, so only the epoch keeps the first out.
     let late = first.append(note(2)).await;
     assert!(matches!(late, Err(AppendError::Lost)), "{late:?}");
     timeout(LONG, first.stopped().cancelled()).await?;
@@ -93,7 +93,7 @@ pub(crate) async fn closing_writes_what_waits_and_lets_the_next_in(
     for n in 0..50 {
         let log = log.clone();
         let mut append = Box::pin(maybe_done(async move { log.append(note(n)).await }));
-        // Polled once it is queued, and stays where it was queued.
+        // The entry is queued by the first poll and keeps its position.
         let _ = futures_util::poll!(&mut append);
         waiting.push(append);
     }

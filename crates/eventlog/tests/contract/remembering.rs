@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 
 use crate::world::{World, answering, digest, key, request};
 
-/// A log that remembers few requests.
+/// Opens a log that caches few requests.
 async fn forgetful(world: &World, requests: usize) -> anyhow::Result<Log> {
     let limits = Limits { requests, ..crate::world::limits() };
     Ok(Log::open(world.store.clone(), Options { limits, ..world.options("first") }).await?)
@@ -19,10 +19,10 @@ async fn answer(log: &Log, id: RequestId) -> anyhow::Result<Stored> {
     Ok(Stored { key: key(id), digest: digest(&command), first, answer })
 }
 
-/// Where the world's clock stands, in milliseconds.
+/// Time of the world's clock, in milliseconds.
 const NOW: u64 = 1_700_000_000_000;
 
-/// So many milliseconds after that.
+/// UUIDv7 that is `millis` milliseconds after `NOW`.
 fn v7(millis: u64, tail: u8) -> RequestId {
     let mut id = [tail; 16];
     id[..6].copy_from_slice(&(NOW + millis).to_be_bytes()[2..]);
@@ -36,7 +36,7 @@ fn v4(n: u8) -> RequestId {
     RequestId(id)
 }
 
-/// What a service asks under an id that it derives.
+/// Appends a service's request with a derived id.
 async fn derived(log: &Log, n: u8) -> anyhow::Result<Stored> {
     let id = RequestId([n; 16]);
     let entry = Entry { actor: "service:table".into(), ..answering(id, "derived") };
@@ -76,7 +76,7 @@ pub(crate) async fn what_is_below_the_floor_is_asked_for(world: World) -> anyhow
         assert_eq!(first, stored.first);
         assert_eq!(log.recall(stored.key, digest("other")).await?, Recall::Different);
     }
-    // Never seen: above the floor memory says so, below only the store.
+    // New ids: above the floor the cache knows that, below it only the store does.
     let (above, below) = (key(v7(45, 9)), key(v7(7, 9)));
     for (key, known) in [(above, Known::Fresh), (below, Known::Ask)] {
         assert_eq!(log.known(key), known);
@@ -88,8 +88,8 @@ pub(crate) async fn what_is_below_the_floor_is_asked_for(world: World) -> anyhow
     Ok(())
 }
 
-/// Whoever sends ids of the future, or without time, takes nobody's place in memory: ids of now are known
-/// there, and the others by the store.
+/// Ids from the future, or without a time, displace nothing from the cache: present ids are found
+/// there, and the others in the store.
 pub(crate) async fn chosen_ids_hide_nothing(world: World) -> anyhow::Result<()> {
     const HOUR: u64 = 3_600_000;
     let log = forgetful(&world, 3).await?;
@@ -155,14 +155,14 @@ pub(crate) async fn a_log_that_is_gone_claims_to_know_nothing(world: World) -> a
     Ok(())
 }
 
-/// An id that memory takes for new and the store does not is refused once by the store, and from then on
-/// by memory.
+/// An id that is new to the cache but not to the store is refused by the store once, and from then
+/// on by the cache.
 pub(crate) async fn a_repeat_that_the_store_refuses_is_remembered(
     world: World,
 ) -> anyhow::Result<()> {
     const DAY: u64 = 86_400_000;
     let log = world.open().await?;
-    // So many ids of the future are kept beside for none of them, and the first is forgotten.
+    // More ids from the future than the cache holds, so that the first is dropped.
     let ids = (0..1_001).map(|n| v7(DAY + n, 1));
     let stored = join_all(ids.map(|id| answer(&log, id))).await;
     let first = stored.into_iter().next().ok_or_else(|| anyhow::anyhow!("there are some"))??;

@@ -14,7 +14,7 @@ pub(crate) async fn a_repeat_gets_the_first_answer(world: World) -> anyhow::Resu
     assert_eq!(log.recall(key(request(1)), digest("bet 6")).await?, Recall::Different);
     assert_eq!(log.recall(key(request(2)), digest("bet 5")).await?, Recall::Fresh);
 
-    // The content of the repeat does not matter: the first stands.
+    // A repeat with other content gets the first request's record too.
     let repeat = log.append(answering(request(1), "bet 6")).await;
     let Err(AppendError::Duplicate { stored }) = repeat else {
         anyhow::bail!("a repeat was taken: {repeat:?}")
@@ -29,7 +29,7 @@ pub(crate) async fn a_repeat_gets_the_first_answer(world: World) -> anyhow::Resu
 pub(crate) async fn a_repeat_fails_nobody_else(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     log.append(answering(request(0), "old")).await?;
-    // Three of each id and of the old one, at once.
+    // Three entries of each id at once, among them the id that was answered before.
     let callers = (0..120_u8).map(|n| {
         let log = log.clone();
         tokio::spawn(async move { (n % 40, log.append(answering(request(n % 40), "x")).await) })
@@ -73,7 +73,7 @@ pub(crate) async fn an_id_belongs_to_its_caller(world: World) -> anyhow::Result<
 pub(crate) async fn an_id_is_taken_for_ever(world: World) -> anyhow::Result<()> {
     let log = world.open().await?;
     let mut ids = vec![[0; 16], [0xff; 16]];
-    // UUIDv7 of years from 1970 to 2100: the first byte pair counts spans of 50 days.
+    // UUIDv7 of the years 1970 to 2100: the first two bytes count spans of 50 days.
     ids.extend((0..600_u16).step_by(7).map(|n| {
         let mut id = [0x70; 16];
         id[..2].copy_from_slice(&n.to_be_bytes());

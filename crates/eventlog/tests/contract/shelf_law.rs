@@ -1,4 +1,4 @@
-//! What a store owes whoever shows its logs.
+//! Contract of a store for tiles and checkpoints.
 
 use eventlog::store::StoreError;
 use eventlog::{FullTile, SignedCheckpoint, TILE_BYTES, TilePlace};
@@ -17,7 +17,7 @@ pub(crate) async fn tiles_are_put_down_once(world: World) -> anyhow::Result<()> 
     let store = &world.store;
     let (first, second, above) = (tile((0, 0), 1), tile((0, 1), 2), tile((1, 0), 3));
     store.put_tiles(LOG, &[first.clone(), above.clone()]).await?;
-    // Whoever was interrupted puts them down again.
+    // After an interruption all tiles are stored again.
     store.put_tiles(LOG, &[first.clone(), second.clone()]).await?;
     store.put_tiles(LOG, &[]).await?;
     let mut found = store.tiles(LOG, &[(1, 0), (0, 7), (0, 1), (0, 0)]).await?;

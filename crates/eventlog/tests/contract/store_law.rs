@@ -1,4 +1,4 @@
-//! What a store owes the writer, call by call.
+//! Contract of a store for the writer, call by call.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::world::{LOG, World, digest, request, stream};
 
 const LEASE: Duration = Duration::from_secs(60);
 
-/// A test's own clock, which is compared with none.
+/// Reading of the test's own clock, which is not compared with the store's.
 fn clock(at: u64) -> Reading {
     Reading { at: UnixMicros(at), skew: Duration::MAX }
 }
@@ -64,7 +64,7 @@ pub(crate) fn batch(epoch: u64, first: u64) -> Batch {
     }
 }
 
-/// Greater for a greater number.
+/// Key that sorts by its number.
 fn key(n: u8) -> RequestKey {
     RequestKey([n; 16])
 }
@@ -89,8 +89,8 @@ pub(crate) async fn a_claim_takes_waits_or_takes_over(world: World) -> anyhow::R
     Ok(())
 }
 
-/// A database that fails over to a copy that lags forgets ownerships: a count would give their numbers
-/// out again, to somebody else.
+/// A database that fails over to a lagging replica forgets ownerships. An epoch that counts would
+/// then give a number to two owners.
 pub(crate) async fn no_two_ownerships_have_one_epoch(world: World) -> anyhow::Result<()> {
     let mut epochs = std::collections::BTreeSet::new();
     for _ in 0..20 {
@@ -135,7 +135,7 @@ pub(crate) async fn a_repeated_request_keeps_the_batch_out(world: World) -> anyh
     assert_eq!(store.fence(LOG).await?.map(|fence| fence.size), Some(2));
     assert_eq!(store.read(LOG, Position(0), 10).await?.len(), 2);
     assert_eq!(store.requests(LOG, &[key(3)]).await?, []);
-    // Behind the fence a repeat is not looked at.
+    // A mismatch of the fence is reported before a repeat.
     assert_eq!(store.append(&first).await?, Appended::Fenced);
     Ok(())
 }

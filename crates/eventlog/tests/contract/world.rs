@@ -1,4 +1,4 @@
-//! A store, a clock and the entries that tests write.
+//! Test world: a store, a clock, and the entries that tests append.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -32,7 +32,7 @@ impl World {
         World { store: store.clone(), now: clock(), kind: Kind::Memory(store) }
     }
 
-    /// The log is used under the service's own role, with the rights it has in earnest.
+    /// World on PostgreSQL. The log is used under the service's own role, with its real rights.
     pub(crate) async fn postgresql(name: &str) -> anyhow::Result<World> {
         let admin = testkit::postgres().await?.database(name).await?;
         migrate(&admin, "table", Some(PASSWORD)).await?;
@@ -55,7 +55,8 @@ impl World {
         }
     }
 
-    /// An owner whose clock is the machine's, as the store's is, and so many microseconds off.
+    /// Options of an owner whose clock is the machine's, which is the store's too, plus `off`
+    /// microseconds.
     pub(crate) fn owner_off_by(&self, off: &Arc<AtomicI64>) -> Options {
         if let Kind::Memory(store) = &self.kind {
             store.set_clock(Arc::new(|| SystemClock::new().now()));
@@ -73,7 +74,7 @@ impl World {
         Ok(Log::open(self.store.clone(), self.options("first")).await?)
     }
 
-    /// Another owner, who does not ask.
+    /// Opens the log as another owner, without waiting for the lease.
     pub(crate) async fn take_over(&self) -> anyhow::Result<Log> {
         let options = Options { take_over: true, ..self.options("second") };
         Ok(Log::open(self.store.clone(), options).await?)
@@ -96,7 +97,7 @@ impl World {
     }
 }
 
-/// For a clock that is a test's own.
+/// Limits for the test's own clock.
 pub(crate) fn limits() -> Limits {
     Limits { skew: Duration::MAX, ..Limits::default() }
 }
@@ -105,7 +106,7 @@ fn clock() -> Arc<AtomicU64> {
     Arc::new(AtomicU64::new(1_700_000_000_000_000))
 }
 
-/// The same database as somebody else: what an address says last counts.
+/// Database URL for another role: the last value of a parameter counts.
 pub(crate) fn as_role(url: &str, role: &str) -> String {
     let joint = if url.contains('?') { '&' } else { '?' };
     format!("{url}{joint}user={role}&password={PASSWORD}")
@@ -119,7 +120,7 @@ pub(crate) fn request(n: u8) -> RequestId {
     RequestId([n; 16])
 }
 
-/// Key of a request of those who write here.
+/// Request key of the tests' actor.
 pub(crate) fn key(id: RequestId) -> RequestKey {
     RequestKey::new("somebody", id)
 }
@@ -138,12 +139,12 @@ pub(crate) fn entry(events: Vec<NewEvent>) -> Entry {
     Entry { events, request: None, actor: "somebody".into(), trace: [5; 16] }
 }
 
-/// One event for the n-th stream.
+/// Entry with one event of the n-th stream.
 pub(crate) fn note(n: u8) -> Entry {
     entry(vec![new_event(stream(n), &[n])])
 }
 
-/// An entry that answers a request whose content is `command`.
+/// Entry that answers a request with the content `command`.
 pub(crate) fn answering(id: RequestId, command: &str) -> Entry {
     Entry {
         request: Some(Request {
@@ -159,7 +160,7 @@ pub(crate) fn digest(command: &str) -> [u8; 32] {
     Sha256::digest(command).into()
 }
 
-/// Everything that is stored.
+/// All stored events.
 pub(crate) async fn all(log: &Log) -> anyhow::Result<Vec<Event>> {
     Ok(log.read(Position(0), 1_000_000).await?)
 }

@@ -1,4 +1,4 @@
-//! Doubts, and what ends them.
+//! Doubts about commits, and their end.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::{all, entry, open, options, payloads, store_events};
 
-/// A commit that this store has and no replica.
+/// Covers a commit that this store has and no replica.
 #[tokio::test(start_paused = true)]
 async fn what_no_replica_has_is_not_acknowledged() -> anyhow::Result<()> {
     let store = MemStore::new();
@@ -21,7 +21,7 @@ async fn what_no_replica_has_is_not_acknowledged() -> anyhow::Result<()> {
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(payloads(&store_events(&store).await?), [1, 2], "it is here");
     assert!(!waits.is_finished(), "and may be lost with this store");
-    // The replica is primary now. Its owner must not hear anything else of the old one.
+    // The replica is now the primary, and its owner must not learn anything else from the old one.
     store.fail_over();
     store.set_replica_away(false);
     assert_eq!(payloads(&store_events(&store).await?), [1]);
@@ -47,7 +47,7 @@ async fn a_doubt_that_ends_well_ends_with_a_write_of_ones_own() -> anyhow::Resul
     Ok(())
 }
 
-/// The claim is the new owner's write: it is waited for, and stands behind all that it found.
+/// The claim is the new owner's write: it is waited for, and comes after all that it found.
 #[tokio::test(start_paused = true)]
 async fn a_new_owner_waits_for_the_replica_too() -> anyhow::Result<()> {
     let store = MemStore::new();
@@ -78,7 +78,7 @@ async fn what_is_refused_for_what_it_is_is_given_back_at_once() -> anyhow::Resul
     Ok(())
 }
 
-/// It may be on its way still: under a new epoch it cannot come any more.
+/// The batch may still be on its way; a new epoch keeps it out.
 #[tokio::test(start_paused = true)]
 async fn a_doubt_that_cannot_end_stops_the_log() -> anyhow::Result<()> {
     let store = MemStore::new();
@@ -93,7 +93,7 @@ async fn a_doubt_that_cannot_end_stops_the_log() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whoever is cut off for longer than the lease may have lost the log to somebody who can be reached.
+/// An owner that is cut off for longer than its lease may have lost the log.
 #[tokio::test(start_paused = true)]
 async fn an_owner_that_is_cut_off_says_so_before_and_after_its_lease() -> anyhow::Result<()> {
     let store = MemStore::new();

@@ -1,4 +1,4 @@
-//! What callers hear and what the log holds when its store fails. Time is paused: waiting costs
+//! Answers to callers and content of the log when its store fails. Time is paused: waiting costs
 //! nothing and happens in one order.
 
 mod doubt;
@@ -29,7 +29,7 @@ fn options() -> Options {
     }
 }
 
-/// Its ids are derived.
+/// Service, so that its ids count as derived.
 const ACTOR: &str = "service:table";
 
 fn entry(n: u8) -> Entry {
@@ -51,7 +51,7 @@ async fn all(log: &Log) -> anyhow::Result<Vec<Event>> {
     Ok(events)
 }
 
-/// What another reader finds.
+/// Events that another reader finds.
 async fn store_events(store: &MemStore) -> anyhow::Result<Vec<Event>> {
     Ok(store.read(LOG, Position(0), 1000).await?)
 }
@@ -60,7 +60,7 @@ fn payloads(events: &[Event]) -> Vec<u8> {
     events.iter().map(|event| event.payload[0]).collect()
 }
 
-/// One append that meets `fault`, and one after it.
+/// Opens a log and makes an append that meets `fault`, and one after it.
 async fn through(fault: Fault) -> anyhow::Result<(Arc<MemStore>, Log, Receipt)> {
     let store = MemStore::new();
     let log = open(&store).await?;
@@ -131,7 +131,7 @@ async fn a_store_that_is_not_there_gives_entries_back() -> anyhow::Result<()> {
     let waited = began.elapsed();
     let patience = options().limits.patience;
     assert!(waited >= patience && waited < patience * 2, "{waited:?}");
-    // What is remembered needs no store; what is not cannot be told.
+    // Cached requests need no store; others cannot be looked up.
     let mut remembered = 0;
     for n in [0, 200, 1] {
         let key = RequestKey::new(ACTOR, RequestId([n; 16]));
@@ -149,7 +149,7 @@ async fn a_store_that_is_not_there_gives_entries_back() -> anyhow::Result<()> {
     store.set_down(false);
     log.append(entry(6)).await?;
     assert_eq!(payloads(&all(&log).await?), [0, 200, 1, 6]);
-    // What was given back may come again under its own name.
+    // An entry that was given back may be sent again with its request id.
     log.append(entry(2)).await?;
     Ok(())
 }
@@ -322,8 +322,8 @@ async fn a_group_of_unknown_outcome_is_written_once() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A log that goes ahead of its turn, as it knows all streams, and meets `faults` from its next
-/// append on, which is for position 3.
+/// Opens a log that can send batches ahead, since it has cached all streams. It meets `faults` from
+/// its next append on, which is for position 3.
 async fn opened_with(
     faults: impl IntoIterator<Item = Fault>,
 ) -> anyhow::Result<(Arc<MemStore>, Log)> {
@@ -336,12 +336,13 @@ async fn opened_with(
     Ok((store, log))
 }
 
-/// The first batch is not written, however often it is tried; the one behind it meets `second`.
+/// The first batch is never written, however often it is tried; the one sent ahead behind it meets
+/// `second`.
 fn never_written(second: Fault) -> impl Iterator<Item = Fault> {
     [Fault::FailBefore, second].into_iter().chain(std::iter::repeat_n(Fault::FailBefore, 1000))
 }
 
-/// All pairs of what can happen to a batch and to the one that is sent while it is being written.
+/// All pairs of faults of a batch and of the one that is sent ahead behind it.
 fn pairs_of_faults() -> Vec<(Fault, Fault)> {
     let wait = Fault::Delay(Duration::from_millis(50));
     let faults = [Fault::FailBefore, Fault::Vanish, Fault::FailAfter, Fault::LandLate, wait];
@@ -381,7 +382,7 @@ async fn doubt_behind_what_was_not_written_ends_the_log() -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Entries that could fill two crowds.
+/// Entries for two batches of plain entries, one sent ahead of the other.
 const CROWDS: std::ops::Range<u8> = 100..180;
 
 #[tokio::test(start_paused = true)]

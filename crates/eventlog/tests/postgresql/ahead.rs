@@ -1,7 +1,7 @@
-//! Batches that are sent while the one before is being written.
+//! Batches that are sent while the previous one is being written.
 //!
-//! What holds the one before up is somebody's transaction that inserts its request, and may or may not
-//! be committed.
+//! The previous batch is held up by another transaction that has inserted its request and may or
+//! may not commit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::{database, entry};
 
 const LOG: &str = "wallet/0";
 
-/// Somebody who has taken the place of a request, for now.
+/// Transaction that has inserted a request, not committed yet.
 struct InTheWay(PgConnection);
 
 impl InTheWay {
@@ -35,7 +35,8 @@ impl InTheWay {
         Ok(InTheWay(connection))
     }
 
-    /// Until so many of the log's statements wait for the end of another: by a lock of its own.
+    /// Waits until `count` statements of the log wait for an advisory lock, which means for the end
+    /// of another batch.
     async fn until_waited(&mut self, count: i64) -> anyhow::Result<()> {
         let sql = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
@@ -55,7 +56,7 @@ impl InTheWay {
     }
 }
 
-/// A test's own clock.
+/// Reading of the test's own clock.
 const CLOCK: Reading = Reading { at: UnixMicros(1), skew: Duration::MAX };
 
 fn request(n: u16) -> RequestKey {
@@ -120,7 +121,8 @@ fn send(store: &Arc<PgStore>, batch: Batch) -> Sent {
     tokio::spawn(async move { store.append(&batch).await })
 }
 
-/// Two batches, the second behind the first, which is held up; and what holds it up.
+/// Sends two batches, the second behind the first, which is held up. Returns them with the
+/// transaction that holds it up.
 async fn two(name: &str) -> anyhow::Result<(String, Arc<PgStore>, Sent, Sent, InTheWay)> {
     let admin = database(name).await?;
     migrated(&admin).await?;
@@ -129,7 +131,7 @@ async fn two(name: &str) -> anyhow::Result<(String, Arc<PgStore>, Sent, Sent, In
     let mut way = InTheWay::of(&admin, request(0)).await?;
     let first = send(&store, batch(epoch, 0, None));
     way.until_waited(0).await?;
-    // The first has its ticket as soon as the fence is held.
+    // The first batch has its advisory lock before the second is sent.
     let fence = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
     while sqlx::query_scalar::<_, i64>(fence).fetch_one(&mut way.0).await? == 0 {
@@ -176,17 +178,17 @@ async fn a_new_owner_comes_before_a_batch_ahead_or_after_it() -> anyhow::Result<
         let store = Arc::clone(&store);
         async move { claim(&store, true).await }
     });
-    // It waits for the fence, which the first batch has.
+    // The claim waits for the fence, which the first batch has locked.
     let waits = "SELECT count(*) FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%owners AS held%'";
-    // Not by whoever is in the way: within a transaction that looks the same for ever.
+    // `pg_stat_activity` does not change within a transaction, so another connection reads it.
     let mut looks = PgConnection::connect(&admin).await?;
     while sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut looks).await? == 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     way.goes("ROLLBACK").await?;
     assert_eq!(first.await??, Appended::Done);
-    // Both wait for the first batch; whichever of them is let in first, the other sees what it did.
+    // Both wait for the first batch. Whichever goes on first, the other sees its effect.
     let (second, epoch) = (second.await??, taken.await??);
     let (size, rows): (u64, &[(i64, i64, i64)]) = match second {
         Appended::Done => (2, &[(0, 7, 1), (1, 7, 2)]),
@@ -202,7 +204,7 @@ async fn a_new_owner_comes_before_a_batch_ahead_or_after_it() -> anyhow::Result<
     Ok(())
 }
 
-/// Whoever may connect may see a ticket and take it too, here as an auditor.
+/// Any role that may connect may see an advisory lock's number and take it, here an auditor's.
 #[tokio::test]
 async fn nobody_stops_the_log_by_holding_its_tickets() -> anyhow::Result<()> {
     let admin = database("ahead_tickets").await?;
@@ -240,7 +242,7 @@ async fn nobody_stops_the_log_by_holding_its_tickets() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A batch that comes before the one before it, as two connections may bring it about.
+/// A batch that arrives before its predecessor, which is possible with two connections.
 #[tokio::test]
 async fn a_batch_that_overtakes_is_sent_back() -> anyhow::Result<()> {
     let admin = database("ahead_overtakes").await?;
@@ -267,18 +269,18 @@ async fn a_batch_ahead_of_no_log_makes_none() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A log with one event, and somebody in the way of the group that stands at 1.
+/// Opens a log with one event, and holds up the group at position 1.
 async fn held_up(name: &str) -> anyhow::Result<(String, Log, InTheWay)> {
     let admin = database(name).await?;
     migrated(&admin).await?;
     let log = wallet(&admin).await?;
-    // So that the streams are known.
+    // Makes the log cache the streams.
     log.append(entry(1)).await?;
     let way = InTheWay::of(&admin, request(11)).await?;
     Ok((admin, log, way))
 }
 
-/// A group of one event, at `n`.
+/// Group of one event at position `n`.
 fn one(n: u16) -> Group {
     Group { entries: vec![entry(n * 10 + 1)], ..group(n, &[]) }
 }

@@ -1,4 +1,4 @@
-//! Old ranges in files, out of the database and back.
+//! Archives: old ranges in files, removed from the database and restored.
 
 use std::io::Cursor;
 
@@ -19,7 +19,7 @@ struct House {
     admin: String,
     log: Log,
     reader: Reader,
-    /// As they were written.
+    /// Events as they were written.
     events: Vec<Event>,
 }
 
@@ -31,7 +31,7 @@ async fn open(admin: &str) -> anyhow::Result<(Log, Reader)> {
     Ok((log, Reader::new(store, "table/0")))
 }
 
-/// A log whose streams 0 to 4 go on for ever, and one that ended long ago.
+/// Log whose streams 0 to 4 go on, and whose other stream ended long ago.
 async fn house(name: &str) -> anyhow::Result<House> {
     let admin = migrated(name).await?;
     let (log, reader) = open(&admin).await?;
@@ -108,7 +108,7 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
     let root = house.log.root();
     let (first, _) = house.archived(0, 1000).await?;
     let (second, _) = house.archived(1000, 2500).await?;
-    // The oldest first, and nothing that is to be kept.
+    // The oldest range comes first, and events that are to be kept stay.
     let early = house.remove(&second, LONG_AGO).await;
     ensure!(matches!(early, Err(ArchiveError::Order { cut: 0, .. })), "{early:?}");
     let kept = house.remove(&first, house.events[999].recorded_at).await;
@@ -129,7 +129,7 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
     let ended = house.log.read_stream(StreamId([9; 16]), Version(0), 10).await?;
     assert_eq!(ended, house.events[..1]);
 
-    // Opened anew with and without the saved tree, streams go on and repeats are known.
+    // After opening with and without the saved tree, streams continue and repeats are recognised.
     house.log.clone().close().await;
     for forget in ["SELECT 1", "UPDATE \"table\".owners SET tree = NULL"] {
         run(&house.admin, forget).await?;
@@ -145,7 +145,7 @@ async fn what_is_archived_goes_and_the_log_goes_on() -> anyhow::Result<()> {
     let root = log.root();
     log.close().await;
 
-    // Back again, the newest first.
+    // Restored, the newest range first.
     let early = house.restore(&first).await;
     ensure!(matches!(early, Err(ArchiveError::Order { cut: 2500, .. })), "{early:?}");
     house.restore(&second).await?;
@@ -162,7 +162,7 @@ async fn a_file_of_another_log_removes_nothing() -> anyhow::Result<()> {
     let mine = house("mine").await?;
     let other = house("other").await?;
     let (file, _) = mine.archived(0, 100).await?;
-    // The same records, and so the same tree: what differs is who asked.
+    // The leaf records, and so the trees, are equal; only the author differs.
     run(
         &other.admin,
         "ALTER TABLE \"table\".events DISABLE TRIGGER append_only;
@@ -173,10 +173,10 @@ async fn a_file_of_another_log_removes_nothing() -> anyhow::Result<()> {
     let differs = other.remove(&file, LONG_AGO).await;
     ensure!(matches!(differs, Err(ArchiveError::Differs(42))), "{differs:?}");
     assert_eq!(other.log.read(Position(0), 100).await?.len(), 100);
-    // Without the word of whoever removes, not even the administrator does.
+    // Without the setting that allows removal not even an administrator may remove an event.
     let sql = "DELETE FROM \"table\".events WHERE position = 1";
     assert_eq!(refusal(&other.admin, sql).await?, REFUSED_BY_TRIGGER);
-    // And the service's role may not with it.
+    // With it the service's role may not either.
     let sql = format!("SET sabacc.removes_from = 'table'; {sql}");
     assert_eq!(
         refusal(&as_role(&other.admin, "sabacc_table"), &sql).await?,
@@ -188,7 +188,7 @@ async fn a_file_of_another_log_removes_nothing() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a page of a long log costs does not depend on where it is.
+/// The cost of a page of a long log does not depend on its position.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_costs_what_a_page_costs() -> anyhow::Result<()> {
     use sqlx::{AssertSqlSafe, Connection as _, PgConnection};

@@ -1,5 +1,5 @@
-//! A line to the server that can go deaf: it still carries what the client says, and loses the
-//! answer together with the connection.
+//! Connection to the server that can go deaf: it still carries requests, but loses the answer and
+//! then the connection.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) struct Line {
 
 struct State {
     server: Server,
-    /// Answers to lose.
+    /// Number of answers to lose.
     deaf: AtomicU64,
     lost: AtomicU64,
 }
@@ -30,7 +30,7 @@ enum Server {
 }
 
 impl Line {
-    /// A line to the database of `url`.
+    /// Opens a line to the database of `url`.
     pub(crate) async fn to(url: &str) -> anyhow::Result<Line> {
         let options: PgConnectOptions = url.parse()?;
         let server = match options.get_socket() {
@@ -95,7 +95,7 @@ async fn between(
         }
         if state.deaf.swap(0, Ordering::SeqCst) == 1 {
             state.lost.fetch_add(1, Ordering::SeqCst);
-            // The server goes on while nobody listens.
+            // The server carries on while its answer is not read.
             sleep(Duration::from_millis(20)).await;
             break;
         }

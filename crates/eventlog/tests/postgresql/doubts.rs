@@ -1,4 +1,4 @@
-//! What a server says of a commit, and what that is worth.
+//! Commits whose acknowledgement by the server is not reliable.
 
 use std::time::Duration;
 
@@ -18,20 +18,20 @@ async fn open(admin: &str) -> anyhow::Result<Log> {
     Ok(Log::open(store, options("table/0")).await?)
 }
 
-/// Of the only server in the test that waits for a replica.
+/// Process ids that wait for a replica. No other server in the test does.
 async fn waiting(admin: &mut PgConnection) -> anyhow::Result<Vec<i32>> {
     let sql = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     Ok(sqlx::query_scalar(sql).fetch_all(admin).await?)
 }
 
-/// A commit waits for a replica that is away; its connection is ended, so the commit is here and nowhere
-/// else. Nobody hears of it until a write of the log's own has reached a replica.
+/// A commit waits for a replica that is away, and its connection is ended, so only this server has
+/// the commit. It is not acknowledged until a later write of the log has reached a replica.
 #[tokio::test]
 async fn a_commit_that_no_replica_has_is_not_acknowledged() -> anyhow::Result<()> {
     not_acknowledged("SELECT pg_terminate_backend($1)", Duration::ZERO).await
 }
 
-/// The server acknowledges such a commit with a notice that nobody reads.
+/// The server acknowledges such a commit with a notice, which no client reads.
 #[tokio::test]
 async fn a_commit_whose_wait_an_operator_ends_is_not_acknowledged() -> anyhow::Result<()> {
     not_acknowledged("SELECT pg_cancel_backend($1)", Duration::from_millis(1200)).await
@@ -69,7 +69,7 @@ async fn not_acknowledged(end: &'static str, after: Duration) -> anyhow::Result<
         }
     };
     timeout(LONG, ended).await??;
-    // It is in, as every reader sees, and the write behind it waits.
+    // The batch is written, as every reader sees, and the write after it waits.
     let in_and_waiting = async {
         loop {
             let size: i64 = sqlx::query_scalar("SELECT size FROM \"table\".owners")
@@ -92,7 +92,7 @@ async fn not_acknowledged(end: &'static str, after: Duration) -> anyhow::Result<
     Ok(())
 }
 
-/// A replica became primary before it had everything: whoever wrote the rest says neither yes nor no.
+/// After a fail-over to a replica that lacks events, the former owner neither confirms nor refuses.
 #[tokio::test]
 async fn a_store_that_has_lost_events_has_no_owner() -> anyhow::Result<()> {
     let admin = migrated("lost_events").await?;
@@ -112,7 +112,7 @@ async fn a_store_that_has_lost_events_has_no_owner() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A primary of before that restarted as a replica: its connections are of no use to a writer.
+/// A former primary that restarted as a replica: its connections are useless for a writer.
 #[tokio::test]
 async fn a_connection_that_only_reads_is_given_up() -> anyhow::Result<()> {
     let admin = migrated("read_only").await?;
@@ -138,7 +138,7 @@ async fn a_connection_that_only_reads_is_given_up() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An error that the server tells comes before the commit, whatever it is called.
+/// An error that the server reports comes before the commit, whatever its class.
 #[tokio::test]
 async fn what_the_server_refuses_for_good_is_not_sent_for_ever() -> anyhow::Result<()> {
     let admin = migrated("refused_for_good").await?;
@@ -167,7 +167,7 @@ async fn what_the_server_refuses_for_good_is_not_sent_for_ever() -> anyhow::Resu
     Ok(())
 }
 
-/// The tests' own server does not wait for its disk, so it is one that no log may be given to.
+/// The tests' server does not wait for its disk, so no log may be given to it.
 #[tokio::test]
 async fn a_database_that_may_lose_what_it_acknowledged_is_refused() -> anyhow::Result<()> {
     let admin = migrated("unsafe").await?;
@@ -192,7 +192,7 @@ async fn a_database_that_may_lose_what_it_acknowledged_is_refused() -> anyhow::R
     Ok(())
 }
 
-/// The clock of the database went back by a day since: nobody waits for a lease of tomorrow.
+/// The clock of the database was set back by a day: a lease that begins tomorrow holds nobody up.
 #[tokio::test]
 async fn a_lease_that_begins_in_the_future_holds_nobody_off() -> anyhow::Result<()> {
     let admin = migrated("lease_of_tomorrow").await?;

@@ -1,4 +1,4 @@
-//! What only PostgreSQL can promise or break: rights, triggers, roles, connections that die.
+//! Properties of PostgreSQL: rights, triggers, roles, and connections that die.
 
 mod ahead;
 mod archived;
@@ -22,7 +22,7 @@ const SERVICES: [&str; 3] = ["dealer", "table", "wallet"];
 const REFUSED_BY_RIGHT: &str = "42501";
 const REFUSED_BY_TRIGGER: &str = "23001";
 
-/// The same database as somebody else: what an address says last counts.
+/// Database URL for another role: the last value of a parameter counts.
 fn as_role(url: &str, role: &str) -> String {
     let joint = if url.contains('?') { '&' } else { '?' };
     format!("{url}{joint}user={role}&password={PASSWORD}")
@@ -46,7 +46,7 @@ async fn run(url: &str, sql: &str) -> Result<(), sqlx::Error> {
     connection.close().await
 }
 
-/// The code with which the server refuses a statement.
+/// SQLSTATE with which the server refuses a statement.
 async fn refusal(url: &str, sql: &str) -> anyhow::Result<String> {
     let error = run(url, sql).await.err().with_context(|| format!("not refused: {sql}"))?;
     let code = error.as_database_error().and_then(|error| error.code());
@@ -61,7 +61,7 @@ fn options(name: &str) -> Options {
         lease: Duration::from_secs(30),
         take_over: false,
         clock: Arc::new(|| UnixMicros(1_700_000_000_000_000)),
-        // The clock is a test's own.
+        // The clock is the test's own.
         limits: Limits { skew: Duration::MAX, ..Limits::default() },
     }
 }
@@ -215,7 +215,7 @@ async fn migrations_may_run_twice_and_at_once() -> anyhow::Result<()> {
         run.await??;
     }
     written(&admin, "wallet").await?;
-    // A right that somebody gave away is taken back; what is written stays.
+    // A right that was granted by hand is revoked; the data stays.
     run(&admin, "GRANT DELETE ON wallet.owners TO sabacc_wallet").await?;
     migrate(&admin, "wallet", None).await?;
     let wallet = as_role(&admin, "sabacc_wallet");
@@ -256,7 +256,8 @@ async fn an_answer_that_never_comes_is_found_out() -> anyhow::Result<()> {
     let log = Log::open(store, options("table/0")).await?;
     for n in 0..20 {
         let receipt = {
-            // The server gets the statement and commits it; its answer is lost with the connection.
+            // The server receives and commits the statement; its answer is lost with the
+            // connection.
             cut.deafen();
             log.append(entry(n)).await?
         };
@@ -292,7 +293,7 @@ async fn a_restart_of_the_database_fails_no_read() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Ends or cancels whatever the service's role is doing, over and over.
+/// Ends or cancels all statements of the service's role, again and again.
 const DISTURB: &str = "SELECT CASE WHEN random() < 0.5 THEN pg_terminate_backend(pid)
     ELSE pg_cancel_backend(pid) END
     FROM pg_stat_activity WHERE usename = 'sabacc_table' AND datname = current_database()";

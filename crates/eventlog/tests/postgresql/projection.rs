@@ -1,4 +1,4 @@
-//! A service's own tables beside the log's.
+//! Projections: a service's own tables, written together with the log.
 
 use std::sync::Arc;
 
@@ -89,10 +89,10 @@ async fn rows_go_in_with_their_events_or_not_at_all() -> anyhow::Result<()> {
     let log = wallet(&admin).await?;
     log.append_group(group(0, &[(1, 10), (2, 20)])).await?;
     assert_eq!(sums(&admin).await?, [(1, 10, 2), (2, 20, 2)]);
-    // Without rows nothing of it changes.
+    // Without rows the projection does not change.
     log.append(entry(7)).await?;
     assert_eq!(sums(&admin).await?, [(1, 10, 2), (2, 20, 2)]);
-    // One of its requests was answered before, and memory does not say so: the store refuses all.
+    // One of the requests was answered before and is not cached: the store refuses the whole group.
     let twice = Group { entries: vec![entry(3), entry(7)], ..group(3, &[(1, -1)]) };
     ensure!(log.append_group(twice).await.is_err());
     assert_eq!((log.size(), sums(&admin).await?), (3, vec![(1, 10, 2), (2, 20, 2)]));
@@ -101,7 +101,7 @@ async fn rows_go_in_with_their_events_or_not_at_all() -> anyhow::Result<()> {
     assert_eq!(sums(&admin).await?, [(1, 10, 2), (2, 21, 4), (3, 30, 4)]);
     log.close().await;
 
-    // What the fence keeps out leaves no row.
+    // A batch that the fence keeps out leaves no row.
     let url = as_role(&admin, "sabacc_wallet");
     let first = wallet(&admin).await?;
     let other = PgStore::connect(&url, "wallet", Pools::default()).await?;

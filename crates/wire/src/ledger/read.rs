@@ -1,10 +1,10 @@
-//! From payloads to the ledger's events, field by field.
+//! Parsing of payloads to the ledger's events, field by field.
 
 use super::*;
 
 type Read<T> = Result<T, Foreign>;
 
-/// Parses the payload of any of the wallet's events.
+/// Parses the payload of any event of the wallet.
 pub(super) fn event(recorded: &Recorded) -> Read<Event> {
     if let Recorded::TransferPosted(it) = recorded {
         return posted(it).map(Event::Posted);
@@ -14,7 +14,7 @@ pub(super) fn event(recorded: &Recorded) -> Read<Event> {
         .unwrap_or_else(|| Err(Foreign::Kind(recorded.name())))
 }
 
-/// What happens to an account itself; none where it is something else.
+/// Parses an event of an account itself; `None` for other events.
 fn about_accounts(recorded: &Recorded) -> Option<Read<Event>> {
     let event = if let Recorded::AccountOpened(pb::AccountOpened { account: name }) = recorded {
         account("account", name).map(Event::Opened)
@@ -43,7 +43,7 @@ fn about_accounts(recorded: &Recorded) -> Option<Read<Event>> {
     Some(event)
 }
 
-/// Holds, proposals and snapshots; none where it is something else.
+/// Parses an event of a hold, a proposal or a snapshot; `None` for other events.
 fn about_promises(recorded: &Recorded) -> Option<Read<Event>> {
     let event = if let Recorded::HoldPlaced(it) = recorded {
         placed(it).map(Event::HoldPlaced)
@@ -72,7 +72,7 @@ fn posted(message: &pb::TransferPosted) -> Read<Posted> {
         kind,
         legs,
         table_id,
-        // Follows from the kind and the id: the comparison of the whole finds it out.
+        // Follows from the kind and the id. The comparison of the whole payload checks it.
         hand_id: _,
         reason,
         hold_id,

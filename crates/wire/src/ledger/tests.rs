@@ -1,4 +1,4 @@
-//! Every event comes back as it was; what no wallet writes does not come through.
+//! Round trips of all events, and refusals of events that no wallet writes.
 
 use eventlog_core::{Position, Version};
 use primitives::{AdjustmentId, HoldId, RequestId};
@@ -37,7 +37,7 @@ fn transfer(kind: Kind, from: Account, to: Account) -> Posted {
     Transfer { id: RequestId([7; 16]), kind, legs, reason: String::new() }.into()
 }
 
-/// Each with the first byte of its stream.
+/// All events, each with the first byte of its stream.
 fn all() -> Vec<(Event, u8)> {
     let ended = Ended { hold: HOLD, from: OWN, to: SEAT, amount: Credits::of(9) };
     let approved = Posted {
@@ -131,7 +131,7 @@ fn nothing_comes_from_another_stream_or_in_other_words() {
         let refused = Err(Foreign::Unreadable(Unreadable::Sealing(sealed.kind)));
         assert_eq!(parse(&sealed), refused, "{event:?}");
 
-        // A field that protobuf passes over.
+        // A field that protobuf ignores.
         let mut longer = stored(new_event(&event));
         longer.payload = [&longer.payload[..], &[0xf8, 0x01, 0x01]].concat().into();
         assert_eq!(parse(&longer), Err(Foreign::Words), "{event:?}");
